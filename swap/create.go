@@ -199,7 +199,7 @@ func removeEmpty(disk atomicfile.Disk, dir string) error {
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 		return nil
 	}
-	if err := disk.Remove(dir); err != nil {
+	if err := disk.RemoveDir(dir); err != nil {
 		return err
 	}
 	return disk.SyncDir(filepath.Dir(dir))

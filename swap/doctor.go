@@ -248,11 +248,18 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 
 // examineFiles looks for backups and temporary files beside the configs.
 func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
-	owner := s.configs(st)
-	for _, config := range append(slices.Sorted(maps.Keys(owner)), s.Journal.Dir+string(filepath.Separator)) {
-		for _, name := range s.Disk.Leftovers(config) {
-			d.add(Finding{Kind: FoundTemp, Client: owner[config], Path: name,
-				Text: name + " was left by a killed run; the next use-local or revert removes it"})
+	listed := map[string]bool{}
+	for _, t := range s.temps(st) {
+		for _, name := range s.Disk.Leftovers(t.stem) {
+			if listed[name] {
+				continue
+			}
+			listed[name] = true
+			f := Finding{Kind: FoundTemp, Client: t.client, Path: name, Text: t.unknown(name)}
+			if _, spare := s.Disk.Spare(name, t.known); spare {
+				f.Text = name + " was left by a killed run; the next use-local or revert removes it"
+			}
+			d.add(f)
 		}
 	}
 	d.Findings = append(d.Findings, s.strays(st)...)

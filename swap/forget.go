@@ -76,9 +76,9 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 	for _, r := range all {
 		i, is := forgotten[r.Seq]
 		if is && r.Backup != "" && s.madeBackup(&r, out[i].Label) {
-			if err := s.Disk.Remove(r.Backup); err != nil {
+			if gone, err := s.removeBackup(&r, out[i].Label); err != nil {
 				out[i].Err = fmt.Errorf("the record is removed, but not its backup: %w", err)
-			} else {
+			} else if gone {
 				out[i].Backup = ""
 			}
 		}

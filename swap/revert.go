@@ -261,11 +261,36 @@ func (t *taking) dropBackup(r *journal.Record, res *Result) error {
 	if missing(r.Backup) {
 		// A killed revert, or the user, has removed it already.
 		t.Warn(fmt.Sprintf("%s: the backup %s does not exist any more; used the record alone", res.Label, r.Backup))
-	} else if err := t.Disk.Remove(r.Backup); err != nil {
+	} else if gone, err := t.removeBackup(r, res.Label); err != nil {
 		return fmt.Errorf("the config is restored, but its backup could not be removed; the next revert tries again: %w", err)
+	} else if !gone {
+		return nil
 	}
 	res.Backup = ""
 	return nil
+}
+
+// removeBackup removes a record's backup, unless somebody has changed it.
+func (s *Swapper) removeBackup(r *journal.Record, label string) (gone bool, err error) {
+	text, _, err := s.Disk.Read(r.Backup)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case err != nil:
+		return false, err
+	case !r.IsBackup(text):
+		err = atomicfile.ErrChanged
+	default:
+		err = s.Disk.RemoveIf(r.Backup, text)
+	}
+	if errors.Is(err, atomicfile.ErrChanged) {
+		s.Warn(fmt.Sprintf("%s: the backup %s was changed after mcp-swap made it, so it stays; remove it if you do not need it", label, r.Backup))
+		return false, nil
+	}
+	if errors.Is(err, atomicfile.ErrNotDurable) {
+		err = nil
+	}
+	return err == nil, err
 }
 
 // madeBackup reports whether a record's backup can be one; only such a file is removed.

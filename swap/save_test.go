@@ -3,12 +3,16 @@
 package swap
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/clients"
 )
 
 // The tests in this file make another program save at the worst moment, before a step of a
@@ -68,5 +72,146 @@ func TestHalfASaveAfterTheSwapStays(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What a killed run has left beside a config may be a client's newest save: it is removed
+// only if its text is known. Otherwise doctor and revert name it.
+func TestUnknownTemporaryFileStays(t *testing.T) {
+	home := faultHome(t)
+	state := swapperAt(home, nil).Journal.Dir
+	path := filepath.Join(home, ".codex/config.toml")
+	old := readFile(t, path)
+	done(t)(swapAll("srv", "")(t.Context(), swapperAt(home, nil), home))
+	swapped := readFile(t, path)
+	backup := swapperAt(home, nil).Journal.Beside(path) + backupMark + "1"
+	const mark = ".mcp-swap-tmp-1-"
+	known := map[string]string{
+		path + mark + "1": old, path + mark + "2": swapped, path + mark + "3": swapped[:len(swapped)-3], path + mark + "4": old[:9], path + mark + "5": "",
+		backup + mark + "1": old[:20], backup + mark + "2": "x", filepath.Join(state, "state.json") + mark + "1": "{\n  \"version\": 3,", filepath.Join(state, "state.json") + mark + "2": "{\n  \"ver",
+	}
+	unknown := map[string]string{
+		path + mark + "6": old + "later = 1\n", path + mark + "7": "x", backup + mark + "2-aside": "x",
+		filepath.Join(state, "state.json") + mark + "3": "{\"x\": 1}", filepath.Join(state, "other.json") + mark + "1": old,
+	}
+	for _, files := range []map[string]string{known, unknown} {
+		for name, text := range files {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s := swapperAt(home, nil)
+	d, err := s.Doctor(DoctorOptions{Repo: filepath.Join(home, "repo")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	for _, f := range d.Findings {
+		if f.Kind == FoundTemp {
+			said[f.Path] += f.Text
+		}
+	}
+	var warned []string
+	s.Warn = func(text string) { warned = append(warned, text) }
+	done(t)(revertAll(t.Context(), s, home))
+	if got := readFile(t, path); got != old {
+		t.Errorf("reverted to %q", got)
+	}
+	all := strings.Join(warned, "\n")
+	for name := range known {
+		if !missing(name) || !strings.Contains(said[name], "removes it") {
+			t.Errorf("%s is there, or doctor said %q", name, said[name])
+		}
+	}
+	for name, text := range unknown {
+		if got := readFile(t, name); got != text || !strings.Contains(said[name], "not known") || strings.Count(all, name) != 1 {
+			t.Errorf("%s is %q; doctor said %q, and revert\n%s", name, got, said[name], all)
+		}
+	}
+}
+
+// A save that comes when revert is about to remove a config that the swap has created, or a
+// backup, stays.
+func TestSaveAtARemovalStays(t *testing.T) {
+	home := faultHome(t)
+	done(t)(swapAll("srv", "")(t.Context(), swapperAt(home, nil), home))
+	created := filepath.Join(home, faultMissing)
+	st, err := swapperAt(home, nil).Journal.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var backup string
+	for _, r := range st.Records {
+		if r.Client == "cursor" {
+			backup = r.Backup
+		}
+	}
+	saves := map[string]string{created: "{\"mcpServers\": {\"mine\": {\"command\": \"x\"}}}", backup: "mine"}
+	s := swapperAt(home, func(st atomicfile.Step) error {
+		if text, ok := saves[st.Path]; ok && st.Op == atomicfile.OpRename {
+			delete(saves, st.Path)
+			tmp := st.Path + ".client"
+			if err := os.WriteFile(tmp, []byte(text), 0o600); err != nil {
+				t.Error(err)
+			}
+			return os.Rename(tmp, st.Path)
+		}
+		return nil
+	})
+	var warned []string
+	s.Warn = func(text string) { warned = append(warned, text) }
+	results, err := revertAll(t.Context(), s, home)
+	if err != nil || len(saves) > 0 {
+		t.Fatalf("%v, not saved: %v", err, saves)
+	}
+	for _, r := range results {
+		if r.Err != nil && r.Client != "agy" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if got := readFile(t, created); !strings.Contains(got, "mine") {
+		t.Errorf("the created config is %q", got)
+	}
+	if got := readFile(t, backup); got != "mine" || !strings.Contains(strings.Join(warned, "\n"), backup) {
+		t.Errorf("the backup is %q; %q", got, warned)
+	}
+}
+
+// Of a stale lock, only that one is taken over, and only our own is released.
+func TestLockOfAnotherStays(t *testing.T) {
+	home := faultHome(t)
+	lock := filepath.Join(home, ".claude.json.lock")
+	stale := time.Now().Add(-2 * staleLock)
+	if err := errors.Join(os.Mkdir(lock, 0o700), os.Chtimes(lock, stale, stale)); err != nil {
+		t.Fatal(err)
+	}
+	taken := 0
+	theirs := func() {
+		if err := errors.Join(os.Rename(lock, lock+".was"), os.Mkdir(lock, 0o700), os.Remove(lock+".was")); err != nil {
+			t.Error(err)
+		}
+	}
+	s := swapperAt(home, func(st atomicfile.Step) error {
+		if st.Path == lock && st.Op == atomicfile.OpRemove {
+			theirs()
+			taken++
+		}
+		return nil
+	})
+	c := clients.Lookup("claude")
+	if _, err := s.makeLock(c, lock); !errors.Is(err, fs.ErrExist) || missing(lock) {
+		t.Errorf("taken over: %v", err)
+	}
+	if err := os.Chtimes(lock, stale, stale); err != nil {
+		t.Fatal(err)
+	}
+	release, err := swapperAt(home, nil).makeLock(c, lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs()
+	if err := release(); err != nil || missing(lock) || taken != 1 {
+		t.Errorf("released: %v, taken %d times", err, taken)
 	}
 }

@@ -37,6 +37,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -303,18 +304,67 @@ func (s *Swapper) sweep(st *journal.State) {
 			s.Warn(fmt.Sprintf("remove old records: %v", err))
 		}
 	}
-	errs := []error{s.Disk.Sweep(s.Journal.Dir + string(filepath.Separator))}
-	for config := range s.configs(st) {
-		errs = append(errs, s.Disk.Sweep(config))
+	var errs []error
+	said := map[string]bool{}
+	for _, t := range s.temps(st) {
+		kept, err := s.Disk.Sweep(t.stem, t.known)
+		errs = append(errs, err)
+		for _, name := range kept {
+			if !said[name] {
+				s.Warn(t.unknown(name))
+			}
+			said[name] = true
+		}
 	}
 	for _, f := range s.strays(st) {
 		if f.Kind == FoundSpareBackup {
-			errs = append(errs, s.Disk.Remove(f.Path))
+			text, _, err := s.Disk.Read(f.Path)
+			if err == nil {
+				err = s.Disk.RemoveIf(f.Path, text)
+			}
+			errs = append(errs, err)
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		s.Warn(fmt.Sprintf("clean up after a killed run: %v", err))
 	}
+}
+
+// A temp says beside which path a killed run may have left temporary files, and which texts
+// of them may go.
+type temp struct {
+	stem   string // of their names
+	config string // whose text they may have; "" in the state directory
+	client string
+	known  func(name string, text []byte) bool
+}
+
+// unknown returns a message about a file that may be a client's save.
+func (t temp) unknown(name string) string {
+	if t.config == "" {
+		return name + " was left by a killed run, and its text is not known; inspect it before deleting it"
+	}
+	return fmt.Sprintf("%s was left by a killed run, and its text is not known: it may be the newest save of %s; "+
+		"compare them, then move it there or delete it", name, t.config)
+}
+
+func (s *Swapper) temps(st *journal.State) (temps []temp) {
+	owner := s.configs(st)
+	for _, config := range slices.Sorted(maps.Keys(owner)) {
+		known := func(name string, text []byte) bool {
+			if strings.Contains(name, backupMark) && !strings.HasSuffix(name, atomicfile.Aside) {
+				return true // a backup that was not finished: nothing else was written under that name
+			}
+			now, _, _ := s.Disk.Read(config)
+			return cmp.Or(st, &journal.State{}).Knows(config, now, text)
+		}
+		temps = append(temps, temp{config, config, owner[config], known})
+		temps = append(temps, temp{s.Journal.Beside(config), config, owner[config], known})
+	}
+	temps = append(temps, temp{stem: s.Journal.Path(), known: journal.Written})
+	// Of what else is in the state directory, such as backups of other homes, nothing is known.
+	others := temp{stem: s.Journal.Dir + string(filepath.Separator), known: func(string, []byte) bool { return false }}
+	return append(temps, others)
 }
 
 // backup writes text beside a config under a new name. For a project file, or in another
@@ -421,18 +471,28 @@ func (s *Swapper) clientLock(ctx context.Context, c *clients.Client, config stri
 
 // makeLock creates the directory of a lock, or takes over an old one.
 func (s *Swapper) makeLock(c *clients.Client, dir string) (release func() error, err error) {
+	stale := func(info fs.FileInfo) bool { return time.Since(info.ModTime()) > staleLock }
 	err = s.Disk.Mkdir(dir, 0o700)
-	if info, lerr := os.Lstat(dir); errors.Is(err, fs.ErrExist) && lerr == nil && time.Since(info.ModTime()) > staleLock {
-		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("take over %s: %v", dir, err)
+	if info, lerr := os.Lstat(dir); errors.Is(err, fs.ErrExist) && lerr == nil && stale(info) {
+		switch terr := s.Disk.RemoveDirIf(dir, stale); {
+		case errors.Is(terr, atomicfile.ErrChanged): // another process was quicker
+			return nil, err
+		case terr != nil && !errors.Is(terr, fs.ErrNotExist):
+			return nil, fmt.Errorf("take over %s: %v", dir, terr)
 		}
 		err = s.Disk.Mkdir(dir, 0o700)
 	}
 	if err != nil {
 		return nil, err
 	}
+	made, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	ours := func(info fs.FileInfo) bool { return os.SameFile(info, made) }
 	return func() error {
-		if err := s.Disk.Remove(dir); err != nil {
+		err := s.Disk.RemoveDirIf(dir, ours)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, atomicfile.ErrChanged) { // lost, or taken over
 			return fmt.Errorf("release the lock of %s: %w", c.Name, err)
 		}
 		return nil

@@ -180,7 +180,7 @@ func (w *writing) enter(c *change, next *journal.State) error {
 		if rec.Backup, err = w.backup(d, c.client.InFiles(c.scope), base); err != nil {
 			return err
 		}
-		c.fresh = rec.Backup
+		c.fresh, rec.Saved = rec.Backup, journal.Hash(base)
 	}
 	c.result.Backup = rec.Backup
 	if i < 0 {

@@ -9,7 +9,8 @@
 // two names in one step (Linux, macOS), the displaced file is checked again after the
 // exchange, so that a save between the comparison and the rename is put back too.
 //
-// [Disk.Create] creates a file that does not exist, whole or not at all.
+// [Disk.Create] creates a file that does not exist, whole or not at all. [Disk.RemoveIf]
+// removes one that is still as expected, and looks at what it took before that is gone.
 //
 // Symbolic links are not followed: the caller says which file it means, and gets an error
 // for anything but a regular file. Locking is up to the caller.
@@ -251,7 +252,7 @@ func putBack(tmp, path string, displaced, ours fs.FileInfo) error {
 	inPath, inTemp := ours, displaced
 	for {
 		if err := exchange(tmp, path); err != nil {
-			return fmt.Errorf("put back a change made meanwhile, now in %s: %w", tmp, err)
+			return fmt.Errorf("%s: another program saved it meanwhile; that save is in %s now, and could not be put back: %w", path, tmp, err)
 		}
 		out, err := os.Lstat(tmp)
 		if err != nil {
@@ -306,36 +307,23 @@ func (d Disk) Create(path string, data []byte, like Meta) error {
 	if err != nil {
 		return err
 	}
-	if err := d.linkIn(tmp, path); err != nil {
+	if err := d.do(OpLink, path, func() error { return place(tmp, path) }); err != nil {
 		_ = os.Remove(tmp)
 		return err
-	}
-	if err := d.Remove(tmp); err != nil {
-		_ = os.Remove(tmp)
-		return errors.Join(err, os.Remove(path))
 	}
 	return nil
 }
 
-// linkIn gives tmp the name path, unless that exists.
-func (d Disk) linkIn(tmp, path string) error {
-	if err := d.step(Step{Op: OpLink, Path: path}); err != nil {
-		return err
-	}
-	err := os.Link(tmp, path)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	// Hard links are not supported here (FAT, some network file systems).
-	if _, err := os.Lstat(path); err == nil {
-		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
-	}
-	return os.Rename(tmp, path)
+// Aside ends the name of a temporary file that was renamed to be removed.
+const Aside = "-aside"
+
+func (d Disk) tempName(path string) string {
+	return fmt.Sprintf("%s%s%d-%d", path, d.tempMark(), os.Getpid(), time.Now().UnixNano())
 }
 
 // writeTemp creates a synced temporary file beside path, with the metadata in like.
 func (d Disk) writeTemp(path string, data []byte, like Meta) (_ string, err error) {
-	tmp := fmt.Sprintf("%s%s%d-%d", path, d.tempMark(), os.Getpid(), time.Now().UnixNano())
+	tmp := d.tempName(path)
 	if err := d.step(Step{Op: OpCreate, Path: tmp}); err != nil {
 		return "", err
 	}
@@ -378,19 +366,89 @@ func (d Disk) Remove(path string) error {
 }
 
 // RemoveIf deletes a file that still has the content old, and makes that durable; otherwise
-// its error wraps [ErrChanged]. It follows no link.
+// its error wraps [ErrChanged]. It follows no link. The file is renamed first, so that what
+// another program saves between the comparison and the removal is noticed, and put back.
 func (d Disk) RemoveIf(path string, old []byte) error {
 	was, err := d.Meta(path)
 	if err != nil {
 		return err
 	}
-	if _, err := d.mustHold(path, old, was); err != nil {
+	before, err := d.mustHold(path, old, was)
+	if err != nil {
 		return err
 	}
-	if err := d.Remove(path); err != nil {
+	aside := d.tempName(path) + Aside
+	if err := d.do(OpRename, path, func() error { return os.Rename(path, aside) }); err != nil {
 		return err
+	}
+	taken, err := os.Lstat(aside)
+	if err != nil || !sameVersion(taken, before) || !d.has(aside, was) {
+		return giveBack(aside, path, ErrChanged)
+	}
+	if err := d.Remove(aside); err != nil {
+		return giveBack(aside, path, err)
 	}
 	return d.settle(path)
+}
+
+// giveBack undoes a rename that why does not allow. If there is a new file by then, that is
+// the newer one, and stays.
+func giveBack(aside, path string, why error) error {
+	err := place(aside, path)
+	if errors.Is(err, fs.ErrExist) {
+		err = os.Remove(aside)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w; it is in %s now, and could not be put back: %w", path, why, aside, err)
+	}
+	return fmt.Errorf("%s: %w", path, why)
+}
+
+// place renames a file or directory to a name that nothing has; otherwise its error wraps
+// fs.ErrExist.
+func place(from, to string) error {
+	err := renameNew(from, to)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err = os.Link(from, to); err == nil {
+		return os.Remove(from)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// Hard links are not supported here either (FAT, some network file systems).
+	if _, err := os.Lstat(to); err == nil {
+		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
+	}
+	return os.Rename(from, to)
+}
+
+// RemoveDir deletes an empty directory, and nothing else. It is not an error if it does not
+// exist or is not empty.
+func (d Disk) RemoveDir(path string) error {
+	err := d.do(OpRemove, path, func() error { return rmdir(path) })
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// RemoveDirIf deletes an empty directory if is says, of what was taken away, that it is the
+// right one; otherwise its error wraps [ErrChanged].
+func (d Disk) RemoveDirIf(path string, is func(fs.FileInfo) bool) error {
+	aside := d.tempName(path) + Aside
+	if err := d.do(OpRemove, path, func() error { return os.Rename(path, aside) }); err != nil {
+		return err
+	}
+	taken, err := os.Lstat(aside)
+	if err != nil || !is(taken) {
+		return giveBack(aside, path, ErrChanged)
+	}
+	if err := rmdir(aside); err != nil {
+		return giveBack(aside, path, err)
+	}
+	return nil
 }
 
 // Mkdir creates one directory, which must not exist.
@@ -452,12 +510,45 @@ func (d Disk) Leftovers(path string) []string {
 	return names
 }
 
-// Sweep removes the [Disk.Leftovers] of path. Only the holder of the lock that guards all
-// writers of path may call it.
-func (d Disk) Sweep(path string) error {
+// Sweep removes those [Disk.Leftovers] of path whose bytes are known and may go, and returns
+// the others: what was exchanged or renamed may be another program's newest save. Only the
+// holder of the lock that guards all writers of path may call it.
+func (d Disk) Sweep(path string, known func(name string, text []byte) bool) (kept []string, err error) {
 	var errs []error
 	for _, name := range d.Leftovers(path) {
-		errs = append(errs, d.Remove(name))
+		text, spare := d.Spare(name, known)
+		var err error
+		switch {
+		case !spare:
+			kept = append(kept, name)
+			continue
+		case text == nil:
+			err = d.RemoveDir(name)
+		default:
+			err = d.RemoveIf(name, text)
+		}
+		if errors.Is(err, ErrChanged) {
+			kept = append(kept, name)
+		} else {
+			errs = append(errs, err)
+		}
 	}
-	return errors.Join(errs...)
+	return kept, errors.Join(errs...)
+}
+
+// Spare reports whether one of the [Disk.Leftovers] is an empty directory, which has no
+// text, or a file whose bytes are known.
+func (d Disk) Spare(name string, known func(name string, text []byte) bool) (text []byte, spare bool) {
+	info, err := os.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, false
+	case info.IsDir():
+		names, err := os.ReadDir(name)
+		return nil, err == nil && len(names) == 0
+	case !info.Mode().IsRegular():
+		return nil, false
+	}
+	text, _, err = d.Read(name)
+	return text, err == nil && known(name, text)
 }

@@ -196,8 +196,95 @@ func TestSweepTakesWhatIsItsOwn(t *testing.T) {
 	for _, name := range []string{"c.json", "c.json.bak.mcp-swap-1", "other.json.mine-1", "c.json.mine-1-2", "c.json.bak.mcp-swap-1.mine-3"} {
 		write(t, filepath.Join(dir, name), "x", 0o600)
 	}
-	if err := (Disk{TempMark: ".mine-"}).Sweep(path); err != nil {
+	unknown := filepath.Join(dir, "c.json.mine-saved")
+	write(t, unknown, "saved", 0o600)
+	full := filepath.Join(dir, "c.json.mine-full")
+	for _, name := range []string{filepath.Join(full, "in"), filepath.Join(dir, "c.json.mine-empty")} {
+		if err := os.MkdirAll(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := Disk{TempMark: ".mine-"}.Sweep(path, func(_ string, text []byte) bool { return string(text) == "x" })
+	if err != nil || !slices.Equal(kept, []string{full, unknown}) {
+		t.Errorf("kept %q, %v", kept, err)
+	}
+	only(t, dir, "c.json", "c.json.bak.mcp-swap-1", "c.json.mine-full", "c.json.mine-saved", "other.json.mine-1")
+}
+
+// A removal looks at what it took: a save just before it is put back, and one that comes
+// while that is looked at is newer and stays.
+func TestRemoveIfKeepsASave(t *testing.T) {
+	for name, c := range map[string]struct {
+		op   Op // that the save comes before
+		save func(path string) error
+	}{
+		"in place": {OpRename, func(path string) error { return os.WriteFile(path, []byte("saved"), 0o600) }},
+		"by rename": {OpRename, func(path string) error {
+			return errors.Join(os.WriteFile(path+".client", []byte("saved"), 0o600), os.Rename(path+".client", path))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "c")
+			write(t, path, "old", 0o600)
+			err := before(c.op, func() error { return c.save(path) }).RemoveIf(path, []byte("old"))
+			if !errors.Is(err, ErrChanged) {
+				t.Errorf("got %v", err)
+			}
+			if got := mustRead(t, path); got != "saved" {
+				t.Errorf("the file holds %q", got)
+			}
+			only(t, dir, "c")
+		})
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "c")
+	fault := errors.New("no removal")
+	for _, newer := range []bool{false, true} {
+		write(t, path, "old", 0o600)
+		err := before(OpRemove, func() error {
+			if newer {
+				write(t, path, "newer", 0o600)
+			}
+			return fault
+		}).RemoveIf(path, []byte("old"))
+		if want := map[bool]string{false: "old", true: "newer"}[newer]; !errors.Is(err, fault) || mustRead(t, path) != want {
+			t.Errorf("%v, and the file holds %q, want %q", err, mustRead(t, path), want)
+		}
+		only(t, dir, "c")
+	}
+}
+
+// Only the directory that was meant is removed, and nothing but an empty one.
+func TestRemoveDirIf(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	only(t, dir, "c.json", "c.json.bak.mcp-swap-1", "other.json.mine-1")
+	mine, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(info fs.FileInfo) bool { return os.SameFile(info, mine) }
+	theirs := before(OpRemove, func() error { return errors.Join(os.Rename(path, path+".was"), os.Mkdir(path, 0o700)) })
+	if err := theirs.RemoveDirIf(path, is); !errors.Is(err, ErrChanged) {
+		t.Errorf("got %v", err)
+	}
+	only(t, dir, "lock", "lock.was")
+	path += ".was"
+	write(t, filepath.Join(path, "in"), "x", 0o600)
+	if err := (Disk{}).RemoveDirIf(path, is); err == nil {
+		t.Error("a directory that is not empty was removed")
+	}
+	only(t, dir, "lock", "lock.was")
+	if err := errors.Join(os.Remove(filepath.Join(path, "in")), Disk{}.RemoveDirIf(path, is)); err != nil {
+		t.Error(err)
+	}
+	only(t, dir, "lock")
+	file := filepath.Join(dir, "lock")
+	swapped := before(OpRemove, func() error { return errors.Join(os.Remove(file), os.WriteFile(file, []byte("x"), 0o600)) })
+	if err := swapped.RemoveDir(file); err == nil || mustRead(t, file) != "x" {
+		t.Errorf("a file was removed as a directory: %v", err)
+	}
 }

@@ -37,3 +37,18 @@ func Links(info fs.FileInfo) int {
 	}
 	return 1
 }
+
+// rmdir removes an empty directory; os.Remove would remove a file, too.
+func rmdir(path string) error {
+	if err := syscall.Rmdir(path); err != nil {
+		return &fs.PathError{Op: "rmdir", Path: path, Err: err}
+	}
+	return nil
+}
+
+func linkError(from, to string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+}

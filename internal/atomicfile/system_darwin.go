@@ -67,3 +67,13 @@ func exchange(a, b string) error {
 	}
 	return err
 }
+
+// renameNew renames a file or directory to a name that nothing has. The error is
+// errors.ErrUnsupported if the file system cannot (HFS+, network shares).
+func renameNew(from, to string) error {
+	err := unix.RenamexNp(from, to, unix.RENAME_EXCL)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+		return errors.ErrUnsupported
+	}
+	return linkError(from, to, err)
+}

@@ -54,3 +54,13 @@ func exchange(a, b string) error {
 	}
 	return err
 }
+
+// renameNew renames a file or directory to a name that nothing has. The error is
+// errors.ErrUnsupported if the file system cannot (NFS).
+func renameNew(from, to string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) {
+		return errors.ErrUnsupported
+	}
+	return linkError(from, to, err)
+}

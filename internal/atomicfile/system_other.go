@@ -20,3 +20,5 @@ func dropACL(string) error                          { return nil }
 func ID(string) string { return "" }
 
 func exchange(string, string) error { return errors.ErrUnsupported }
+
+func renameNew(string, string) error { return errors.ErrUnsupported }

@@ -125,6 +125,7 @@ type Record struct {
 	Target    string   `json:"target"` // the regular file behind all links
 	Container []string `json:"container"`
 	Backup    string   `json:"backup"` // "" if the swap created the file or was reverted
+	Saved     string   `json:"backup_sha256,omitempty"`
 
 	Before string         `json:"before_sha256"` // the file before the first swap
 	Old    map[string]any `json:"old,omitempty"` // the entry before the first swap
@@ -168,11 +169,60 @@ func NewWrite(base, after []byte, value map[string]any) Write {
 
 // Undo returns the exact bytes before the write; false if text is not what was written.
 func (w Write) Undo(text []byte) ([]byte, bool) {
-	if w.Start < 0 || w.Start+len(w.Is) > len(text) || !bytes.Equal(text[w.Start:w.Start+len(w.Is)], w.Is) {
+	if w.Start < 0 || w.Start > len(text) || !bytes.HasPrefix(text[w.Start:], w.Is) {
 		return nil, false
 	}
 	base := slices.Concat(text[:w.Start], w.Was, text[w.Start+len(w.Is):])
 	return base, Hash(base) == w.Base
+}
+
+// Redo returns the bytes after the write; false if base is not what it was made from.
+func (w Write) Redo(base []byte) ([]byte, bool) {
+	if Hash(base) != w.Base || w.Start < 0 || w.Start > len(base) || !bytes.HasPrefix(base[w.Start:], w.Was) {
+		return nil, false
+	}
+	after := slices.Concat(base[:w.Start], w.Is, base[w.Start+len(w.Was):])
+	return after, Hash(after) == w.After
+}
+
+// IsBackup reports whether a text is what the record's backup was made of.
+func (r *Record) IsBackup(text []byte) bool {
+	hash := Hash(text)
+	if r.Saved != "" {
+		return hash == r.Saved
+	}
+	return hash == r.Before || slices.ContainsFunc(r.Writes, func(w Write) bool { return w.Base == hash })
+}
+
+// Knows reports whether a text is one that a file had before or after one of its writes. It
+// may be cut short, as a temporary file is by a kill, if now, the file's text, tells the rest.
+func (s *State) Knows(target string, now, text []byte) bool {
+	if bytes.HasPrefix(now, text) {
+		return true
+	}
+	hash := Hash(text)
+	for _, r := range slices.Concat(s.Records, s.Reverted) {
+		if r.Target != target {
+			continue
+		}
+		if r.Before == hash || r.Saved == hash {
+			return true
+		}
+		for _, w := range r.Writes {
+			base, _ := w.Undo(now)
+			after, _ := w.Redo(now)
+			if w.Base == hash || w.After == hash || bytes.HasPrefix(base, text) || bytes.HasPrefix(after, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Written reports whether a text is a state that [Journal.Save] may have been writing.
+func Written(_ string, text []byte) bool {
+	const head = "{\n  \"version\": "
+	return bytes.HasPrefix(text, []byte(head)) || bytes.HasPrefix([]byte(head), text)
 }
 
 // Same reports whether two records are about the same entry of the same file.
@@ -581,7 +631,7 @@ func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock fu
 			if lockErr != nil {
 				return nil, fmt.Errorf("take the lock %s: %w", path, lockErr)
 			}
-			if err := j.Disk.Sweep(j.Path()); err != nil {
+			if _, err := j.Disk.Sweep(j.Path(), Written); err != nil {
 				release()
 				return nil, fmt.Errorf("clean up after a killed run: %w", err)
 			}
