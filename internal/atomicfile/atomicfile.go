@@ -21,6 +21,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -96,9 +97,13 @@ func (d Disk) do(op Op, path string, step func() error) error {
 	return step()
 }
 
+// MaxSize is the size of the largest file that [Disk.Read] reads. A sparse file may claim
+// any size.
+const MaxSize = 512 << 20
+
 // Read returns the content of a regular file and its FileInfo when it was opened. It
-// rejects anything but a regular file, even at the end of a symbolic link, and does not
-// block on a FIFO.
+// rejects anything but a regular file, even at the end of a symbolic link, and one larger
+// than [MaxSize], and does not block on a FIFO.
 func (d Disk) Read(path string) ([]byte, fs.FileInfo, error) {
 	if err := d.step(Step{Op: OpRead, Path: path}); err != nil {
 		return nil, nil, err
@@ -108,11 +113,21 @@ func (d Disk) Read(path string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer f.Close()
+	if info.Size() > MaxSize {
+		return nil, nil, tooLarge(path)
+	}
 	buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	if _, err := buf.ReadFrom(f); err != nil {
+	if _, err := buf.ReadFrom(io.LimitReader(f, MaxSize+1)); err != nil {
 		return nil, nil, err
 	}
+	if buf.Len() > MaxSize {
+		return nil, nil, tooLarge(path)
+	}
 	return buf.Bytes(), info, nil
+}
+
+func tooLarge(path string) error {
+	return fmt.Errorf("%s is larger than %d MiB, so it was not read: make it smaller", path, MaxSize>>20)
 }
 
 // open opens a regular file for reading. Anything else is not opened: that could have

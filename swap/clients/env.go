@@ -3,6 +3,7 @@ package clients
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -52,6 +53,9 @@ func ParseEnv(words []string, lookup LookupEnv) ([]EnvVar, error) {
 // holdable reports whether a config can contain a text.
 func holdable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
+// maxEnvFile is the size of the largest file of variables.
+const maxEnvFile = 16 << 20
+
 // ReadEnvFile reads a file with one variable per line, in the format of Docker and dotenv:
 //
 //	# a comment; also after blanks and a #
@@ -63,9 +67,17 @@ func holdable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRu
 // The last form is looked up. Nothing is expanded, and no value continues on the next line.
 // Errors name the line but do not show it, because it may be a secret.
 func ReadEnvFile(path string, lookup LookupEnv) ([]EnvVar, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path) // it may be a pipe
 	if err != nil {
 		return nil, fmt.Errorf("read the variables: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxEnvFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the variables: %w", err)
+	}
+	if len(text) > maxEnvFile {
+		return nil, fmt.Errorf("%s is larger than %d MiB: choose a file with one variable per line", path, maxEnvFile>>20)
 	}
 	var out []EnvVar
 	n := 0

@@ -23,6 +23,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -333,6 +334,9 @@ func decode(text []byte) (*State, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, errors.New("more than one document")
 	}
+	if s.Seq < 0 || s.Seq > math.MaxInt32 {
+		return nil, errors.New("seq is out of range")
+	}
 	if s.Version < 1 || s.Version > Version {
 		return nil, fmt.Errorf("version %d, this program knows versions up to %d", s.Version, Version)
 	}
@@ -340,7 +344,20 @@ func decode(text []byte) (*State, error) {
 	for _, sec := range s.Homes {
 		records = slices.Concat(records, sec.Records)
 	}
+	numbers := map[int]int{}
 	for i, r := range records {
+		if before, twice := numbers[r.Seq]; twice {
+			return nil, fmt.Errorf("records %d and %d have the same number", before+1, i+1)
+		}
+		numbers[r.Seq] = i
+		if n := len(r.Container) + 1; r.Undo.From < 0 || r.Undo.From > n || len(r.Undo.Made) > n-r.Undo.From {
+			return nil, fmt.Errorf("record %d has more to undo than its entry had", i+1)
+		}
+		for _, w := range r.Writes {
+			if r.Seq < 0 || r.Seq > math.MaxInt32 || w.Start < 0 || w.Start > atomicfile.MaxSize {
+				return nil, fmt.Errorf("a number in record %d is out of range", i+1)
+			}
+		}
 		place := func(path string) bool {
 			return filepath.IsAbs(path) || filepath.IsLocal(path) && (i >= len(s.Records) || s.Version < 3)
 		}

@@ -92,6 +92,13 @@ func TestUnreadableStateSaysWhere(t *testing.T) {
 		"homeless":   `{"version": 3, "records": [{"target": "c", "config": "c", "container": ["a"], "writes": [{}]}]}`,
 		"in a home":  `{"version": 3, "homes": [{"home": {"dir": "/h"}, "records": [{"target": "../c", "config": "c", "container": ["a"], "writes": [{}]}]}]}`,
 		"no writes":  `{"version": 1, "records": [{"target": "/c", "config": "/c", "container": ["a"]}]}`,
+		"start":      `{"version": 2, "records": [{"target": "c", "config": "c", "container": ["a"], "writes": [{"start": 9223372036854775807, "is": "eHh4"}]}]}`,
+		"negative":   `{"version": 2, "records": [{"target": "c", "config": "c", "container": ["a"], "writes": [{"start": -1}]}]}`,
+		"from":       `{"version": 2, "records": [{"target": "c", "config": "c", "container": ["a"], "undo": {"made": [{}], "from": 2}, "writes": [{}]}]}`,
+		"from below": `{"version": 2, "records": [{"target": "c", "config": "c", "container": ["a"], "undo": {"made": [{}], "from": -1}, "writes": [{}]}]}`,
+		"no number":  `{"version": 2, "records": [{"target": "c", "config": "c", "container": ["a"], "writes": [{"start": 1e400}]}]}`,
+		"seq":        `{"version": 2, "seq": 9223372036854775807}`,
+		"twice":      `{"version": 2, "seq": 1, "records": [{"seq": 1, "target": "c", "config": "c", "container": ["a"], "writes": [{}]}, {"seq": 1, "target": "d", "config": "d", "container": ["a"], "writes": [{}]}]}`,
 		"other type": `[]`,
 	} {
 		j := Journal{Dir: t.TempDir()}
