@@ -59,7 +59,9 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 	defer cancel()
 	var tail output
 	program, err := c.look()
-	if err != nil {
+	if strings.ContainsAny(c.Argv[0], `/\`) {
+		program = c.Argv[0] // the system says best what is wrong with it
+	} else if err != nil {
 		return Hello{}, fmt.Errorf("start %s: %w", strings.Join(ShowArgs(c.Argv), " "), err)
 	}
 	cmd := &exec.Cmd{Path: program, Args: c.Argv, Env: c.environ(), Dir: c.Dir}
