@@ -46,6 +46,7 @@ const (
 	FoundLogin       = "login-overridden" // an environment variable; its value is not read
 	FoundNoCheckout  = "checkout-missing" // an entry that runs something that no longer exists
 	FoundNoProgram   = "program-missing"  // a swap whose program is not on PATH, or not at its path
+	FoundNotRun      = "not-run"          // an entry that its client does not run, or could not
 	FoundConfig      = "config-unreadable"
 	FoundState       = "state-unreadable"
 )
@@ -94,6 +95,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 			s.examineRecord(d, st, &st.Records[i])
 		}
 	}
+	s.examineStates(d, st)
 	s.examineFiles(d, st)
 	return d, nil
 }
@@ -170,6 +172,43 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scop
 				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, d.Server, passServer(name))
 			}
 			d.add(f)
+		}
+	}
+}
+
+// examineStates reports what keeps clients from running the server's entries, and those that
+// were swapped: no stronger entries, as these may be meant, no program that this PATH lacks,
+// and no trust that a client will ask for.
+func (s *Swapper) examineStates(d *Diagnosis, st *journal.State) {
+	var all []ClientState
+	if d.Server != "" && d.Repo != "" {
+		all = s.states(slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool { return !s.present(c) }), "", d.Repo, d.Server)
+	}
+	for i := range all {
+		all[i].server = d.Server
+	}
+	if st != nil {
+		for _, r := range st.Records {
+			if c := clients.Lookup(r.Client); c != nil && r.Reverted.IsZero() {
+				cs := s.recorded(c, r).ClientState
+				cs.server = r.Server
+				all = append(all, cs)
+			}
+		}
+	}
+	for _, cs := range all {
+		if len(cs.Shadows) < len(cs.won) {
+			continue
+		}
+		for _, why := range cs.Shadows[:len(cs.Shadows)-len(cs.won)] {
+			if strings.HasPrefix(why, untrusted) || strings.HasSuffix(why, ask.ErrNotHere.Error()) {
+				continue
+			}
+			f := Finding{Kind: FoundNotRun, Client: cs.Client, Scope: cs.Scope, Server: cs.server, Path: cs.Config,
+				Text: fmt.Sprintf("%s: %q in %s: %s", cs.Label, cs.server, cs.Config, why)}
+			if !slices.Contains(d.Findings, f) {
+				d.add(f)
+			}
 		}
 	}
 }

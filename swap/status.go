@@ -84,6 +84,7 @@ type ClientState struct {
 
 	target    string
 	container []string
+	server    string
 }
 
 // inFiles reports whether the entry is in a project file.
@@ -230,9 +231,9 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		}
 		switch {
 		case trusted == distrusted && c.Trust.Needs != "":
-			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s"+untilTrusted, c.Name, c.Trust.Needs))
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf(untrusted+"%s %s"+untilTrusted, c.Name, c.Trust.Needs))
 		case trusted == distrusted && file && places[at].layer.Trusted:
-			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s does not read %s"+untilTrusted, c.Name, doc.config))
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf(untrusted+"%s does not read %s"+untilTrusted, c.Name, doc.config))
 		case file:
 			cs.when = places[at].layer.When
 		}
@@ -339,6 +340,8 @@ func (cs *ClientState) compete(c *clients.Client, stronger []entryAt, trusted tr
 		cs.won = append(cs.won, text)
 	}
 }
+
+const untrusted = "untrusted folder: "
 
 const untilTrusted = " until you start it there once, and trust the folder"
 
