@@ -37,6 +37,7 @@ func (s *Swapper) query(ctx context.Context, doc *document, container []string, 
 	if err != nil {
 		return ask.Answer{}, err
 	}
+	env = append(clients.Environ(s.added(c, dir)), env...)
 	a, err = ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: env})
 	// To the user, the copies are the files.
 	a.Says = strings.ReplaceAll(a.Says, home, s.Sys.Home)

@@ -26,8 +26,20 @@ type start struct {
 // startOf returns how a client would start the server of a flat entry. Its error is why it
 // could not, or a [*clients.UnclearError].
 func (s *Swapper) startOf(c *clients.Client, scope clients.Scope, value map[string]any, repo string) (st start, err error) {
+	added := s.added(c, repo)
+	lookup := func(name string) (string, bool) {
+		if value, set := s.lookup(name); set {
+			return value, true
+		}
+		i := slices.IndexFunc(added, func(v clients.EnvVar) bool { return v.Name == name })
+		if i < 0 {
+			return "", false
+		}
+		return added[i].Value, true
+	}
+	st.Env = clients.Environ(added)
 	given := func(field, label, text string) string {
-		out, gerr := c.Given(field, label, text, s.lookup)
+		out, gerr := c.Given(field, label, text, lookup)
 		if err == nil {
 			err = gerr
 		}
@@ -70,6 +82,14 @@ func (s *Swapper) startOf(c *clients.Client, scope clients.Scope, value map[stri
 		return st, fmt.Errorf("its cwd %s is no directory", st.Dir)
 	}
 	return st, nil
+}
+
+// added returns the variables that a client adds to this environment.
+func (s *Swapper) added(c *clients.Client, repo string) []clients.EnvVar {
+	return slices.DeleteFunc(c.FileVars(s.Sys, repo), func(v clients.EnvVar) bool {
+		_, set := s.lookup(v.Name)
+		return set
+	})
 }
 
 // lookup finds a variable of this environment. Only here does an empty one count as set.

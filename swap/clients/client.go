@@ -75,9 +75,12 @@ type Client struct {
 	// the list that is the field PassesAlso of the entry; nil: all.
 	Passes     []string
 	PassesAlso string
-	NoCwd      bool   // it starts servers where it was started, whatever an entry's cwd says
-	Note       string // printed by detect if the config exists
-	Off        []off
+	// Vars are files with variables that it adds to its environment. The first one that exists
+	// counts.
+	Vars  []varFile
+	NoCwd bool   // it starts servers where it was started, whatever an entry's cwd says
+	Note  string // printed by detect if the config exists
+	Off   []off
 	// Settings are the files with its other settings, strongest first; nil: its Layers.
 	Settings []Layer
 	Trust    *trust

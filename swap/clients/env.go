@@ -79,7 +79,11 @@ func ReadEnvFile(path string, lookup LookupEnv) ([]EnvVar, error) {
 	if len(text) > maxEnvFile {
 		return nil, fmt.Errorf("%s is larger than %d MiB: choose a file with one variable per line", path, maxEnvFile>>20)
 	}
-	var out []EnvVar
+	return envLines(path, text, lookup)
+}
+
+// envLines parses the lines of a file; with an error, it returns those before it.
+func envLines(path string, text []byte, lookup LookupEnv) (out []EnvVar, err error) {
 	n := 0
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 		n++
@@ -89,7 +93,7 @@ func ReadEnvFile(path string, lookup LookupEnv) ([]EnvVar, error) {
 		}
 		v, err := envLine(line, lookup)
 		if err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", path, n, err)
+			return out, fmt.Errorf("%s, line %d: %w", path, n, err)
 		}
 		out = append(out, v)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/machine"
 )
@@ -532,4 +533,41 @@ func matches(pattern, value any) bool {
 		return ok && err == nil && re.MatchString(text)
 	}
 	return false
+}
+
+// A varFile is a file with variables.
+type varFile struct {
+	location
+	Up   bool     // in the directory of the project and its parents, instead of Dirs
+	Path []string // of an object in JSON; nil: lines of NAME=VALUE
+}
+
+// FileVars returns the variables that a client adds to its environment for a directory.
+func (c *Client) FileVars(sys machine.System, dir string) (out []EnvVar) {
+	for _, v := range c.Vars {
+		places := v.resolve(sys)
+		for at := dir; v.Up; at = filepath.Dir(at) {
+			for _, f := range v.Files {
+				places = append(places, Place{Path: filepath.Join(at, filepath.FromSlash(f))})
+			}
+			if at == filepath.Dir(at) {
+				break
+			}
+		}
+		for _, p := range places {
+			text, _, err := atomicfile.Disk{}.Read(p.Path)
+			if err != nil {
+				continue
+			}
+			if v.Path == nil {
+				out, _ = envLines(p.Path, text, func(string) (string, bool) { return "", false })
+				return out
+			}
+			if doc, err := format.Parse(format.JSON, text); err == nil {
+				members, _ := doc.Get(v.Path...)
+				return dialect{}.ReadEnv(map[string]any{"env": members})
+			}
+		}
+	}
+	return nil
 }
