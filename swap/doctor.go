@@ -182,7 +182,7 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scop
 func (s *Swapper) examineStates(d *Diagnosis, st *journal.State) {
 	var all []ClientState
 	if d.Server != "" && d.Repo != "" {
-		all = s.states(slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool { return !s.present(c) }), "", d.Repo, d.Server)
+		all = s.states(slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool { return !s.present(c) && !s.hasConfig(c) }), "", d.Repo, d.Server)
 	}
 	for i := range all {
 		all[i].server = d.Server

@@ -287,9 +287,11 @@ func (u *use) change(c *change, old format.Entry) format.Change {
 
 // named inserts the server's name where an entry contains it.
 func (u *use) named(ch format.Change) format.Change {
-	for i, f := range ch.New {
-		if f.Value == ask.ServerName {
-			ch.New[i].Value = u.server
+	for _, fields := range []format.Object{ch.New, ch.Set} {
+		for i, f := range fields {
+			if f.Value == ask.ServerName {
+				fields[i].Value = u.server
+			}
 		}
 	}
 	return ch

@@ -102,8 +102,19 @@ type dialect struct {
 	// Inner is a member that may be an object containing the command: cline's transport,
 	// and command as zed once spelled it, where path is the program.
 	Inner string
-	// Zed drops an entry without args; an entry also has source if an extension runs it.
-	Zed   bool
+	Zed   bool     // an entry has source if an extension runs it
+	Types []string // words that it takes as type of a command, "" for none; nil: any, or unknown
+	Needs []string // fields without which it ignores an entry with a command
+	// Strict lists the fields of which it checks that they are, or consist of, strings. Whole
+	// is set if it then refuses its whole config, not only the entry, unless the entry has
+	// Toggle: to the client such an entry only switches on or off one of another config.
+	Strict []string
+	Whole  bool
+	Toggle string
+	// Both says what it uses of an entry with a command and an address: "url"; "type", which
+	// says what; "refused"; or "", the command.
+	Both  string
+	URLs  []string // fields for an address, of which the first counts; nil: URL
 	Extra format.Object
 	// URL is the field for a remote server's address, and HTTP the type of its entry, if
 	// any: as written by "mcp add" of claude 2.1.332, codex 0.171, gemini 0.61, opencode

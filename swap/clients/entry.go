@@ -57,9 +57,7 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 	ch := format.Change{Parent: c.Parent, Seed: c.Seed}
 	flat := d.Flat(old.Value)
 	_, nested := old.Value[d.Inner].(map[string]any)
-	if nested {
-		env = append(d.ReadEnv(flat), env...) // of duplicates, the last counts
-	}
+	env = slices.Concat(d.respelled(flat, nested), env) // of duplicates, the last counts
 	vars := format.Object{}
 	for i, e := range env {
 		if slices.ContainsFunc(env[i+1:], func(later EnvVar) bool { return later.Name == e.Name }) {
@@ -81,27 +79,31 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 	}
 
 	seen := format.Merge(under, flat)
-	t, typed := seen["type"].(string)
-	typed = typed && slices.Contains(remoteTypes, t)
-	remote := typed || Remote(seen) != ""
+	retype := !d.takesType(seen)
+	remote := isRemoteType(seen["type"]) || Remote(seen) != ""
 	for _, key := range slices.Sorted(maps.Keys(old.Value)) {
 		if remote && !slices.Contains(localKeys, key) && key != d.name("type") || nested && key == d.Inner && key != "command" {
 			ch.Remove = append(ch.Remove, key)
 		}
 	}
-	if typed && !nested {
-		if d.Type == "" {
-			ch.Remove = append(ch.Remove, d.name("type"))
-		} else {
+	if retype && !nested {
+		if d.Type != "" {
 			ch.Set = append(ch.Set, format.Field{Name: d.name("type"), Value: d.Type})
+		} else if old.Value[d.name("type")] != nil {
+			ch.Remove = append(ch.Remove, d.name("type"))
 		}
 	}
 	for _, f := range d.command(argv) {
 		// Omitting args also means no arguments.
-		if _, ok := old.Value[f.Name]; !ok && f.Name == "args" && len(argv) == 1 && !d.Zed && seen["args"] == nil {
+		if _, ok := old.Value[f.Name]; !ok && f.Name == "args" && len(argv) == 1 && seen["args"] == nil && !slices.Contains(d.Needs, "args") {
 			continue
 		}
 		ch.Set = append(ch.Set, f)
+	}
+	for _, f := range d.Extra {
+		if seen[f.Name] == nil && slices.Contains(d.Needs, f.Name) {
+			ch.Set = append(ch.Set, f)
+		}
 	}
 	if cwd, ok := flat["cwd"].(string); ok && nested {
 		ch.Set = append(ch.Set, format.Field{Name: "cwd", Value: cwd})
@@ -113,6 +115,137 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 		ch.Set = append(ch.Set, format.Field{Name: d.EnvName(), Value: vars})
 	}
 	return ch
+}
+
+// respelled returns the variables of an entry that have to be written anew: those that are not
+// texts, if the client takes only those, and all that are in an inner object, which goes.
+func (d dialect) respelled(flat map[string]any, nested bool) []EnvVar {
+	values, _ := flat["env"].(map[string]any)
+	return slices.DeleteFunc(d.ReadEnv(flat), func(v EnvVar) bool {
+		_, text := values[v.Name].(string)
+		return !nested && (text || !slices.Contains(d.Strict, "env"))
+	})
+}
+
+// takesType reports whether the type of a flat entry lets the client run a command.
+func (d dialect) takesType(flat map[string]any) bool {
+	t, ok := flat["type"]
+	word, _ := t.(string)
+	switch {
+	case d.Types == nil:
+		return !isRemoteType(t)
+	case ok && word == "":
+		return false
+	}
+	return slices.Contains(d.Types, word)
+}
+
+func isRemoteType(t any) bool {
+	word, _ := t.(string)
+	return slices.Contains(remoteTypes, word)
+}
+
+// address returns the address in a flat entry that the client would use, and its field.
+func (d dialect) address(flat map[string]any) (field, url string) {
+	fields := d.URLs
+	switch {
+	case len(fields) > 0:
+	case d.URL != "":
+		fields = []string{d.URL}
+	default:
+		fields = urlKeys
+	}
+	for _, field := range fields {
+		if url, ok := flat[field].(string); ok && url != "" {
+			return field, url
+		}
+	}
+	return "", ""
+}
+
+// connects reports whether the client uses the address of a flat entry and not its command.
+func (d dialect) connects(flat map[string]any) bool {
+	field, _ := d.address(flat)
+	switch {
+	case field == "":
+		return false
+	case d.Both == "type":
+		return isRemoteType(flat["type"])
+	}
+	return d.Both == "url"
+}
+
+// RefusesFor follows the client's name in a fault for which it refuses its whole config.
+const RefusesFor = " refuses its whole config because of"
+
+// Faults lists what keeps the client from running the command of a flat entry, although the
+// entry is there.
+func (c *Client) Faults(flat map[string]any) (out []string) {
+	d := c.Dialect
+	ignores := c.Name + " ignores"
+	if _, toggles := flat[d.Toggle].(bool); d.Whole && !toggles {
+		ignores = c.Name + RefusesFor
+	}
+	fault := func(format string, args ...any) {
+		out = append(out, ignores+" an entry "+fmt.Sprintf(format, args...))
+	}
+	field, _ := d.address(flat)
+	command, runs := flat["command"]
+	switch {
+	case !runs:
+		return nil
+	case d.connects(flat):
+		return []string{fmt.Sprintf("%s uses the %s of the entry, not its %s", c.Name, field, d.name("command"))}
+	}
+	if field != "" && d.Both == "refused" {
+		fault("with a %s and a %s", d.name("command"), field)
+	}
+	if t, ok := flat["type"]; d.Types != nil && !d.takesType(flat) {
+		if ok {
+			fault("of %s %q", d.name("type"), fmt.Sprint(t))
+		} else {
+			fault("without a %s", d.name("type"))
+		}
+	}
+	for _, name := range d.Needs {
+		if flat[name] == nil {
+			fault("without %s", name)
+		}
+	}
+	for _, name := range d.Strict {
+		v, ok := flat[name]
+		switch {
+		case name == "command" && d.Argv && !allTexts(command):
+			fault("whose %s is not a list of strings", d.name(name))
+		case name == "command" && !d.Argv && !isText(command):
+			fault("whose %s is not a string", d.name(name))
+		case name == "args" && ok && !allTexts(v):
+			fault("whose args are not a list of strings")
+		case name == "env" && ok && !textValues(v):
+			fault("whose %s has values that are not strings", d.name(name))
+		case name == "cwd" && ok && !isText(v):
+			fault("whose cwd is not a string")
+		}
+	}
+	return out
+}
+
+func isText(v any) bool {
+	_, ok := v.(string)
+	return ok
+}
+
+func allTexts(v any) bool {
+	list, ok := v.([]any)
+	return ok && !slices.ContainsFunc(list, func(x any) bool { return !isText(x) })
+}
+
+func textValues(v any) bool {
+	object, ok := v.(map[string]any)
+	for _, x := range object {
+		ok = ok && isText(x)
+	}
+	return ok
 }
 
 // ChangeRemote returns the change that makes an entry use a server at a URL. Fields that
@@ -145,7 +278,11 @@ func (d dialect) Runs(value map[string]any) []string {
 	if argv := d.ReadArgv(value); len(argv) > 0 {
 		return argv
 	}
-	if url := Remote(d.Flat(value)); url != "" {
+	flat := d.Flat(value)
+	if _, url := d.address(flat); d.connects(flat) {
+		return []string{url}
+	}
+	if url := Remote(flat); url != "" {
 		return []string{url}
 	}
 	return nil
@@ -175,9 +312,13 @@ func (d dialect) Flat(value map[string]any) map[string]any {
 	return flat
 }
 
-// ReadArgv returns the command of an entry; nil if it has none.
+// ReadArgv returns the command of an entry; nil if it has none, or the client uses an address
+// instead.
 func (d dialect) ReadArgv(value map[string]any) []string {
 	value = d.Flat(value)
+	if d.connects(value) {
+		return nil
+	}
 	texts := func(v any) (out []string) {
 		list, _ := v.([]any)
 		for _, x := range list {
@@ -216,7 +357,7 @@ func (d dialect) ReadEnv(value map[string]any) []EnvVar {
 	return out
 }
 
-var urlKeys = []string{"url", "uri", "serverUrl", "httpUrl"}
+var urlKeys = []string{"httpUrl", "url", "uri", "serverUrl"} // gemini and qwen prefer the first
 
 // Remote returns the address of a flat entry that names a remote server, or "".
 func Remote(value map[string]any) string {
