@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/proctree"
 )
 
 // A target may be anything: one that prints for ever must not take the machine
@@ -107,7 +108,7 @@ func watch(excess func(string)) {
 		}
 		// Whoever waits for one of them goes on.
 		for ; ; time.Sleep(10 * time.Millisecond) {
-			killBelow()
+			proctree.KillBelow()
 		}
 	}
 }
@@ -123,7 +124,7 @@ var adopting bool
 // package starts, take over what is left of a script's process that was killed or
 // crashed, and end it. It works on Linux.
 func Adopt() {
-	adopt()
+	proctree.Adopt()
 	adopting = true
 }
 
@@ -131,6 +132,6 @@ func Adopt() {
 // itself has ended.
 func endAdopted() {
 	if adopting {
-		endChildren()
+		proctree.EndChildren()
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/proctree"
 	"tmuxmcp/tmux"
 )
 
@@ -45,7 +46,7 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 	// Once the run has been killed nobody reads stdout. That must not end this process
 	// before it has cleaned up. Ignoring the signal would do too, but tmux would inherit it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	adopt()
+	proctree.Adopt()
 	limitFiles(maxFile)
 	if err := req.wrap(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -215,7 +216,7 @@ func (s *script) cleanUp() {
 	if s.req.Keep {
 		return
 	}
-	if !endChildren() {
+	if !proctree.EndChildren() {
 		// The politest way that is left.
 		ctx, cancel := context.WithTimeout(context.Background(), graceTime)
 		defer cancel()

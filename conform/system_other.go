@@ -12,15 +12,9 @@ import (
 // script's process asks the tmux server to exit, what is in its process group
 // is killed, and that is all.
 
-func adopt() {}
-
-func endChildren() bool { return false }
-
 func endTree(pid int) { syscall.Kill(-pid, syscall.SIGKILL) }
 
 func below() (processes, memory int) { return 0, 0 }
-
-func killBelow() {}
 
 func limitFiles(uint64) {}
 

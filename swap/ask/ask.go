@@ -175,6 +175,7 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
+	defer endOrphans()
 
 	var exit error
 	for running := true; running; {
@@ -184,9 +185,11 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 				_ = finish()
 				select { // given time, it ends its servers
 				case <-exited:
+					_ = killGroup(cmd)
 				case <-time.After(3 * time.Second):
+					_ = killGroup(cmd)
+					<-exited
 				}
-				_ = killGroup(cmd)
 				return a, err
 			}
 		case exit = <-exited:

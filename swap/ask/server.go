@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	neturl "net/url"
 	"os"
@@ -21,6 +22,8 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/internal/proctree"
 )
 
 // ServerLimit is how long a server may take to answer, unless its [Command] has a Limit; uv
@@ -68,19 +71,21 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 	cmd.Stderr = &tail
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
-	server := transport.NewStdioWithOptions(c.Argv[0], nil, nil, transport.WithCommandFunc(
-		func(context.Context, string, []string, []string) (*exec.Cmd, error) { return cmd, nil }))
-	conn := client.NewClient(server)
-	if err := conn.Start(limit); err != nil {
+	p, err := start(cmd)
+	if err != nil {
 		return Hello{}, fmt.Errorf("start %s: %w", strings.Join(ShowArgs(c.Argv), " "), err)
 	}
-
-	hello, what, err := converse(limit, conn, c.Tools)
-	if err != nil && limit.Err() != nil {
+	conn := client.NewClient(transport.NewIO(p.stdout, p.stdin, nil))
+	var hello Hello
+	what := "initialize"
+	if err = conn.Start(limit); err == nil {
+		hello, what, err = converse(limit, conn, c.Tools)
+	}
+	if err != nil && (limit.Err() != nil || p.stdout.over()) {
 		_ = killGroup(cmd) // its time is up
 	}
-	closeErr := conn.Close()
-	_ = killGroup(cmd) // processes that the server started and left behind
+	_ = conn.Close()
+	closeErr := p.end()
 	switch {
 	case err == nil:
 		return hello, nil
@@ -88,6 +93,8 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 		err = fmt.Errorf("interrupted: %w", ctx.Err())
 	case limit.Err() != nil:
 		err = fmt.Errorf("%w to %s within %v", ErrLate, what, cmp.Or(c.Limit, ServerLimit))
+	case p.stdout.over():
+		err = fmt.Errorf("it printed more than %d MiB before it answered %s", maxOutput>>20, what)
 	case errors.Is(err, transport.ErrTransportClosed), errors.Is(err, syscall.EPIPE), errors.Is(err, os.ErrClosed):
 		err = fmt.Errorf("it exited before it answered %s", what)
 		if closeErr != nil {
@@ -153,6 +160,98 @@ func (c Command) look() (string, error) {
 		return "", fmt.Errorf("%s is not on the PATH that the entry sets, %q", name, path)
 	}
 	return "", fmt.Errorf("%s %w", name, ErrNotHere)
+}
+
+// maxOutput is the most that a server may print, or send, in one call: the client reads a
+// line whole.
+const maxOutput = 16 << 20
+
+// bounded ends with the first byte beyond maxOutput.
+type bounded struct {
+	io.ReadCloser
+	n atomic.Int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.over() {
+		return 0, io.EOF
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.n.Add(int64(n))
+	return n, err
+}
+
+func (b *bounded) over() bool { return b.n.Load() > maxOutput }
+
+// A process is a server that runs.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bounded
+	exited chan error
+}
+
+func start(cmd *exec.Cmd) (*process, error) {
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// A pipe of our own: exec's would make Wait wait for whoever else holds it.
+	stdout, its, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout = its
+	err = cmd.Start()
+	its.Close()
+	if err != nil {
+		stdout.Close()
+		return nil, err
+	}
+	p := &process{cmd: cmd, stdin: stdin, stdout: &bounded{ReadCloser: stdout}, exited: make(chan error, 1)}
+	go func() { p.exited <- cmd.Wait() }()
+	return p, nil
+}
+
+// end ends a server, whose input is closed, with all that it has started. The error is how
+// it exited by itself.
+func (p *process) end() (err error) {
+	defer p.stdout.Close()
+	defer endOrphans()
+	defer killGroup(p.cmd) // processes that the server started and left behind
+	select {
+	case err = <-p.exited:
+		return err
+	case <-time.After(2 * time.Second):
+	}
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.exited:
+	case <-time.After(3 * time.Second):
+		_ = killGroup(p.cmd)
+		<-p.exited
+	}
+	return nil
+}
+
+// adopted is set in a process whose only children are the programs of this package.
+var adopted bool
+
+// Adopt makes this process the parent of what its programs leave behind in sessions of their
+// own, so that it ends with them. It works on Linux, and not if the process has children: it
+// might have been started in place of their parent.
+func Adopt() {
+	children, err := proctree.Children(os.Getpid())
+	if adopted = err == nil && len(children) == 0; adopted {
+		proctree.Adopt()
+	}
+}
+
+// endOrphans ends what a program has left behind, when it has been waited for.
+func endOrphans() {
+	if adopted {
+		proctree.EndChildren()
+	}
 }
 
 // converse completes an MCP initialize, and lists the names of the server's tools if
@@ -240,7 +339,7 @@ func unwrapped(err error) error {
 	return err
 }
 
-// lastStatus sends requests, and keeps the status of the last response.
+// lastStatus sends requests, keeps the status of the last response, and bounds each.
 type lastStatus struct{ atomic.Int32 }
 
 func (s *lastStatus) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -248,6 +347,7 @@ func (s *lastStatus) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.Store(0)
 	if answer != nil {
 		s.Store(int32(answer.StatusCode))
+		answer.Body = &bounded{ReadCloser: answer.Body}
 	}
 	return answer, err
 }
@@ -261,6 +361,7 @@ func Run(ctx context.Context, argv []string) error {
 	var tail output
 	cmd.Stdout, cmd.Stderr = &tail, &tail
 	err := cmd.Run()
+	endOrphans()
 	if err == nil {
 		return nil
 	}

@@ -3,6 +3,7 @@
 package ask
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,6 +31,11 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(asServer) {
 	case "":
 		os.Exit(m.Run())
+	case "caller": // asks a server, in a process of its own
+		Adopt()
+		_, err := Server(context.Background(), Command{Argv: os.Args[:1], Env: []string{asServer + "=" + os.Getenv("HOW"), "DETACH=1"}})
+		fmt.Println("asked:", err)
+		os.Exit(0)
 	case "child":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		time.Sleep(time.Hour) // not select: without cgo that is a deadlock
@@ -40,6 +47,9 @@ func TestMain(m *testing.M) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asServer+"=child")
 	cmd.Stderr = os.Stderr
+	if os.Getenv("DETACH") != "" {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	}
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
@@ -54,6 +64,12 @@ func TestMain(m *testing.M) {
 		_ = server.NewStdioServer(s).Listen(context.Background(), os.Stdin, os.Stdout)
 	case "silent":
 		time.Sleep(time.Hour) // not select: without cgo that is a deadlock
+	case "line": // without an end
+		for p := bytes.Repeat([]byte("x"), 1<<20); ; {
+			if _, err := os.Stdout.Write(p); err != nil {
+				break
+			}
+		}
 	case "garbage":
 		babble(math.MaxInt)
 	case "noisy": // fills the pipe of stderr before it answers
@@ -172,6 +188,48 @@ func TestServerFails(t *testing.T) {
 	if _, err := Server(t.Context(), Command{Argv: []string{filepath.Join(t.TempDir(), "none")}}); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("a program that is not there: %v", err)
 	}
+}
+
+// What a server prints is bounded, with or without ends of lines.
+func TestServerPrintsForEver(t *testing.T) {
+	t.Parallel()
+	_, err := hello(t, "line", false)
+	if err == nil || !strings.Contains(err.Error(), "it printed more than 16 MiB before it answered initialize") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A process that a server has started in a session of its own ends with it.
+func TestServerLeavesNoSession(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux can adopt processes")
+	}
+	for _, how := range []string{"good", "noisy"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			cmd, pids := program(t, "caller")
+			cmd.Env = append(cmd.Env, "HOW="+how)
+			out, err := cmd.Output()
+			if err != nil || strings.HasPrefix(string(out), "asked: <nil>") != (how == "good") {
+				t.Errorf("%s%v", out, err)
+			}
+			for _, f := range strings.Fields(readPids(t, pids)) { // at once, not in time
+				if pid, _ := strconv.Atoi(f); alive(pid) {
+					t.Errorf("process %d is still there", pid)
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+		})
+	}
+}
+
+func readPids(t *testing.T, pids string) string {
+	t.Helper()
+	b, err := os.ReadFile(pids)
+	if err != nil {
+		t.Fatalf("it was not started: %v", err)
+	}
+	return string(b)
 }
 
 // A program that ends at once may be gone before anything is written to it.

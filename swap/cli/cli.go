@@ -24,6 +24,7 @@ import (
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/internal/version"
 	"tmuxmcp/swap"
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/hint"
@@ -35,6 +36,7 @@ import (
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	ask.Adopt()
 	a := &app{stdout: newPrinter(stdout), err: newPrinter(stderr), stderr: stderr}
 	a.out = a.stdout
 	root := a.root()
