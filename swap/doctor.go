@@ -26,6 +26,9 @@ type Finding struct {
 	Path   string        `json:"path,omitempty"`
 	// InForce is set for a swap that is as UseLocal has written it, which is no problem.
 	InForce bool `json:"in_force,omitempty"`
+	// Meant is set for what may be as the user wants it, which is no problem either: an entry
+	// that is switched off, a folder that is not trusted, a program of another PATH.
+	Meant bool `json:"meant,omitempty"`
 	// Text describes it, and what to do about it.
 	Text string `json:"text"`
 }
@@ -102,7 +105,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 
 // Failed reports whether there is a problem.
 func (d *Diagnosis) Failed() bool {
-	return slices.ContainsFunc(d.Findings, func(f Finding) bool { return !f.InForce })
+	return slices.ContainsFunc(d.Findings, func(f Finding) bool { return !f.InForce && !f.Meant })
 }
 
 func (d *Diagnosis) add(f Finding) { d.Findings = append(d.Findings, f) }
@@ -177,8 +180,7 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scop
 }
 
 // examineStates reports what keeps clients from running the server's entries, and those that
-// were swapped: no stronger entries, as these may be meant, no program that this PATH lacks,
-// and no trust that a client will ask for.
+// were swapped, except stronger entries.
 func (s *Swapper) examineStates(d *Diagnosis, st *journal.State) {
 	var all []ClientState
 	if d.Server != "" && d.Repo != "" {
@@ -201,12 +203,13 @@ func (s *Swapper) examineStates(d *Diagnosis, st *journal.State) {
 			continue
 		}
 		for _, why := range cs.Shadows[:len(cs.Shadows)-len(cs.won)] {
-			if strings.HasPrefix(why, untrusted) || strings.HasSuffix(why, ask.ErrNotHere.Error()) {
-				continue
-			}
 			f := Finding{Kind: FoundNotRun, Client: cs.Client, Scope: cs.Scope, Server: cs.server, Path: cs.Config,
 				Text: fmt.Sprintf("%s: %q in %s: %s", cs.Label, cs.server, cs.Config, why)}
-			if !slices.Contains(d.Findings, f) {
+			f.Meant = strings.HasPrefix(why, switchedOff) || strings.HasPrefix(why, untrusted) || strings.HasSuffix(why, ask.ErrNotHere.Error())
+			said := slices.ContainsFunc(d.Findings, func(o Finding) bool {
+				return o == f || o.Kind == FoundNoProgram && o.Client == f.Client && o.Server == f.Server && strings.Contains(o.Text, why)
+			})
+			if !said {
 				d.add(f)
 			}
 		}

@@ -274,7 +274,7 @@ func (s *Swapper) switchedOff(c *clients.Client, settings *format.Doc, value map
 			files = s.settingsFiles(c, settings, repo)
 		}
 		for _, how := range o.SwitchesOff(value, files, checkout.ClaudeProject(repo), server) {
-			out = append(out, "switched off: "+how)
+			out = append(out, switchedOff+how)
 		}
 	}
 	return out
@@ -315,3 +315,6 @@ func (s *Swapper) readSettings(c *clients.Client, files []string) (out []clients
 	}
 	return out
 }
+
+// switchedOff begins the text about a switch.
+const switchedOff = "switched off: "

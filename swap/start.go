@@ -86,7 +86,11 @@ func (s *Swapper) startOf(c *clients.Client, scope clients.Scope, value map[stri
 
 // added returns the variables that a client adds to this environment.
 func (s *Swapper) added(c *clients.Client, repo string) []clients.EnvVar {
-	return slices.DeleteFunc(c.FileVars(s.Sys, repo), func(v clients.EnvVar) bool {
+	read := func(file string) ([]byte, error) {
+		text, _, err := s.Disk.Read(file)
+		return text, err
+	}
+	return slices.DeleteFunc(c.FileVars(s.Sys, repo, read), func(v clients.EnvVar) bool {
 		_, set := s.lookup(v.Name)
 		return set
 	})

@@ -264,7 +264,7 @@ func tagColour(t *swap.Tag) string {
 func (p *printer) diagnosis(d *swap.Diagnosis) {
 	for _, f := range d.Findings {
 		colour := yellow
-		if f.InForce {
+		if f.InForce || f.Meant {
 			colour = dim
 		}
 		p.linef("%s %s", p.paint(colour, f.Kind+":", 0), terminal.Wrap(f.Text, p.width, len(f.Kind)+2))

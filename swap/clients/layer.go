@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/machine"
 )
@@ -543,7 +542,7 @@ type varFile struct {
 }
 
 // FileVars returns the variables that a client adds to its environment for a directory.
-func (c *Client) FileVars(sys machine.System, dir string) (out []EnvVar) {
+func (c *Client) FileVars(sys machine.System, dir string, read func(file string) ([]byte, error)) (out []EnvVar) {
 	for _, v := range c.Vars {
 		places := v.resolve(sys)
 		for at := dir; v.Up; at = filepath.Dir(at) {
@@ -555,7 +554,7 @@ func (c *Client) FileVars(sys machine.System, dir string) (out []EnvVar) {
 			}
 		}
 		for _, p := range places {
-			text, _, err := atomicfile.Disk{}.Read(p.Path)
+			text, err := read(p.Path)
 			if err != nil {
 				continue
 			}
