@@ -4,10 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"tmuxmcp/swap/checkout"
@@ -71,38 +69,6 @@ func (t Tag) String() string {
 	return t.Kind
 }
 
-// launchers are programs that run a checkout, with the flags that specify its location; a
-// launcher without such flags runs the first absolute path among its arguments.
-var launchers = map[string][]string{
-	"uv":      {"--directory", "--project"},
-	"go":      {"-C"},
-	"cargo":   {"--manifest-path"},
-	"node":    nil,
-	"bun":     nil,
-	"deno":    nil,
-	"tsx":     nil,
-	"python":  nil,
-	"python3": nil,
-}
-
-// fetchers are programs, with their leading words, that run a published package, and the
-// flags that name it; without one, the first argument that is not a flag names it. Flags in
-// takes have a value.
-var fetchers = []struct {
-	words []string
-	flags []string
-	takes []string
-}{
-	{words: []string{"uvx"}, flags: []string{"--from"}, takes: []string{"--with", "--python", "-p", "--index", "--index-url"}},
-	{words: []string{"uv", "tool", "run"}, flags: []string{"--from"}, takes: []string{"--with", "--python", "-p"}},
-	{words: []string{"pipx", "run"}, flags: []string{"--spec"}},
-	{words: []string{"npx"}, flags: []string{"--package", "-p"}},
-	{words: []string{"npm", "exec"}, flags: []string{"--package", "-p"}},
-	{words: []string{"bunx"}, flags: []string{"--package", "-p"}},
-	{words: []string{"pnpm", "dlx"}, flags: []string{"--package"}},
-	{words: []string{"go", "run"}},
-}
-
 var pullRef = regexp.MustCompile(`^git\+.+@refs/pull/([0-9]+)/head$`)
 
 // classify tags an entry. repo is the directory asked about, or "". Only if it is a
@@ -131,19 +97,20 @@ func (s *Swapper) tag(argv []string, value map[string]any, repo string) Tag {
 		}
 		return Tag{Kind: TagOther}
 	}
-	if place := launched(argv); place != "" {
-		return Tag{Kind: TagLocal, Path: place, ThisRepo: repo != "" && inside(place, repo)}
+	r := starts(argv, value, s.Sys.Home)
+	if r.place != "" {
+		return Tag{Kind: TagLocal, Path: r.place, ThisRepo: repo != "" && ofRepo(r.place, repo)}
 	}
-	if filepath.IsAbs(argv[0]) {
+	if r.program != "" {
 		built := filepath.Join(s.Sys.BuildDir(), checkout.BuildName(repo))
-		if repo != "" && (inside(argv[0], repo) || inside(argv[0], built)) {
-			return Tag{Kind: TagLocal, Path: argv[0], ThisRepo: true}
+		if repo != "" && (ofRepo(r.program, repo) || inside(r.program, built)) {
+			return Tag{Kind: TagLocal, Path: r.program, ThisRepo: true}
 		}
-		if inside(argv[0], s.Sys.BuildDir()) {
-			return Tag{Kind: TagLocal, Path: argv[0]}
+		if inside(r.program, s.Sys.BuildDir()) {
+			return Tag{Kind: TagLocal, Path: r.program}
 		}
 	}
-	if pkg := fetched(argv); pkg != "" {
+	if pkg := r.pkg; pkg != "" {
 		if m := pullRef.FindStringSubmatch(pkg); m != nil {
 			return Tag{Kind: TagPR, PR: m[1], Package: pkg}
 		}
@@ -155,39 +122,6 @@ func (s *Swapper) tag(argv []string, value map[string]any, repo string) Tag {
 	return Tag{Kind: TagOther}
 }
 
-// program returns the base name of an argv's first word.
-func program(argv []string) string {
-	return strings.TrimSuffix(path.Base(filepath.ToSlash(argv[0])), ".exe")
-}
-
-// launched returns the location of the checkout that a command runs, or "".
-func launched(argv []string) string {
-	flags, ok := launchers[program(argv)]
-	if !ok {
-		return ""
-	}
-	for i, arg := range argv[1:] {
-		if len(flags) == 0 && filepath.IsAbs(arg) {
-			return arg
-		}
-		name, value, joined := strings.Cut(arg, "=")
-		if !slices.Contains(flags, name) {
-			continue
-		}
-		if !joined {
-			if i+2 >= len(argv) {
-				return ""
-			}
-			value = argv[i+2]
-		}
-		if name == "--manifest-path" {
-			value = filepath.Dir(value)
-		}
-		return value
-	}
-	return ""
-}
-
 // inside reports whether a path is a directory or in it, with links resolved.
 func inside(p, dir string) bool {
 	if real, err := filepath.EvalSymlinks(p); err == nil {
@@ -197,37 +131,13 @@ func inside(p, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// fetched returns the published package that a command runs, or "".
-func fetched(argv []string) string {
-	words := append([]string{program(argv)}, argv[1:]...)
-	for _, f := range fetchers {
-		if len(words) <= len(f.words) || !slices.Equal(words[:len(f.words)], f.words) {
-			continue
-		}
-		args := words[len(f.words):]
-		for i := 0; i < len(args); i++ {
-			name, value, joined := strings.Cut(args[i], "=")
-			switch {
-			case slices.Contains(f.flags, name) && joined:
-				return value
-			case slices.Contains(f.flags, name) && i+1 < len(args):
-				return args[i+1]
-			case slices.Contains(f.takes, args[i]):
-				i++
-			case !strings.HasPrefix(args[i], "-"):
-				return args[i]
-			}
-		}
-	}
-	return ""
-}
+var (
+	version = regexp.MustCompile(`.(?:==|@|#)([^@/#]+)$`) // the first character may be the @ of an npm scope
+	moving  = regexp.MustCompile(`^(?:[\^~<>*x].*|latest|next|beta|alpha|canary|rc|dev|main|master|HEAD)$`)
+)
 
-// pinned reports whether a package name includes a version.
+// pinned reports whether a package name includes a version, which is not one that moves.
 func pinned(pkg string) bool {
-	if strings.Contains(pkg, "==") {
-		return true
-	}
-	// The first character may be the @ of an npm scope.
-	i := strings.LastIndex(pkg, "@")
-	return i > 0 && pkg[i+1:] != "" && pkg[i+1:] != "latest"
+	m := version.FindStringSubmatch(pkg)
+	return m != nil && !moving.MatchString(m[1]) || pullRef.MatchString(pkg)
 }

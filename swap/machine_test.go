@@ -116,13 +116,20 @@ func TestRemoteSpellings(t *testing.T) {
 
 func TestClassify(t *testing.T) {
 	repo, s := tempDir(t, nil), swapperAt("/h", nil)
+	writeFiles(t, repo, map[string]string{
+		"package.json": "{}", "src/acme/__init__.py": "", "node_modules/.bin/other": "",
+	})
 	place := strings.NewReplacer("REPO", repo, "BUILD", checkout.BuildName(repo))
 	for _, line := range table(t, "testdata/commands.txt") {
 		command, want, _ := strings.Cut(line, " => ")
 		if runtime.GOOS != "linux" && strings.Contains(command, "/h/.cache") {
 			continue
 		}
-		if got := s.tag(strings.Fields(place.Replace(command)), nil, repo).String(); got != want {
+		value := map[string]any{}
+		if dir, rest, ok := strings.Cut(command, "> "); ok {
+			value["cwd"], command = place.Replace(dir), rest
+		}
+		if got := s.tag(words(place.Replace(command), ""), value, repo).String(); got != place.Replace(want) {
 			t.Errorf("%s: %s, want %s", command, got, want)
 		}
 	}

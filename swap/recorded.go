@@ -106,7 +106,7 @@ func (cs *ClientState) given(c *clients.Client, r *journal.Record, server string
 	if !r.Given || len(cs.argv) == 0 || !slices.Equal(cs.argv, c.Dialect.ReadArgv(wrote)) {
 		return
 	}
-	t := &Tag{Kind: TagCommand, Path: launched(cs.argv), ThisRepo: cs.Tag.ThisRepo}
+	t := &Tag{Kind: TagCommand, Path: starts(cs.argv, cs.value, "").place, ThisRepo: cs.Tag.ThisRepo}
 	if t.Path == "" && filepath.IsAbs(cs.argv[0]) {
 		t.Path = cs.argv[0]
 	}

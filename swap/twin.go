@@ -19,7 +19,7 @@ func publishes(co *checkout.Checkout) string {
 	if err != nil {
 		return ""
 	}
-	return bare(fetched(argv))
+	return bare(starter{}.command(argv).pkg)
 }
 
 var (
