@@ -120,33 +120,41 @@ func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
 		}
 	}
 	for _, config := range c.UserFiles(s.Sys) {
-		doc, err := s.openAt(c, config)
-		if err != nil {
+		if _, err := s.openAt(c, config); err != nil {
 			d.add(Finding{Kind: FoundConfig, Client: c.Name, Path: config, Text: err.Error()})
-			continue
-		}
-		if d.Repo == "" {
-			continue
-		}
-		for _, scope := range c.ScopesInOrder() {
-			s.examineEntries(d, doc, scope)
 		}
 	}
-	if !s.hasConfig(c) && !s.installed(c) || d.Repo == "" || !c.InFiles(clients.ScopeProject) {
+	if d.Repo == "" {
 		return
 	}
-	files, _ := c.ProjectFiles(s.Sys, d.Repo, tree(d.Repo))
-	for _, file := range files {
-		if doc, err := s.openAt(c, file); err == nil { // some are read by others, which report what is wrong
-			s.examineEntries(d, doc, clients.ScopeProject)
+	all := s.everywhere(c, d.Repo)
+	for _, in := range all {
+		if in.project && !s.hasConfig(c) && !s.installed(c) {
+			continue
+		}
+		for _, scope := range in.scopes {
+			s.examineEntries(d, in.doc, scope, all)
 		}
 	}
 }
 
+// heldBy returns the config in which a client has an entry of a name, or "".
+func heldBy(all []held, project, name string) string {
+	for _, in := range all {
+		for _, scope := range in.scopes {
+			if _, e, err := in.doc.find(scope, project, name); err == nil && e.Found {
+				return in.doc.config
+			}
+		}
+	}
+	return ""
+}
+
 // examineEntries finds entries that run the repository, or the package that it publishes,
 // under other names, and entries that run a checkout that no longer exists.
-func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scope) {
+func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scope, all []held) {
 	c := doc.client
+	beside := heldBy(all, checkout.ClaudeProject(d.Repo), d.Server)
 	for _, container := range c.ContainersIn(doc.doc, scope, checkout.ClaudeProject(d.Repo)) {
 		names, err := doc.doc.Names(container)
 		if err != nil {
@@ -167,12 +175,15 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scop
 				f.Text = fmt.Sprintf("%s runs %q from %s, which does not exist", c.Label(scope), name, tag.Path)
 			case runs == "" || d.Server == "" || name == d.Server:
 				continue
-			case own.Found:
+			case own.Found, beside == doc.config:
 				f.Kind = FoundTwice
 				f.Text = fmt.Sprintf("%s runs %s as %q beside %q, so every tool is there twice; remove one", c.Label(scope), runs, name, d.Server)
+			case beside != "":
+				f.Kind = FoundTwice
+				f.Text = fmt.Sprintf("%s runs %s as %q, in %s, beside %q, in %s, so every tool is there twice; remove one", c.Label(scope), runs, name, doc.config, d.Server, beside)
 			default:
 				f.Kind = FoundOtherName
-				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, d.Server, passServer(name))
+				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, d.Server, passServer(name, ""))
 			}
 			d.add(f)
 		}

@@ -177,7 +177,7 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 		return checkouts("--pr")
 	case o.Server == "":
 		if co, err := checkout.Read(o.Repo, ""); err == nil {
-			return hint.Usagef("--server is required with a command or URL; %s", passServer(co.Server))
+			return hint.Usagef("--server is required with a command or URL; %s", passServer(co.Server, ""))
 		}
 		return hint.Usagef("--server is required with a command or URL: no checkout names the server")
 	}

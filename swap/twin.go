@@ -2,12 +2,14 @@ package swap
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/checkout"
+	"tmuxmcp/swap/clients"
 )
 
 // The same server may have an entry under another name: one that runs the checkout, or the
@@ -50,29 +52,80 @@ func (s *Swapper) noTwin(c source, u *use) error {
 	if _, e, err := c.doc.find(c.scope, u.project, u.server); err != nil || e.Found {
 		return nil // the edit reports it
 	}
-	docs := []*document{c.doc}
-	if c.user != nil && c.user != c.doc {
-		docs = append(docs, c.user)
-	}
-	for _, doc := range docs {
-		if name, runs := s.twin(doc, u); runs != "" {
-			return fmt.Errorf("its entry %q runs %s: with %q beside it every tool would be there twice; %s",
-				name, runs, u.server, passServer(name))
+	for _, in := range s.everywhere(c.client, u.repo) {
+		name, runs := s.twin(in, u)
+		if runs == "" {
+			continue
 		}
+		where, scope := "", clients.Scope("")
+		if in.doc.target != c.doc.target {
+			where = " (it is in " + in.doc.config + ")"
+			switch {
+			case !c.client.InFiles(clients.ScopeProject):
+			case in.project && c.scope == clients.ScopeUser:
+				scope = clients.ScopeProject
+			case !in.project && c.scope == clients.ScopeProject:
+				scope = clients.ScopeUser
+			}
+		}
+		return fmt.Errorf("its entry %q runs %s: with %q beside it every tool would be there twice%s; %s",
+			name, runs, u.server, where, passServer(name, scope))
 	}
 	return nil
 }
 
-// passServer advises to use a server's name.
-func passServer(name string) string {
-	return "pass --server " + ask.CommandLine([]string{name}) + " to use that name"
+// A held is a config that a client reads for a directory, and the scopes in it.
+type held struct {
+	doc     *document
+	scopes  []clients.Scope
+	project bool
+}
+
+// everywhere returns all configs that a client reads for a directory, strongest first. Those
+// that it cannot read are left out, and those that it reads only in a profile.
+func (s *Swapper) everywhere(c *clients.Client, repo string) []held {
+	var out []held
+	for _, l := range c.Layers {
+		if l.Role == clients.Managed && l.When != "" {
+			continue
+		}
+		for _, file := range c.Files(l, s.Sys, repo, tree(repo)) {
+			target, err := filepath.EvalSymlinks(file)
+			if err != nil || slices.ContainsFunc(out, func(h held) bool { return h.doc.target == target }) {
+				continue
+			}
+			text, err := parseFile(target, c.Parse)
+			if err != nil {
+				continue
+			}
+			doc := &document{client: c, config: file, target: target, doc: text}
+			h := held{doc: doc, scopes: c.ScopesInOrder(), project: l.Role == clients.Project}
+			if h.project {
+				h.scopes = []clients.Scope{clients.ScopeUser}
+				if c.InFiles(clients.ScopeProject) {
+					h.scopes = []clients.Scope{clients.ScopeProject}
+				}
+			}
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// passServer advises to use a server's name, and the scope in which it is if it is another one.
+func passServer(name string, scope clients.Scope) string {
+	flags := "--server " + ask.CommandLine([]string{name})
+	if scope != "" {
+		flags += " --scope " + string(scope)
+	}
+	return "pass " + flags + " to use that name"
 }
 
 // twin finds an entry for the same server under another name, and returns what it runs; ""
 // if there is none.
-func (s *Swapper) twin(doc *document, u *use) (name, runs string) {
-	dialect := doc.client.Dialect
-	for _, scope := range doc.client.ScopesInOrder() {
+func (s *Swapper) twin(in held, u *use) (name, runs string) {
+	doc, dialect := in.doc, in.doc.client.Dialect
+	for _, scope := range in.scopes {
 		for _, container := range doc.client.ContainersIn(doc.doc, scope, u.project) {
 			names, _ := doc.doc.Names(container) // a container of another form has none
 			for _, name := range names {
