@@ -201,7 +201,8 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 		}
 		files := c.Files(l, s.Sys, repo, tree)
 		for _, file := range files {
-			if file != doc.config && l.Hides(files, file) != "" {
+			twice := slices.ContainsFunc(out, func(p entryAt) bool { return p.where == file })
+			if twice || file != doc.config && l.Hides(files, file) != "" {
 				continue
 			}
 			if target, err := filepath.EvalSymlinks(file); err == nil && (l.Role != clients.Project || target != own) {
@@ -288,7 +289,10 @@ func (s *Swapper) settingsFiles(c *clients.Client, settings *format.Doc, repo st
 	}
 	trusted := s.trusts(c, settings, repo)
 	for _, l := range layers {
-		files := slices.DeleteFunc(c.Files(l, s.Sys, repo, tree(repo)), func(file string) bool { return l.Role != clients.Own && file == own })
+		files := slices.DeleteFunc(c.Files(l, s.Sys, repo, tree(repo)), func(file string) bool {
+			twice := slices.ContainsFunc(out, func(f clients.File) bool { return f.Name == file })
+			return twice || l.Role != clients.Own && file == own
+		})
 		if l.Trusted && trusted == distrusted {
 			continue
 		}
