@@ -43,6 +43,10 @@ type realClient struct {
 	off, becomes, says string
 	// lists is set if it reports what is in its config without starting a server.
 	lists bool
+	// waits is what verify says of a file of a project until the user approves the server,
+	// which approve does, if it works without a login.
+	waits   string
+	approve []string
 }
 
 // mark is in the comment that a config has.
@@ -50,11 +54,12 @@ const mark = "mine, and to be kept"
 
 func realClients(t *testing.T) (all []realClient) {
 	t.Helper()
-	for _, c := range cases.Load(t, "testdata/configs.txtar", "config", "add", "shadow", "off", "becomes", "says", "lists") {
+	for _, c := range cases.Load(t, "testdata/configs.txtar", "config", "add", "shadow", "off", "becomes", "says", "lists", "waits", "approve") {
 		becomes := strings.Join(c.Settings["becomes"], "\n")
 		all = append(all, realClient{
 			c.Name, c.Texts, c.One("config"), strings.Fields(c.One("add")),
 			c.One("shadow"), c.One("off"), becomes, c.One("says"), c.One("lists") != "",
+			c.One("waits"), strings.Fields(c.One("approve")),
 		})
 	}
 	return all
@@ -332,7 +337,7 @@ var justVersion = regexp.MustCompile(`^\{\s*"\$version": \d+\s*\}\s*$`)
 
 // A client that reads project files runs what --scope project has put into one, and no
 // longer after the revert. Then nothing is left in the project, except the version that
-// qwen puts into all of its files, and the copy that it makes before.
+// qwen puts into all of its files.
 func TestClientsInProject(t *testing.T) {
 	for _, c := range realClients(t) {
 		if c.shadow == "" {
@@ -344,6 +349,17 @@ func TestClientsInProject(t *testing.T) {
 			b.repo = b.project()
 			args := slices.Concat([]string{"use-local", "--cli", c.name, "--repo", b.repo, "--scope", "project", "--server", "tmux"}, b.env)
 			b.swap(0, append(append(args, "--"), strings.Fields(command(from))...)...)
+			if c.waits != "" {
+				if v := b.verify(1); !slices.Equal(v.Problems, []string{c.waits}) {
+					t.Errorf("before it is approved, verify says %q", v.Problems)
+				}
+			}
+			if len(c.approve) > 0 {
+				b.ask("tmux", b.repo, ask.Pending)
+				if out, err := b.try(b.repo, c.approve...); err != nil {
+					t.Fatalf("%q: %v: %s", c.approve, err, out)
+				}
+			}
 			if c.name == "codex" { // it tries only the servers of the user's own config
 				if a := b.ask("tmux", b.repo, ask.NotStarted); a.Command != command(from) {
 					t.Errorf("it would run %s", a.Command)
@@ -351,13 +367,15 @@ func TestClientsInProject(t *testing.T) {
 			} else {
 				b.connected(b.repo, command(from))
 			}
-			if v := b.verify(0); !v.OK || v.Scope != clients.ScopeProject || (v.Asked != nil) != b.lists {
-				t.Errorf("verify says %+v", v)
+			if c.waits == "" || len(c.approve) > 0 {
+				if v := b.verify(0); !v.OK || v.Scope != clients.ScopeProject || (v.Asked != nil) != b.lists {
+					t.Errorf("verify says %+v", v)
+				}
 			}
 			b.swap(0, "revert", "--scope", "project")
 			b.ask("tmux", b.repo, ask.NotThere)
 			_ = filepath.WalkDir(b.repo, func(path string, e fs.DirEntry, err error) error {
-				if err != nil || e.IsDir() || strings.Contains(path, "/.git/") || c.name == "qwen" && strings.HasSuffix(path, ".orig") {
+				if err != nil || e.IsDir() || strings.Contains(path, "/.git/") {
 					return err
 				}
 				if text, err := os.ReadFile(path); err != nil || !justVersion.Match(text) {
