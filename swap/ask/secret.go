@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/swap/format"
 )
 
@@ -105,12 +106,12 @@ func Redact(text string, c Command) string {
 	return text
 }
 
-// CommandLine quotes a command for a shell.
+// CommandLine quotes a command for a shell, as [terminal.Printable] has it.
 func CommandLine(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
-		if words[i] = printable(a); a == "" || strings.ContainsAny(a, " \t\n\"'\\$`*?[](){}<>|&;#~!") {
-			words[i] = "'" + strings.ReplaceAll(printable(a), "'", `'\''`) + "'"
+		if words[i] = terminal.Printable(a); a == "" || strings.ContainsAny(a, " \t\n\"'\\$`*?[](){}<>|&;#~!") {
+			words[i] = "'" + strings.ReplaceAll(terminal.Printable(a), "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(words, " ")

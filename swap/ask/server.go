@@ -265,7 +265,7 @@ func converse(ctx context.Context, c *client.Client, tools bool) (hello Hello, w
 	if err != nil {
 		return Hello{}, "initialize", err
 	}
-	hello = Hello{Name: printable(answer.ServerInfo.Name), Version: printable(answer.ServerInfo.Version)}
+	hello = Hello{Name: answer.ServerInfo.Name, Version: answer.ServerInfo.Version}
 	if !tools {
 		return hello, "", nil
 	}
@@ -278,7 +278,7 @@ func converse(ctx context.Context, c *client.Client, tools bool) (hello Hello, w
 		return Hello{}, "tools/list", fmt.Errorf("list its tools: %w", err)
 	}
 	for _, t := range list.Tools {
-		hello.Tools = append(hello.Tools, printable(t.Name))
+		hello.Tools = append(hello.Tools, t.Name)
 	}
 	return hello, "", nil
 }

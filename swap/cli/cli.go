@@ -104,6 +104,7 @@ type app struct {
 	stderr      io.Writer
 	running     *cobra.Command // set once the command line has been parsed
 
+	exact bool // diffs are for patch(1)
 	json  bool
 	doc   document
 	noted sync.Mutex // guards doc.Notes

@@ -37,7 +37,9 @@ func serverFlag(c *cobra.Command, p *string, what string, all bool) {
 			repo, _ := c.Flags().GetString("repo")
 			servers = swap.New(sys, nil).Servers(repo, all)
 		}
-		servers = slices.DeleteFunc(servers, func(s string) bool { return !strings.HasPrefix(s, begun) })
+		servers = slices.DeleteFunc(servers, func(s string) bool {
+			return !strings.HasPrefix(s, begun) || clean(s) != s || strings.ContainsAny(s, "\t\n")
+		})
 		return servers, cobra.ShellCompDirectiveNoFileComp
 	}
 	_ = c.RegisterFlagCompletionFunc("server", complete)
@@ -342,6 +344,7 @@ removes it.`,
 		if o.Command = c.Flags().Args(); (len(o.Command) > 0 || o.URL != "") && !c.Flags().Changed("mode") {
 			o.Mode = ""
 		}
+		a.exact = o.ShowSecrets && a.out.width == 0
 		results, err := s.UseLocal(ctx, o)
 		if len(results) > 0 {
 			a.doc.Repo, a.doc.Server = results[0].Repo, results[0].Server
@@ -373,6 +376,7 @@ a client has brought back by saving its config from memory.`,
 	showSecretsFlag(c, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "restore a field also if it was edited since, and edit a read-only config")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
+		a.exact = o.ShowSecrets && a.out.width == 0
 		results, err := s.Revert(ctx, o)
 		if err == nil && len(results) == 0 {
 			err = errors.New("nothing to revert: no swap is recorded")

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +17,39 @@ import (
 
 // Terminal manners: an error line begins with the command's name, is in lower case and has
 // no full stop; what to do about it follows a semicolon. Colour marks only outcomes.
+
+// What configs, checkouts, servers and clients say is text, and must not act on the terminal
+// that it is shown on. So every string is printed by linef or paint, which make it printable;
+// only diffs and help are written as they are.
+
+// shown is text that may be printed as it is: it is printable, or colour.
+type shown string
+
+// clean returns a text without control characters and characters that reorder text. Lines
+// after the first are indented by four blanks or more, as those of another program's output
+// are; what begins a line of its own is joined to the one before.
+func clean(text string) string {
+	lines := strings.Split(terminal.Printable(text), "\n")
+	var b strings.Builder
+	for i, line := range lines {
+		switch {
+		case i == 0:
+		case strings.HasPrefix(line, "    "):
+			b.WriteByte('\n')
+		case strings.TrimSpace(line) == "":
+			continue
+		default:
+			b.WriteString("; ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// wrap breaks a text into the lines of the terminal.
+func (p *printer) wrap(text string, indent int) string {
+	return terminal.Wrap(clean(text), p.width, indent)
+}
 
 // A printer writes to one stream and remembers its first error.
 type printer struct {
@@ -37,7 +69,7 @@ func newPrinter(w io.Writer) *printer {
 
 // ask asks a question; anything but yes, even an interrupt, means no.
 func (p *printer) ask(ctx context.Context, stdin io.Reader, question string) bool {
-	fmt.Fprintf(p.w, "%s %s [y/N] ", p.paint(yellow, "mcp-swap:", 0), question)
+	fmt.Fprintf(p.w, "%s %s [y/N] ", p.paint(yellow, "mcp-swap:", 0), clean(question))
 	said := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(stdin).ReadString('\n')
@@ -69,7 +101,14 @@ func (s *sticky) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (p *printer) linef(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+func (p *printer) linef(format string, args ...any) {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = clean(text)
+		}
+	}
+	fmt.Fprintf(p.w, format+"\n", args...)
+}
 
 const (
 	green  = "32"
@@ -79,12 +118,12 @@ const (
 )
 
 // paint pads a word and colours it.
-func (p *printer) paint(colour, word string, width int) string {
-	padded := fmt.Sprintf("%-*s", width, word)
+func (p *printer) paint(colour, word string, width int) shown {
+	padded := shown(fmt.Sprintf("%-*s", width, clean(word)))
 	if !p.colour {
 		return padded
 	}
-	return "\x1b[" + colour + "m" + padded + "\x1b[0m"
+	return "\x1b[" + shown(colour) + "m" + padded + "\x1b[0m"
 }
 
 func (p *printer) problem(text string) { p.message(red, text) }
@@ -92,18 +131,17 @@ func (p *printer) problem(text string) { p.message(red, text) }
 func (p *printer) note(text string) { p.message(yellow, text) }
 
 func (p *printer) message(colour, text string) {
-	p.linef("%s %s", p.paint(colour, "mcp-swap:", 0), terminal.Wrap(text, p.width, len("mcp-swap: ")))
+	p.linef("%s %s", p.paint(colour, "mcp-swap:", 0), p.wrap(text, len("mcp-swap: ")))
 }
 
 // row prints a client's line: a word in a column of the given width, followed by a text.
 func (p *printer) row(label, colour, word string, width int, text string) {
-	word = p.paint(colour, word, width)
-	p.linef("%-*s %s %s", p.labels, label, word, terminal.Wrap(text, p.width, p.labels+1+width+1))
+	p.linef("%-*s %s %s", p.labels, label, p.paint(colour, word, width), p.wrap(text, p.labels+1+width+1))
 }
 
 // below prints more about a client on a separate line.
 func (p *printer) below(colour, mark, text string) {
-	p.linef("%*s %s", p.labels, "", p.paint(colour, mark+" "+terminal.Wrap(text, p.width, p.labels+3), 0))
+	p.linef("%*s %s", p.labels, "", p.paint(colour, mark+" "+p.wrap(text, p.labels+3), 0))
 }
 
 // note prints what the user should know in addition to results and errors.
@@ -118,9 +156,9 @@ const noClient = "no client is present; name one with --cli, or see mcp-swap det
 
 // progress replaces the last line of the terminal, truncating the text to fit.
 func (a *app) progress(text string) {
-	line := []rune(text)
+	line := []rune(clean(text))
 	if text != "" {
-		line = []rune("mcp-swap: " + text)
+		line = []rune("mcp-swap: " + clean(text))
 	}
 	fmt.Fprintf(a.err.w, "\r\x1b[K%s", string(line[:min(len(line), cmp.Or(a.err.width, 80)-1)]))
 }
@@ -133,10 +171,7 @@ func (a *app) document() error {
 	if a.doc.Clients == nil {
 		a.doc.Clients = []any{}
 	}
-	enc := json.NewEncoder(a.stdout.w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(a.doc)
+	return terminal.EncodeJSON(a.stdout.w, a.doc)
 }
 
 // fit makes the column of labels wide enough for all that come.
@@ -167,7 +202,7 @@ func (p *printer) detection(found []swap.Detected) {
 		p.row(c.Client, colour, mark, 11, c.Config+why)
 	}
 	if len(absent) > 0 {
-		p.linef("absent: %s", terminal.Wrap(strings.Join(absent, ", "), cmp.Or(p.width, 80), len("absent: ")))
+		p.linef("absent: %s", shown(terminal.Wrap(strings.Join(absent, ", "), cmp.Or(p.width, 80), len("absent: "))))
 	}
 }
 
@@ -207,11 +242,11 @@ func (a *app) stateText(c swap.ClientState, server, what string) {
 	case !c.Found:
 		a.out.linef("%-*s %s", a.out.labels, c.Label, a.out.paint(dim, what+fmt.Sprintf("no entry %q", server), 0))
 	default:
-		line := fmt.Sprintf("%-*s %s%s", a.out.labels, c.Label, what, a.out.paint(tagColour(c.Tag), c.Tag.String(), 0))
+		command := ""
 		if len(c.Command) > 0 {
-			line += ": " + ask.CommandLine(c.Command)
+			command = ": " + ask.CommandLine(c.Command)
 		}
-		a.out.linef("%s", line)
+		a.out.linef("%-*s %s%s%s", a.out.labels, c.Label, what, a.out.paint(tagColour(c.Tag), c.Tag.String(), 0), command)
 	}
 	for _, shadow := range c.Shadows {
 		a.out.below(yellow, "!", shadow)
@@ -267,10 +302,23 @@ func (p *printer) diagnosis(d *swap.Diagnosis) {
 		if f.InForce || f.Meant {
 			colour = dim
 		}
-		p.linef("%s %s", p.paint(colour, f.Kind+":", 0), terminal.Wrap(f.Text, p.width, len(f.Kind)+2))
+		p.linef("%s %s", p.paint(colour, f.Kind+":", 0), p.wrap(f.Text, len(f.Kind)+2))
 	}
 	if !d.Failed() {
 		p.linef("no problems found")
+	}
+}
+
+// diff prints a diff, exactly if patch(1) is to apply it, which --show-secrets asks for.
+func (a *app) diff(text string) {
+	for line := range strings.Lines(text) {
+		if !a.exact {
+			body := strings.TrimRight(line, "\r\n")
+			sign, rest := body[:min(1, len(body))], body[min(1, len(body)):]
+			mark := rest[:len(rest)-len(strings.TrimPrefix(rest, "\ufeff"))] // at the beginning of a file
+			line = sign + mark + terminal.Printable(rest[len(mark):]) + line[len(body):]
+		}
+		_, _ = io.WriteString(a.out.w, line)
 	}
 }
 
@@ -289,7 +337,7 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 			if len(r.Diff) == 0 {
 				a.note(r.Label + ": nothing to change in " + r.Config)
 			}
-			_, _ = io.WriteString(a.out.w, r.Diff)
+			a.diff(r.Diff)
 			if r.Masked {
 				masked = append(masked, r.Label)
 			}
