@@ -16,14 +16,25 @@ import (
 var plainFlag = regexp.MustCompile(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
 
 var (
-	// secretName matches names of flags and headers whose values are secrets.
-	secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|pwd|api[-_]?key|(^|[-_])key$|auth|credential|bearer|cookie|header|dsn`)
+	// secretName matches names of flags, variables and headers whose values are secrets.
+	secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|pwd|(account|access|api|private|signing|encryption)[-_]?key` +
+		`|(^|[-_.])(key|pass|pw|pin)$|userpass|auth|credential|creds?$|bearer|cookie|header|dsn|connection[-_]?string|conn[-_]?str`)
 	// secretFlag matches flags whose value is, or contains, a secret.
 	secretFlag = regexp.MustCompile(`^(-H|-e|--env)$`)
+	// userFlag matches flags whose value may be a user with a password.
+	userFlag = regexp.MustCompile(`^(-u|-U|--user|--proxy-user|--login)$`)
 	// secretText matches text that looks like a token, whatever its name.
 	secretText = regexp.MustCompile(`(?i)^(sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z]|npm|pypi|hf|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9]{8,}|^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{31,}$`)
 	// variable matches an assignment, whose value may always be a secret.
 	variable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*=`)
+	// login matches a user and password before a host, and pairs that look so: a package of
+	// a registry, an image with a digest.
+	login    = regexp.MustCompile(`^([^\s:/@=]+):[^\s@/]+@[^\s]`)
+	notLogin = regexp.MustCompile(`^(npm|jsr|git|github|gitlab|file|workspace|docker):|@sha256:`)
+	// scheme matches words of a header that are followed by a secret.
+	scheme = regexp.MustCompile(`(?i)^["']?(bearer|basic)$`)
+	// word matches a word of a script, with its quotes.
+	word = regexp.MustCompile(`(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*"|['"])+`)
 )
 
 // ShowArgs returns a command with possible secrets masked: the values of variables, the
@@ -31,35 +42,162 @@ var (
 // passwords and queries of URLs.
 func ShowArgs(argv []string) []string {
 	out := slices.Clone(argv)
-	for i, word := range out {
-		before := ""
-		if i > 0 {
-			before = argv[i-1]
-		}
-		name, value, assigned := strings.Cut(word, "=")
-		header, _, isHeader := strings.Cut(word, ":")
-		switch {
-		case secretFlag.MatchString(before) && !variable.MatchString(word),
-			strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secretName.MatchString(before) && !plainFlag.MatchString(word):
-			out[i] = format.Masked
-		case isHeader && secretName.MatchString(header) && !strings.ContainsAny(header, "/\\ "):
-			out[i] = header + ":" + format.Masked
-		case strings.Contains(word, " "): // a script, or words in one
-			out[i] = strings.Join(ShowArgs(strings.Split(word, " ")), " ")
-		case variable.MatchString(word), assigned && secretName.MatchString(name):
-			out[i] = name + "=" + format.Masked
-		case assigned && strings.HasPrefix(name, "-"):
-			out[i] = name + "=" + ShowArgs([]string{value})[0]
-		case secretText.MatchString(word):
-			out[i] = format.Masked
-		default:
-			out[i] = ShowURL(word)
-		}
+	for i := range out {
+		out[i] = showArg(argv, i)
 	}
 	return out
 }
 
-// ShowURL masks the user and the query of a URL; other text is returned unchanged.
+func showArg(argv []string, i int) string {
+	arg, before := argv[i], ""
+	if i > 0 {
+		before = argv[i-1]
+	}
+	name, value, assigned := strings.Cut(arg, "=")
+	header, after, isHeader := strings.Cut(arg, ":")
+	openHeader, _ := strings.CutSuffix(before, ":")
+	switch {
+	case secretFlag.MatchString(before) && !variable.MatchString(arg),
+		strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secretName.MatchString(before) && !plainFlag.MatchString(arg),
+		scheme.MatchString(before), openHeader != before && isSecretHeader(openHeader),
+		before == "-p" && isPassword(argv, i, arg),
+		before == dbFlags[programOf(argv)] && before != "" && !plainFlag.MatchString(arg):
+		return format.Masked
+	case isHeader && after != "" && isSecretHeader(header):
+		return header + ":" + format.Masked
+	case userFlag.MatchString(before) && isHeader && !images[programOf(argv)]:
+		return header + ":" + format.Masked
+	case strings.Contains(arg, " "): // a script, or words in one
+		return showScript(arg)
+	case strings.Contains(name, "://"):
+		return ShowURL(showPairs(arg))
+	case variable.MatchString(arg), assigned && secretName.MatchString(name):
+		return name + "=" + format.Masked
+	case assigned && name == "-p" && isPassword(argv, i, value):
+		return name + "=" + format.Masked
+	case strings.Contains(arg, ";") && assigned:
+		return showPairs(arg)
+	case assigned && strings.HasPrefix(name, "-"):
+		return name + "=" + ShowArgs([]string{value})[0]
+	case strings.HasPrefix(arg, "-p") && len(arg) > 2 && i > 0 && isPassword(argv, i, arg[2:]) && !pFlag(arg[1:]):
+		return "-p" + format.Masked
+	case secretText.MatchString(arg):
+		return format.Masked
+	case login.MatchString(arg) && !notLogin.MatchString(arg):
+		return header + ":" + format.Masked + arg[strings.LastIndexByte(arg, '@'):]
+	}
+	return ShowURL(arg)
+}
+
+func isSecretHeader(name string) bool {
+	return secretName.MatchString(strings.Trim(name, `{"'`)) && !strings.ContainsAny(name, "/\\ ")
+}
+
+// showScript shows a text with words in it, some of which may be in quotes.
+func showScript(text string) string {
+	at := word.FindAllStringIndex(text, -1)
+	words, quotes := make([]string, len(at)), make([]string, len(at))
+	for i, a := range at {
+		words[i] = text[a[0]:a[1]]
+		if n := len(words[i]); n > 1 && strings.ContainsAny(words[i][:1], `'"`) && words[i][0] == words[i][n-1] {
+			quotes[i], words[i] = words[i][:1], words[i][1:n-1]
+		}
+	}
+	var b strings.Builder
+	end := 0
+	for i, shown := range ShowArgs(words) {
+		b.WriteString(text[end:at[i][0]] + quotes[i] + shown + quotes[i])
+		end = at[i][1]
+	}
+	return b.String() + text[end:]
+}
+
+// showPairs shows a connection string: NAME=VALUE;NAME=VALUE.
+func showPairs(text string) string {
+	pairs := strings.Split(text, ";")
+	for i, pair := range pairs {
+		if name, _, ok := strings.Cut(pair, "="); ok && secretName.MatchString(name) {
+			pairs[i] = name + "=" + format.Masked
+		}
+	}
+	return strings.Join(pairs, ";")
+}
+
+// In which programs -p, or another flag, has which value.
+var (
+	// dbFlags are the flags for a password that are not -p.
+	dbFlags = map[string]string{"redis-cli": "-a", "sqlcmd": "-P", "bcp": "-P", "tsql": "-P", "ldapsearch": "-w", "ldapmodify": "-w"}
+	// images are programs whose users may have a group.
+	images = map[string]bool{"docker": true, "podman": true, "nerdctl": true}
+	// runners have another -p themselves, before the given number of operands: that which
+	// they run may take it for a password.
+	runners = map[string]int{
+		"npx": 0, "bunx": 0, "uvx": 0, "pipx": 1, "nix-shell": 0, "mkdir": 9, "ssh": 0, "tsc": 0, "node": 0, "bun": 1,
+		"npm": 1, "pnpm": 1, "yarn": 1, "uv": 1, "cargo": 1, "go": 1, "poetry": 1, "docker": 1, "podman": 1, "nerdctl": 1,
+		"docker-compose": 0, "code": 0, "claude": 0, "codex": 1, "git": 0, "make": 0,
+	}
+	wrappers = []string{"env", "sudo", "cmd", "command", "exec", "nohup", "time"}
+	// takesValue matches flags of runners that are followed by a value.
+	takesValue = regexp.MustCompile(`^(-p|-C|-w|--package|--python|--from|--with|--directory|--project|--prefix|--registry|--index|--manifest-path|--workspace|--cwd)$`)
+	// notPassword matches ports, versions, durations, paths and packages.
+	notPassword = regexp.MustCompile(`^[0-9][-0-9.:/]*(/tcp|/udp)?$|[/\\]|^[.~@]|^$`)
+	// pFlags matches flags that begin with a single -p.
+	pFlags = regexp.MustCompile(`^(package|packages|page|pages|parallel|params|parser|patch|path|paths|pattern|persist|pid|ping|pipe|plain|platform|plugin|plugins|policy|poll|pool|port|ports|prefix|preset|pretty|preview|print|priority|private|process|prod|production|profile|progress|project|prompt|protocol|provider|proxy|prune|public|pull|push|pwd|python|pe|pc|pi|pn)([-=].*)?$`)
+)
+
+// programOf returns the base name of the program that a command starts.
+func programOf(argv []string) string {
+	at := programAt(argv)
+	if at < 0 {
+		return ""
+	}
+	return base(argv[at])
+}
+
+func base(path string) string {
+	name := path[strings.LastIndexAny(path, `/\`)+1:]
+	for _, ext := range []string{".exe", ".cmd", ".bat"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	return name
+}
+
+func programAt(argv []string) int {
+	return slices.IndexFunc(argv, func(w string) bool {
+		return !slices.Contains(wrappers, base(w)) && !strings.HasPrefix(w, "-") && !variable.MatchString(w) && !strings.EqualFold(w, "/c")
+	})
+}
+
+// isPassword reports whether the value of -p, at argv[i], may be a password.
+func isPassword(argv []string, i int, value string) bool {
+	if notPassword.MatchString(value) || plainFlag.MatchString(value) {
+		return false
+	}
+	at := programAt(argv)
+	allowed, runner := runners[programOf(argv)]
+	if !runner {
+		return at < i
+	}
+	operands := 0
+	for j := at + 1; j < i; j++ {
+		switch w := argv[j]; {
+		case w == "--":
+			return true
+		case !strings.HasPrefix(w, "-") && !takesValue.MatchString(argv[j-1]):
+			operands++
+		}
+	}
+	return operands > allowed
+}
+
+// pFlag reports whether a word after a dash is the name of a flag, not -p with a password.
+func pFlag(w string) bool { return pFlags.MatchString(w) }
+
+// plainFragment matches what installers of packages read.
+var plainFragment = regexp.MustCompile(`^(egg|subdirectory|branch|tag|rev|ref|commit|semver|path)=[^=&]*(&(egg|subdirectory)=[^=&]*)*$`)
+
+// ShowURL masks the user, the query, and values in the fragment of a URL; other text is
+// returned unchanged.
 func ShowURL(s string) string {
 	if !strings.Contains(s, "://") {
 		return s
@@ -75,7 +213,7 @@ func ShowURL(s string) string {
 	if u.RawQuery != "" {
 		u.RawQuery, masked = format.Masked, true
 	}
-	if u.Fragment != "" && secretText.MatchString(u.Fragment) {
+	if u.Fragment != "" && (secretText.MatchString(u.Fragment) || strings.Contains(u.Fragment, "=") && !plainFragment.MatchString(u.Fragment)) {
 		u.Fragment, masked = format.Masked, true
 	}
 	if !masked {

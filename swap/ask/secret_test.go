@@ -19,6 +19,18 @@ func TestShownCommands(t *testing.T) {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
+	for in, want := range map[string]string{
+		"Authorization: Bearer S":                          "Authorization:***",
+		"curl -H 'X-Any: S' -u me:S https://h/?q=S":        "curl -H '***' -u me:*** https://h/?***",
+		`mysql  -p"S" db`:                                  `mysql  -p*** db`,
+		`srv --json {"Authorization": "Bearer S", "a": 1}`: `srv --json {"Authorization": *** "a": 1}`,
+		"echo it's fine":                                   "echo it's fine",
+		"host=h password=S user=me":                        "host=h password=*** user=me",
+	} {
+		if got := ShowArgs([]string{"sh", "-c", in})[2]; got != want || strings.Contains(got, "S") != strings.Contains(want, "S") {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
 	if got := ShowArgs([]string{"sh", "-c", "TOKEN=S srv --password S"})[2]; got != "TOKEN=*** srv --password ***" {
 		t.Errorf("a script: %s", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/hint"
 )
 
@@ -27,6 +28,9 @@ func Environ(env []EnvVar) []string {
 // A LookupEnv finds a variable of this process's environment, as [os.LookupEnv] does.
 type LookupEnv func(name string) (value string, set bool)
 
+// variableName matches names that are hardly a value typed without one.
+var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+
 // ParseEnv parses variables of the form NAME=VALUE, or NAME for one to look up. Its error
 // is a [*hint.UsageError].
 func ParseEnv(words []string, lookup LookupEnv) ([]EnvVar, error) {
@@ -38,7 +42,9 @@ func ParseEnv(words []string, lookup LookupEnv) ([]EnvVar, error) {
 		}
 		if !given {
 			var set bool
-			if value, set = lookup(name); !set {
+			if value, set = lookup(name); !set && !variableName.MatchString(name) || !set && ask.ShowArgs([]string{name})[0] != name {
+				return nil, hint.Usagef("--env has a word without =, not shown as it may be a secret, that is no variable of this environment: give NAME=VALUE")
+			} else if !set {
 				return nil, hint.Usagef("--env %q is not set in this environment: set it, or give NAME=VALUE", name)
 			}
 		}
