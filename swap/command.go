@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,6 +20,7 @@ type started struct {
 	place   string // "" also if it is relative and the directory is not known
 	program string // a program that is given by its path, and is not in the table
 	pkg     string
+	nearest bool // a package of that name in the directory, or above, comes before the published one
 }
 
 // A way is how a program goes on after its flags.
@@ -271,7 +273,9 @@ scan:
 		}
 		return s.command(rest).or(s.itself(rest))
 	case how == fetch:
-		return s.fetched(pkg, rest)
+		r := s.fetched(pkg, rest)
+		r.nearest = r.nearest || r.pkg != "" && (name == "npx" || name == "npm")
+		return r
 	case len(rest) == 0:
 		return started{}
 	case how == goRun:
@@ -538,6 +542,20 @@ func starts(argv []string, value map[string]any, home string) started {
 		r.program = from.at(argv[0]) // such as the Python of a checkout
 	}
 	return r
+}
+
+// unpublished returns why a command that names the npm package of a checkout does not run the
+// published one there; "" if it does, or names another.
+func unpublished(argv []string, value map[string]any, repo string) string {
+	if len(argv) == 0 || argv[0] == "" {
+		return ""
+	}
+	r := starts(argv, value, "")
+	name, version := checkout.Package(repo)
+	if !r.nearest || name == "" || r.pkg != name && (version == "" || r.pkg != name+"@"+version) {
+		return ""
+	}
+	return fmt.Sprintf("started in this repository, npx takes %s for the checkout, not for the published package; %s@latest is the published one", r.pkg, name)
 }
 
 // ofRepo reports whether a path is a checkout's own: in its directory, and not a package that

@@ -53,6 +53,7 @@ type use struct {
 	url       string // replaces argv
 	compile   []string
 	unbuilt   error // why the program of argv does not exist
+	released  bool  // argv runs a published package, wherever it is started
 	env       []clients.EnvVar
 	keepEnv   bool
 	project   string
@@ -107,6 +108,7 @@ func (s *Swapper) checkout(u *use, o UseOptions) error {
 	}
 	u.published = publishes(co)
 	u.repo = co.Dir
+	u.released = o.Mode == checkout.ModeReleased || o.PR > 0
 	if o.PR == 0 && cmp.Or(o.Mode, checkout.ModeDev) == checkout.ModeDev {
 		u.unbuilt = co.Unbuilt
 	}

@@ -219,6 +219,9 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		s.describe(cs, c, repo)
 		cs.Shadows = slices.Concat(c.Faults(cs.value), s.refused(doc, scope, project, server), s.switchedOff(c, settings, cs.value, repo, server))
 		cs.Shadows = append(cs.Shadows, s.cannotStart(cs, c, scope, repo)...)
+		if why := unpublished(cs.argv, cs.value, repo); why != "" {
+			cs.Shadows = append(cs.Shadows, why)
+		}
 		cs.Shadows = append(cs.Shadows, s.readsOnly(c)...)
 		file := c.InFiles(scope) && at >= 0
 		if by := s.hidden(c, doc.config, repo); file && by != "" {

@@ -156,7 +156,8 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		return
 	}
 
-	command := s.handshake(ctx, v, c, repo, tries)
+	ambiguous := unpublished(v.argv, v.value, repo)
+	command := s.handshake(ctx, v, c, repo, ambiguous != "", tries)
 	won := v.won
 	switch {
 	case c.Ask == nil:
@@ -190,6 +191,8 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 				v.problem("%s", shadow)
 			}
 		}
+	} else if ambiguous != "" { // the client has connected to the checkout's
+		v.problem("%s", ambiguous)
 	}
 	v.Problems = append(v.Problems, won...)
 	v.OK = len(v.Problems) == 0 && (v.Handshake != nil || v.Asked != nil && v.Asked.State == ask.Connected)
@@ -254,8 +257,9 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 	}
 }
 
-// handshake starts the server as the client would, or connects to it, and returns how.
-func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client, repo string, tries tries) ask.Command {
+// handshake starts the server as the client would, or connects to it, and returns how. away
+// says not to start it in the repository.
+func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client, repo string, away bool, tries tries) ask.Command {
 	var t tried
 	var st start
 	if v.Tag.Kind == TagRemote {
@@ -265,6 +269,9 @@ func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client,
 		t.seconds = seconds(begin)
 	} else if st, t.err = s.startOf(c, v.Scope, v.value, repo); t.err == nil {
 		st.Tools = true
+		if away {
+			st.Dir, st.elsewhere = s.Sys.Home, ""
+		}
 		t = tries.try(ctx, st)
 	}
 	var unclear *clients.UnclearError

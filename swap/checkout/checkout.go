@@ -14,6 +14,7 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/hint"
 )
 
@@ -40,6 +41,8 @@ type Checkout struct {
 	name   string // package name, for --mode released
 	path   string // path of the entry, relative to Dir, slash-separated, in the form that the kind uses
 	module string // Go
+
+	version string // npm
 
 	// Unbuilt says what to do if the program for ModeDev does not exist yet.
 	Unbuilt error
@@ -205,6 +208,19 @@ func (c *Checkout) Command(mode Mode, ref, buildDir string) (argv, compile []str
 		return c.kind.released(c, ref), nil, nil
 	}
 	return nil, nil, hint.Usagef("--mode %q is not one of dev, build, installed, released", mode)
+}
+
+// Package returns the name and the version of the npm package in a directory, or "".
+func Package(dir string) (name, version string) {
+	text, _, err := atomicfile.Disk{}.Read(filepath.Join(dir, npmCheckout.marker))
+	if err != nil {
+		return "", ""
+	}
+	doc, err := format.Parse(format.JSON, text)
+	if err != nil {
+		return "", ""
+	}
+	return textAt(doc, "name"), textAt(doc, "version")
 }
 
 // CheckPR refuses a directory of a kind without pull requests.

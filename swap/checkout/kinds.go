@@ -210,17 +210,19 @@ var npmCheckout = checkoutKind{
 		if err != nil {
 			return err
 		}
-		c.Server, c.Entry, c.path = bare, name, bins[name]
+		c.Server, c.Entry, c.path, c.version = bare, name, bins[name], textAt(doc, "version")
 		c.Unbuilt = unbuilt(c, doc)
 		return nil
 	},
 	dev: func(c *Checkout) []string {
 		return []string{"node", c.bin()}
 	},
+	// In a directory of the package, npx runs what is there if its version fits, and a name
+	// without a version fits always. A tag or an alias never does.
 	released: func(c *Checkout, ref string) []string {
-		pinned := c.name
-		if ref != "" {
-			pinned += "@" + ref
+		pinned := c.name + "@" + cmp.Or(ref, "latest")
+		if ref != "" && ref == c.version {
+			pinned = c.name + "@npm:" + pinned
 		}
 		if c.Entry == path.Base(c.name) {
 			return []string{"npx", "-y", pinned}
