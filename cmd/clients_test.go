@@ -20,6 +20,7 @@ type clientConfig struct {
 	TrailingComma bool
 	List          bool   // the command and its arguments are one list
 	Type          string // of a local server
+	Typed         bool   // it does not take an entry without the type
 	// More are the fields of a new entry besides the command and the type;
 	// MoreLines are the same fields, formatted as in a new file.
 	More, MoreLines string

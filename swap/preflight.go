@@ -41,7 +41,7 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 		value := c.client.Dialect.Flat(format.Merge(c.under, c.edit.Value))
 		st, err := s.startOf(c.client, c.scope, value, u.repo)
 		st.Limit, st.Only = limit, nil // verify tries what it needs of the environment
-		if u.released { // a fetcher may take the checkout for the package
+		if u.released {                // a fetcher may take the checkout for the package
 			st.Dir, st.elsewhere = s.Sys.Home, ""
 		}
 		var unclear *clients.UnclearError
