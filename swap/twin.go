@@ -91,7 +91,7 @@ func (s *Swapper) everywhere(c *clients.Client, repo string) []held {
 		}
 		for _, file := range c.Files(l, s.Sys, repo, tree(repo)) {
 			target, err := filepath.EvalSymlinks(file)
-			if err != nil || slices.ContainsFunc(out, func(h held) bool { return h.doc.target == target }) {
+			if err != nil || l.Role == clients.Project && s.hidden(c, file, repo) != "" || slices.ContainsFunc(out, func(h held) bool { return h.doc.target == target }) {
 				continue
 			}
 			text, err := parseFile(target, c.Parse)

@@ -104,7 +104,9 @@ type dialect struct {
 	Inner string
 	Zed   bool     // an entry has source if an extension runs it
 	Types []string // words that it takes as type of a command, "" for none; nil: any, or unknown
-	Needs []string // fields without which it ignores an entry with a command
+	// Remotes are words that it takes as type of an address, likewise.
+	Remotes []string
+	Needs   []string // fields without which it ignores an entry with a command
 	// Strict lists the fields of which it checks that they are, or consist of, strings. Whole
 	// is set if it then refuses its whole config, not only the entry, unless the entry has
 	// Toggle: to the client such an entry only switches on or off one of another config.
@@ -112,7 +114,7 @@ type dialect struct {
 	Whole  bool
 	Toggle string
 	// Both says what it uses of an entry with a command and an address: "url"; "type", which
-	// says what; "refused"; or "", the command.
+	// says what; "untyped", the address also without a type; "refused"; or "", the command.
 	Both  string
 	URLs  []string // fields for an address, of which the first counts; nil: URL
 	Extra format.Object

@@ -140,9 +140,11 @@ func (d dialect) takesType(flat map[string]any) bool {
 	return slices.Contains(d.Types, word)
 }
 
-func isRemoteType(t any) bool {
-	word, _ := t.(string)
-	return slices.Contains(remoteTypes, word)
+func isRemoteType(t any) bool { return slices.Contains(remoteTypes, word(t)) }
+
+func word(v any) string {
+	text, _ := v.(string)
+	return text
 }
 
 // address returns the address in a flat entry that the client would use, and its field.
@@ -171,6 +173,8 @@ func (d dialect) connects(flat map[string]any) bool {
 		return false
 	case d.Both == "type":
 		return isRemoteType(flat["type"])
+	case d.Both == "untyped":
+		return isRemoteType(flat["type"]) || flat["type"] == nil
 	}
 	return d.Both == "url"
 }
@@ -192,6 +196,13 @@ func (c *Client) Faults(flat map[string]any) (out []string) {
 	field, _ := d.address(flat)
 	command, runs := flat["command"]
 	switch {
+	case !runs && field != "" && d.Remotes != nil && !slices.Contains(d.Remotes, word(flat["type"])):
+		if t := word(flat["type"]); t != "" {
+			fault("with a %s, of %s %q", field, d.name("type"), t)
+		} else {
+			fault("with a %s, without a %s", field, d.name("type"))
+		}
+		return out
 	case !runs:
 		return nil
 	case d.connects(flat):
