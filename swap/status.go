@@ -217,7 +217,7 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 			cs.mergeWeaker(e.Value, places[at+1:])
 		}
 		s.describe(cs, c, repo)
-		cs.Shadows = slices.Concat(c.Faults(cs.value), s.refused(doc, scope, project, server), s.switchedOff(c, settings, cs.value, repo, server))
+		cs.Shadows = slices.Concat(c.Faults(cs.value), s.refused(c, repo, server), s.switchedOff(c, settings, cs.value, repo, server))
 		cs.Shadows = append(cs.Shadows, s.cannotStart(cs, c, scope, repo)...)
 		if why := unpublished(cs.argv, cs.value, repo); why != "" {
 			cs.Shadows = append(cs.Shadows, why)
@@ -268,33 +268,17 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 
 // refused lists the entries of other servers because of which the client refuses its whole
 // config.
-func (s *Swapper) refused(doc *document, scope clients.Scope, project, server string) (out []string) {
-	c := doc.client
+func (s *Swapper) refused(c *clients.Client, repo, server string) (out []string) {
 	if !c.Dialect.Whole {
 		return nil
 	}
-	docs := []*document{doc}
-	for _, file := range c.UserFiles(s.Sys) {
-		if d, err := s.openAt(c, file); err == nil && file != doc.config {
-			docs = append(docs, d)
-		}
-	}
-	for _, d := range docs {
-		for _, container := range c.ContainersIn(d.doc, scope, project) {
-			names, _ := d.doc.Names(container) // a container of another form has none
-			for _, name := range names {
-				e, err := d.doc.Lookup(container, name)
-				if err != nil || name == server {
-					continue
-				}
-				for _, fault := range c.Faults(c.Dialect.Flat(e.Value)) {
-					if rest, ok := strings.CutPrefix(fault, c.Name+clients.RefusesFor); ok {
-						out = append(out, fmt.Sprintf("%s%s %q in %s,%s", c.Name, clients.RefusesFor, name, d.config, rest))
-					}
-				}
+	s.others(c, repo, server, func(in held, name string, value map[string]any) {
+		for _, fault := range c.Faults(c.Dialect.Flat(value)) {
+			if rest, ok := strings.CutPrefix(fault, c.Name+clients.RefusesFor); ok {
+				out = append(out, fmt.Sprintf("%s%s %q in %s,%s", c.Name, clients.RefusesFor, name, in.doc.config, rest))
 			}
 		}
-	}
+	})
 	return out
 }
 

@@ -112,6 +112,22 @@ func (s *Swapper) everywhere(c *clients.Client, repo string) []held {
 	return out
 }
 
+// others calls f with all entries of other servers that a client reads for a directory.
+func (s *Swapper) others(c *clients.Client, repo, server string, f func(in held, name string, value map[string]any)) {
+	for _, in := range s.everywhere(c, repo) {
+		for _, scope := range in.scopes {
+			for _, container := range c.ContainersIn(in.doc.doc, scope, checkout.ClaudeProject(repo)) {
+				names, _ := in.doc.doc.Names(container) // a container of another form has none
+				for _, name := range names {
+					if e, err := in.doc.doc.Lookup(container, name); err == nil && e.Found && name != server {
+						f(in, name, e.Value)
+					}
+				}
+			}
+		}
+	}
+}
+
 // passServer advises to use a server's name, and the scope in which it is if it is another one.
 func passServer(name string, scope clients.Scope) string {
 	flags := "--server " + ask.CommandLine([]string{name})

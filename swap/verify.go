@@ -164,6 +164,8 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		v.NotAsked = c.Name + " cannot be queried offline"
 	case v.inFiles() && !c.Ask.Lists:
 		v.NotAsked = c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
+	case c.Ask.All && s.startsToo(c, repo, server) != "":
+		v.NotAsked = c.Name + " would also start the other servers in " + s.startsToo(c, repo, server)
 	case c.Binary() == "":
 		v.NotAsked = strings.Join(c.Binaries, " or ") + " is not on PATH"
 	default:
@@ -295,6 +297,17 @@ func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client,
 		}
 	}
 	return st.Command
+}
+
+// startsToo returns a file of the project because of which a client, queried there, would
+// start other servers; "" if there is none.
+func (s *Swapper) startsToo(c *clients.Client, repo, server string) (file string) {
+	s.others(c, repo, server, func(in held, _ string, value map[string]any) {
+		if in.project && c.Dialect.Runs(value) != nil {
+			file = in.doc.config
+		}
+	})
+	return file
 }
 
 // explain reports why a client may fail to start a server that starts here.

@@ -42,6 +42,8 @@ type Row struct {
 	Read Reader
 	// Lists is set if the client shows its config and starts no server.
 	Lists bool
+	// All is set if the client starts all servers that it reads, to answer about one.
+	All bool
 	// Blind is set if the answer ignores trust and lists of servers, so that what the
 	// config says about those counts.
 	Blind bool
