@@ -18,11 +18,11 @@ func (s *Swapper) cautions(c *change, u *use) {
 	if c.client.Note != "" && c.result.Outcome != Unchanged {
 		c.caution("%s is %s", c.doc.config, c.client.Note)
 	}
-	if s.readsDifferently(c.client, "args", u.argv...) {
+	if readsDifferently(c.client, "args", u.argv...) {
 		c.caution("%s expands $NAME in arguments, and there is a $ in %s", c.client.Name, shown(u.argv))
 	}
 	for _, v := range u.env {
-		if s.readsDifferently(c.client, "env", v.Value) {
+		if readsDifferently(c.client, "env", v.Value) {
 			c.caution("%s expands $NAME in variables, and there is a $ in %s", c.client.Name, v.Name)
 		}
 	}
@@ -46,10 +46,12 @@ func (s *Swapper) cautions(c *change, u *use) {
 	c.result.Shadows, c.result.Merged = cs.Shadows, cs.Merged
 }
 
-// readsDifferently reports whether a client may make another text of one that was written.
-func (s *Swapper) readsDifferently(c *clients.Client, field string, texts ...string) bool {
-	return slices.ContainsFunc(texts, func(text string) bool {
-		got, err := c.Given(field, field, text, s.lookup)
+// readsDifferently reports whether a client may make another text of one that was written,
+// if the variables that it refers to are set.
+func readsDifferently(c *clients.Client, field string, texts ...string) bool {
+	set := func(string) (string, bool) { return "", true }
+	return c.Expands(field) && slices.ContainsFunc(texts, func(text string) bool {
+		got, err := c.Given(field, field, text, set, set)
 		return err != nil || got != text
 	})
 }

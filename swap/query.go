@@ -10,6 +10,7 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 )
@@ -37,7 +38,6 @@ func (s *Swapper) query(ctx context.Context, doc *document, container []string, 
 	if err != nil {
 		return ask.Answer{}, err
 	}
-	env = append(clients.Environ(s.added(c, dir)), env...)
 	a, err = ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: env})
 	// To the user, the copies are the files.
 	a.Says = strings.ReplaceAll(a.Says, home, s.Sys.Home)
@@ -91,10 +91,19 @@ func (s *Swapper) copy(home string, doc *document, container []string, project, 
 			text, err = only.Of(doc.text, container, c.Dialect.EnvName(), vars)
 		case slices.Contains(servers, p.Path):
 			text, err = only.Of(text, nil, "", nil)
+			if err != nil && c.InProfile(s.Sys, p.Path) {
+				continue // which the client does not read otherwise
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("prepare a copy of %s: %w", p.Path, err)
 		}
+		text = c.Ask.Files.Replace(text, func(file string) string {
+			if rest, ok := strings.CutPrefix(file, "~/"); ok {
+				return filepath.Join(s.Sys.Home, rest)
+			}
+			return checkout.AbsIn(filepath.Dir(target), file)
+		})
 		name := filepath.Join(home, p.Rel)
 		if p.Env != "" {
 			dir := filepath.Join(home, "variables", p.Env)

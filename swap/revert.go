@@ -469,6 +469,9 @@ func (s *Swapper) isBack(r *journal.Record) bool {
 	if c == nil || missing(r.Target) {
 		return false
 	}
+	if target, err := targetOf(r.Target); err == nil && target != r.Target {
+		return false // a link was made since: no client has saved the swap there
+	}
 	v, _, err := s.judgeNow(c, r)
 	if err != nil {
 		s.Warn(fmt.Sprintf("%s: cannot see whether its config has the swap of %q: %v", c.Label(clients.Scope(r.Scope)), r.Server, err))

@@ -2,9 +2,11 @@ package swap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -27,19 +29,24 @@ type start struct {
 // could not, or a [*clients.UnclearError].
 func (s *Swapper) startOf(c *clients.Client, scope clients.Scope, value map[string]any, repo string) (st start, err error) {
 	added := s.added(c, repo)
+	// in looks a variable up in the files of those kinds.
+	in := func(late bool) clients.LookupEnv {
+		return func(name string) (string, bool) {
+			i := slices.IndexFunc(added, func(v clients.AddedVar) bool { return v.Name == name && !v.Only && v.Late == late })
+			if i < 0 {
+				return "", false
+			}
+			return added[i].Value, true
+		}
+	}
 	lookup := func(name string) (string, bool) {
 		if value, set := s.lookup(name); set {
 			return value, true
 		}
-		i := slices.IndexFunc(added, func(v clients.EnvVar) bool { return v.Name == name })
-		if i < 0 {
-			return "", false
-		}
-		return added[i].Value, true
+		return in(false)(name)
 	}
-	st.Env = clients.Environ(added)
 	given := func(field, label, text string) string {
-		out, gerr := c.Given(field, label, text, lookup)
+		out, gerr := c.Given(field, label, text, lookup, in(field == "env"))
 		if err == nil {
 			err = gerr
 		}
@@ -52,14 +59,6 @@ func (s *Swapper) startOf(c *clients.Client, scope clients.Scope, value map[stri
 		}
 		st.Argv = append(st.Argv, given(field, label, word))
 	}
-	vars, _ := value["env"].(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		text, ok := vars[name].(string)
-		if !ok && err == nil {
-			err = &clients.UnclearError{Why: fmt.Sprintf("it is not known what %s makes of the variable %s, whose value is no text", c.Name, name)}
-		}
-		st.Env = append(st.Env, name+"="+given("env", "the variable "+name, text))
-	}
 	if c.Passes != nil && s.Sys.GOOS != "windows" {
 		st.Only = slices.Clone(c.Passes)
 		more, _ := value[c.PassesAlso].([]any)
@@ -67,13 +66,32 @@ func (s *Swapper) startOf(c *clients.Client, scope clients.Scope, value map[stri
 			st.Only = append(st.Only, fmt.Sprint(name))
 		}
 	}
+	for _, v := range added {
+		if st.Only == nil || slices.Contains(st.Only, v.Name) {
+			st.Env = append(st.Env, v.Name+"="+v.Value)
+		}
+	}
+	vars, _ := value["env"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		text, ok := vars[name].(string)
+		if !ok && err == nil {
+			err = &clients.UnclearError{Why: fmt.Sprintf("it is not known what %s makes of the variable %s, whose value is no text", c.Name, name)}
+		}
+		if text = given("env", "the variable "+name, text); text != "" || name != "PATH" || !c.EmptyPath {
+			st.Env = append(st.Env, name+"="+text)
+		}
+	}
 	st.Dir = repo
 	cwd, _ := value["cwd"].(string)
 	switch {
-	case cwd != "" && !c.NoCwd:
-		st.Dir = checkout.AbsIn(repo, given("cwd", "its cwd", cwd))
-	case scope == clients.ScopeUser:
-		st.elsewhere = s.Sys.Home
+	case cwd == "" || c.NoCwd:
+		cwd = ""
+	default:
+		cwd = given("cwd", "its cwd", cwd)
+		st.Dir = checkout.AbsIn(repo, cwd)
+	}
+	if scope == clients.ScopeUser && (cwd == "" || c.FromStart && !filepath.IsAbs(cwd)) {
+		st.elsewhere = filepath.Join(s.Sys.Home, cwd)
 	}
 	if err != nil {
 		return st, err
@@ -85,12 +103,12 @@ func (s *Swapper) startOf(c *clients.Client, scope clients.Scope, value map[stri
 }
 
 // added returns the variables that a client adds to this environment.
-func (s *Swapper) added(c *clients.Client, repo string) []clients.EnvVar {
+func (s *Swapper) added(c *clients.Client, repo string) []clients.AddedVar {
 	read := func(file string) ([]byte, error) {
 		text, _, err := s.Disk.Read(file)
 		return text, err
 	}
-	return slices.DeleteFunc(c.FileVars(s.Sys, repo, read), func(v clients.EnvVar) bool {
+	return slices.DeleteFunc(c.FileVars(s.Sys, repo, read), func(v clients.AddedVar) bool {
 		_, set := s.lookup(v.Name)
 		return set
 	})
@@ -135,7 +153,14 @@ func (t tries) try(ctx context.Context, st start) tried {
 	}
 	away := st.Command
 	away.Dir, away.Tools = st.elsewhere, false
-	if err := t.start(ctx, away).err; err != nil {
+	info, err := os.Stat(away.Dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no directory")
+	}
+	if err == nil {
+		err = t.start(ctx, away).err
+	}
+	if err != nil {
 		out.only = fmt.Errorf("it starts in %s but not in %s, and clients start servers in other directories: %w", st.Dir, st.elsewhere, err)
 		out.err = ctx.Err()
 	}

@@ -223,6 +223,7 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 			cs.Shadows = append(cs.Shadows, why)
 		}
 		cs.Shadows = append(cs.Shadows, s.readsOnly(c)...)
+		cs.Shadows = append(cs.Shadows, s.unread(c, repo)...)
 		file := c.InFiles(scope) && at >= 0
 		if by := s.hidden(c, doc.config, repo); file && by != "" {
 			cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", by, c.Name, doc.config))
@@ -330,6 +331,25 @@ func (s *Swapper) readsOnly(c *clients.Client) (out []string) {
 			out = append(out, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))
 		} else if l.Alone && s.Sys.Getenv(l.Var) != "" {
 			out = append(out, fmt.Sprintf("$%s is set, and %s then reads no file", l.Var, c.Name))
+		}
+	}
+	return out
+}
+
+// unread lists the stronger files that cannot be read here, and may have an entry.
+func (s *Swapper) unread(c *clients.Client, repo string) (out []string) {
+	for _, l := range c.Layers {
+		if l.Role == clients.Own {
+			return out
+		}
+		for _, file := range c.Files(l, s.Sys, repo, tree(repo)) {
+			target, err := filepath.EvalSymlinks(file)
+			if err != nil {
+				continue // there is none
+			}
+			if _, _, err := (atomicfile.Disk{}).Read(target); err != nil {
+				out = append(out, fmt.Sprintf("it is not known whether an entry in %s wins: %v", file, err))
+			}
 		}
 	}
 	return out

@@ -164,6 +164,8 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		v.NotAsked = c.Name + " cannot be queried offline"
 	case v.inFiles() && !c.Ask.Lists:
 		v.NotAsked = c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
+	case s.ownInProject(c, repo) != "":
+		v.NotAsked = fmt.Sprintf("%s is yours, and a file of the project there: in another home directory, %s would answer otherwise", s.ownInProject(c, repo), c.Name)
 	case c.Ask.All && s.startsToo(c, repo, server) != "":
 		v.NotAsked = c.Name + " would also start the other servers in " + s.startsToo(c, repo, server)
 	case c.Binary() == "":
@@ -297,6 +299,23 @@ func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client,
 		}
 	}
 	return st.Command
+}
+
+// ownInProject returns a config of the user's that is also at the place of a project's file,
+// as in the home directory; "" if there is none.
+func (s *Swapper) ownInProject(c *clients.Client, repo string) string {
+	own := c.UserFiles(s.Sys)
+	for _, l := range c.Layers {
+		if l.Role != clients.Project {
+			continue
+		}
+		for _, file := range c.Files(l, s.Sys, repo, tree(repo)) {
+			if slices.Contains(own, file) {
+				return file
+			}
+		}
+	}
+	return ""
 }
 
 // startsToo returns a file of the project because of which a client, queried there, would

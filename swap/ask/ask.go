@@ -47,6 +47,9 @@ type Row struct {
 	// Blind is set if the answer ignores trust and lists of servers, so that what the
 	// config says about those counts.
 	Blind bool
+	// Files matches references to files in a config. The group is a path, which is relative to
+	// the config.
+	Files Pattern
 	// Refused matches the output of a client that refuses its config. Its groups are what
 	// may be shown of the reason: the rest may contain values of an entry.
 	Refused Pattern
@@ -103,6 +106,20 @@ func (p *Pattern) UnmarshalText(text []byte) (err error) {
 
 // In reports whether a pattern is set and occurs in a text.
 func (p Pattern) In(text string) bool { return p.Regexp != nil && p.MatchString(text) }
+
+// Replace replaces what the first group of all matches in a text matches.
+func (p Pattern) Replace(text []byte, by func(string) string) []byte {
+	if p.Regexp == nil {
+		return text
+	}
+	var out []byte
+	end := 0
+	for _, m := range p.FindAllSubmatchIndex(text, -1) {
+		out = append(append(out, text[end:m[2]]...), by(string(text[m[2]:m[3]]))...)
+		end = m[3]
+	}
+	return append(out, text[end:]...)
+}
 
 // groups returns what the groups of a pattern match in a text, on one line; "" if it does not
 // match.

@@ -75,12 +75,12 @@ type Client struct {
 	// the list that is the field PassesAlso of the entry; nil: all.
 	Passes     []string
 	PassesAlso string
-	// Vars are files with variables that it adds to its environment. The first one that exists
-	// counts.
-	Vars  []varFile
-	NoCwd bool   // it starts servers where it was started, whatever an entry's cwd says
-	Note  string // printed by detect if the config exists
-	Off   []off
+	Vars       []varFile
+	EmptyPath  bool   // an empty PATH in an entry counts as none
+	NoCwd      bool   // it starts servers where it was started, whatever an entry's cwd says
+	FromStart  bool   // a relative cwd is below the directory where it was started
+	Note       string // printed by detect if the config exists
+	Off        []off
 	// Settings are the files with its other settings, strongest first; nil: its Layers.
 	Settings []Layer
 	Trust    *trust
@@ -110,7 +110,9 @@ type dialect struct {
 	// Strict lists the fields of which it checks that they are, or consist of, strings. Whole
 	// is set if it then refuses its whole config, not only the entry, unless the entry has
 	// Toggle: to the client such an entry only switches on or off one of another config.
+	// Fields are others that it checks likewise, with their kinds: see kinds.
 	Strict []string
+	Fields map[string]string
 	Whole  bool
 	Toggle string
 	// Both says what it uses of an entry with a command and an address: "url"; "type", which

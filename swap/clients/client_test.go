@@ -26,6 +26,18 @@ func TestTableHasKnownWords(t *testing.T) {
 				}
 			}
 		}
+		for name, kind := range c.Dialect.Fields {
+			if kinds[kind] == nil {
+				t.Errorf("%s: %s of kind %q", c.Name, name, kind)
+			}
+		}
+		for _, x := range c.Expand {
+			for _, name := range x.Forms {
+				if forms[name] == nil {
+					t.Errorf("%s: form %q", c.Name, name)
+				}
+			}
+		}
 		for scope := range c.Scopes {
 			if scope != ScopeUser && scope != ScopeProject {
 				t.Errorf("%s: scope %q", c.Name, scope)

@@ -238,7 +238,21 @@ func (c *Client) Faults(flat map[string]any) (out []string) {
 			fault("whose cwd is not a string")
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(d.Fields)) {
+		if v, ok := flat[name]; ok && !kinds[d.Fields[name]](v) {
+			fault("whose %s is not a %s", name, d.Fields[name])
+		}
+	}
 	return out
+}
+
+// kinds tells the values of the other fields that clients check.
+var kinds = map[string]func(v any) bool{
+	"boolean":         func(v any) bool { _, ok := v.(bool); return ok },
+	"number":          func(v any) bool { _, ok := v.(json.Number); return ok },
+	"positive number": func(v any) bool { n, ok := v.(json.Number); f, err := n.Float64(); return ok && err == nil && f > 0 },
+	"list":            func(v any) bool { _, ok := v.([]any); return ok },
+	"table":           func(v any) bool { _, ok := v.(map[string]any); return ok },
 }
 
 func isText(v any) bool {

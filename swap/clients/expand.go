@@ -15,9 +15,10 @@ import (
 type Expansion struct {
 	In    []string // the fields: "command", "args", "env", "cwd"
 	Forms []string // names in forms
-	// Unclear matches texts, and Left results, that the client also reads in a way that is
-	// not known.
-	Unclear, Left ask.Pattern
+	// Unclear matches texts, Value values of variables, and Left results, that the client also
+	// reads in a way that is not known.
+	Unclear, Value, Left ask.Pattern
+	Empty                bool // it takes DEFAULT also for an empty variable
 }
 
 // forms are the ways to write a reference. The first group of a form is the name, the second
@@ -33,6 +34,9 @@ var forms = map[string]*regexp.Regexp{
 // reference matches what some client takes for a reference.
 var reference = regexp.MustCompile(`\$[A-Za-z_{(]|\$\$|\{(env|file):|%[A-Za-z_]+%`)
 
+// nested matches a reference in the default of another.
+var nested = regexp.MustCompile(`:-[^}]*\$`)
+
 // A MissingError reports a reference to a variable that is not set.
 type MissingError struct{ Client, Name, Field string }
 
@@ -45,10 +49,16 @@ type UnclearError struct{ Why string }
 
 func (e *UnclearError) Error() string { return e.Why }
 
+// Expands reports whether a client is known to replace references in a field.
+func (c *Client) Expands(field string) bool {
+	return slices.ContainsFunc(c.Expand, func(x Expansion) bool { return slices.Contains(x.In, field) })
+}
+
 // Given returns what a client makes of the text of a field: "command", "args", "env" or
 // "cwd". label is for errors, which do not contain the text: it may be a secret. The error is a
-// [*MissingError] or an [*UnclearError].
-func (c *Client) Given(field, label, text string, lookup LookupEnv) (string, error) {
+// [*MissingError] or an [*UnclearError]. A variable that is not set is looked up by late, unless
+// the reference has a default.
+func (c *Client) Given(field, label, text string, lookup, late LookupEnv) (string, error) {
 	i := slices.IndexFunc(c.Expand, func(x Expansion) bool { return slices.Contains(x.In, field) })
 	if i < 0 {
 		if c.Literal || !reference.MatchString(text) {
@@ -57,7 +67,7 @@ func (c *Client) Given(field, label, text string, lookup LookupEnv) (string, err
 		return "", &UnclearError{fmt.Sprintf("it is not known what %s makes of the reference in %s", c.Name, label)}
 	}
 	x := c.Expand[i]
-	unclear := x.Unclear.In(text)
+	unclear := x.Unclear.In(text) || nested.MatchString(text)
 	var missing error
 	text = x.references().ReplaceAllStringFunc(text, func(ref string) string {
 		for _, name := range x.Forms {
@@ -66,12 +76,20 @@ func (c *Client) Given(field, label, text string, lookup LookupEnv) (string, err
 				continue
 			}
 			value, set := lookup(m[1])
-			if !set && len(m) < 3 && missing == nil {
+			byDefault := len(m) == 3 && (!set || x.Empty && value == "")
+			switch {
+			case byDefault:
+				return m[2]
+			case !set:
+				value, set = late(m[1])
+			}
+			if !set && field == "args" && strings.Contains(text, " ") {
+				return ref // a script's own variable
+			}
+			if !set && missing == nil {
 				missing = &MissingError{c.Name, m[1], label}
 			}
-			if !set && len(m) == 3 {
-				value = m[2]
-			}
+			unclear = unclear || x.Value.In(value)
 			return value
 		}
 		return ref

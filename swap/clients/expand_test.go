@@ -10,8 +10,9 @@ import (
 // opencode 1.18.33, kilo 7.7.7, qwen 0.24.4, grok 1.0.41 and droid 0.215: a server printed
 // what it was started with. "missing" and "unclear" are errors.
 func TestGiven(t *testing.T) {
-	vars := map[string]string{"TOK": "tok", "EMPTY": "", "DOLLARS": "a$b"}
+	vars := map[string]string{"TOK": "tok", "EMPTY": "", "DOLLARS": "a$b", "QUOTED": `a\nb`}
 	lookup := func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
+	late := func(name string) (string, bool) { return "late", name == "LATE" }
 	for _, tt := range []struct{ clients, fields, text, want string }{
 		{"claude droid gemini grok qwen", "env", "${TOK}", "tok"},
 		{"claude gemini grok qwen", "command args", "${TOK}", "tok"},
@@ -39,6 +40,14 @@ func TestGiven(t *testing.T) {
 		{"gemini", "args", "${DOLLARS}", "a$b"},
 		{"gemini qwen", "args", "$$TOK", "$tok"},
 		{"grok", "env", "$$TOK", "unclear"},
+		{"gemini", "env", "${LATE}", "late"},
+		{"gemini", "env", "${LATE:-def}", "def"},
+		{"claude droid gemini grok", "env", "${UNSET:-${TOK}}", "unclear"},
+		{"grok", "env", "${DOLLARS}", "unclear"},
+		{"droid", "env", "${EMPTY:-def}", "def"},
+		{"opencode kilo", "env", "{env:QUOTED}", "unclear"},
+		{"claude gemini grok qwen", "args", "D=1; run ${D}/x", "D=1; run ${D}/x"},
+		{"claude gemini grok qwen", "args", "${D}/x", "missing"},
 		{"cursor vscode windsurf", "env", "${env:TOK}", "tok"},
 		{"cursor", "env", "${userHome}/x", "unclear"},
 		{"vscode", "env", "${input:key}", "unclear"},
@@ -53,7 +62,7 @@ func TestGiven(t *testing.T) {
 				if !contains(tt.fields, field) {
 					continue
 				}
-				got, err := c.Given(field, field, tt.text, lookup)
+				got, err := c.Given(field, field, tt.text, lookup, late)
 				switch err.(type) {
 				case *MissingError:
 					got = "missing"

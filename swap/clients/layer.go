@@ -534,39 +534,67 @@ func matches(pattern, value any) bool {
 	return false
 }
 
-// A varFile is a file with variables.
+// InProfile reports whether a client reads a file only on a condition, as in a profile.
+func (c *Client) InProfile(sys machine.System, file string) bool {
+	return slices.ContainsFunc(c.Layers, func(l Layer) bool {
+		return l.When != "" && l.Role == Managed && slices.ContainsFunc(l.resolve(sys), func(p Place) bool { return p.Path == file })
+	})
+}
+
+// A varFile is a file with variables that a client adds to its environment.
 type varFile struct {
 	location
 	Up   bool     // in the directory of the project and its parents, instead of Dirs
+	Here bool     // in that directory only
 	Path []string // of an object in JSON; nil: lines of NAME=VALUE
+	// Late is set if its variables count only in an entry's env, where there is no default;
+	// Only if they do not count for references at all. Servers get them all the same.
+	Late, Only bool
 }
 
-// FileVars returns the variables that a client adds to its environment for a directory.
-func (c *Client) FileVars(sys machine.System, dir string, read func(file string) ([]byte, error)) (out []EnvVar) {
+// An AddedVar is a variable of such a file.
+type AddedVar struct {
+	EnvVar
+	Late, Only bool
+}
+
+// FileVars returns the variables that a client adds to its environment for a directory. Of
+// the files that count for references, the first that exists counts.
+func (c *Client) FileVars(sys machine.System, dir string, read func(file string) ([]byte, error)) (out []AddedVar) {
+	found := false
 	for _, v := range c.Vars {
 		places := v.resolve(sys)
-		for at := dir; v.Up; at = filepath.Dir(at) {
+		for at := dir; v.Up || v.Here; at = filepath.Dir(at) {
 			for _, f := range v.Files {
 				places = append(places, Place{Path: filepath.Join(at, filepath.FromSlash(f))})
 			}
-			if at == filepath.Dir(at) {
+			if v.Here || at == filepath.Dir(at) {
 				break
 			}
 		}
 		for _, p := range places {
 			text, err := read(p.Path)
-			if err != nil {
+			if err != nil || found && !v.Only {
 				continue
 			}
-			if v.Path == nil {
-				out, _ = envLines(p.Path, text, func(string) (string, bool) { return "", false })
-				return out
-			}
-			if doc, err := format.Parse(format.JSON, text); err == nil {
-				members, _ := doc.Get(v.Path...)
-				return dialect{}.ReadEnv(map[string]any{"env": members})
+			found = found || !v.Only
+			for _, e := range v.read(p.Path, text) {
+				out = append(out, AddedVar{e, v.Late, v.Only})
 			}
 		}
 	}
-	return nil
+	return out
+}
+
+func (v varFile) read(path string, text []byte) []EnvVar {
+	if v.Path == nil {
+		out, _ := envLines(path, text, func(string) (string, bool) { return "", false })
+		return out
+	}
+	doc, err := format.Parse(format.JSONC, text)
+	if err != nil {
+		return nil
+	}
+	members, _ := doc.Get(v.Path...)
+	return dialect{}.ReadEnv(map[string]any{"env": members})
 }
