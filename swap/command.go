@@ -566,6 +566,5 @@ func ofRepo(p, repo string) bool {
 		p = real
 	}
 	rel, err := filepath.Rel(repo, p)
-	return checkout.Is(repo) && err == nil && inside(p, repo) &&
-		!slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), "node_modules")
+	return err == nil && filepath.IsLocal(rel) && !slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), "node_modules")
 }

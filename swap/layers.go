@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
@@ -147,7 +148,8 @@ func (s *Swapper) under(doc *document, scope clients.Scope, repo, server string)
 		return nil
 	}
 	var value map[string]any
-	for _, p := range slices.Backward(s.places(doc, scope, repo, server)) {
+	places, _ := s.places(doc, scope, repo, server)
+	for _, p := range slices.Backward(places) {
 		if p.where == doc.config {
 			return value
 		}
@@ -167,13 +169,13 @@ type entryAt struct {
 
 // places returns all of them, strongest first, but from the user's config only the entry of
 // the user scope. A project file is omitted if it is doc, the user's config, or if the client
-// does not read it and it is not doc.
-func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string) []entryAt {
+// does not read it and it is not doc. unread says of the files stronger than the user's config
+// that cannot be read here, and may have one.
+func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string) (out []entryAt, unread []string) {
 	c, own, tree := doc.client, doc.target, tree(repo)
 	if c.InFiles(scope) {
 		own = ""
 	}
-	var out []entryAt
 	below := false
 	for _, l := range c.Layers {
 		in := clients.ScopeUser
@@ -206,13 +208,19 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 				continue
 			}
 			if target, err := filepath.EvalSymlinks(file); err == nil && (l.Role != clients.Project || target != own) {
-				doc, err := parseFile(target, c.Parse)
-				add(file, doc, err)
+				text, _, err := atomicfile.Disk{}.Read(target)
+				if err != nil && !below {
+					unread = append(unread, fmt.Sprintf("it is not known whether an entry in %s wins: %v", file, err))
+				}
+				if err == nil {
+					doc, err := c.Parse(text)
+					add(file, doc, err)
+				}
 			}
 		}
 		below = below || l.Role == clients.Own
 	}
-	return out
+	return out, unread
 }
 
 // approvals completes what the client has asked the user about the entries in places, and

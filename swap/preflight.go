@@ -30,7 +30,7 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 		_, err := ask.URL(ctx, u.url, false, cmp.Or(limit, ask.ServerLimit))
 		return failed(err)
 	}
-	tries := tries{}
+	tries := attempts{}
 	var first error
 	wanted, ended := 0, 0
 	for _, c := range changes {

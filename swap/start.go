@@ -129,10 +129,10 @@ type tried struct {
 	only    error // why the server does not start elsewhere
 }
 
-// tries starts servers, each once.
-type tries map[string]tried
+// attempts starts servers, each once.
+type attempts map[string]tried
 
-func (t tries) start(ctx context.Context, c ask.Command) tried {
+func (t attempts) start(ctx context.Context, c ask.Command) tried {
 	key := fmt.Sprintf("%q", [][]string{c.Argv, c.Env, c.Only, {c.Dir}})
 	if done, ok := t[key]; ok {
 		return done
@@ -146,7 +146,7 @@ func (t tries) start(ctx context.Context, c ask.Command) tried {
 }
 
 // try starts a server wherever the client may start it.
-func (t tries) try(ctx context.Context, st start) tried {
+func (t attempts) try(ctx context.Context, st start) tried {
 	out := t.start(ctx, st.Command)
 	if out.err != nil || st.elsewhere == "" || st.elsewhere == st.Dir {
 		return out
@@ -169,7 +169,7 @@ func (t tries) try(ctx context.Context, st start) tried {
 
 // lacksVariables returns advice if a server did not start in the environment of a client
 // that passes only some variables, and does in this one.
-func (t tries) lacksVariables(ctx context.Context, client string, st start) []string {
+func (t attempts) lacksVariables(ctx context.Context, client string, st start) []string {
 	if st.Only == nil || len(st.Argv) == 0 {
 		return nil
 	}

@@ -206,7 +206,7 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		return err
 	}
 	cs.target, cs.container = doc.target, container
-	places := s.places(doc, scope, repo, server)
+	places, unread := s.places(doc, scope, repo, server)
 	settings := s.settings(doc, scope)
 	places = s.approvals(c, settings, places, repo, server)
 	at := slices.IndexFunc(places, func(p entryAt) bool { return p.where == doc.config })
@@ -217,13 +217,12 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 			cs.mergeWeaker(e.Value, places[at+1:])
 		}
 		s.describe(cs, c, repo)
-		cs.Shadows = slices.Concat(c.Faults(cs.value), s.refused(c, repo, server), s.switchedOff(c, settings, cs.value, repo, server))
+		cs.Shadows = slices.Concat(c.Faults(cs.value, ""), s.refused(c, repo, server), s.switchedOff(c, settings, cs.value, repo, server))
 		cs.Shadows = append(cs.Shadows, s.cannotStart(cs, c, scope, repo)...)
 		if why := unpublished(cs.argv, cs.value, repo); why != "" {
 			cs.Shadows = append(cs.Shadows, why)
 		}
-		cs.Shadows = append(cs.Shadows, s.readsOnly(c)...)
-		cs.Shadows = append(cs.Shadows, s.unread(c, repo)...)
+		cs.Shadows = slices.Concat(cs.Shadows, s.readsOnly(c), unread)
 		file := c.InFiles(scope) && at >= 0
 		if by := s.hidden(c, doc.config, repo); file && by != "" {
 			cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", by, c.Name, doc.config))
@@ -274,10 +273,8 @@ func (s *Swapper) refused(c *clients.Client, repo, server string) (out []string)
 		return nil
 	}
 	s.others(c, repo, server, func(in held, name string, value map[string]any) {
-		for _, fault := range c.Faults(c.Dialect.Flat(value)) {
-			if rest, ok := strings.CutPrefix(fault, c.Name+clients.RefusesFor); ok {
-				out = append(out, fmt.Sprintf("%s%s %q in %s,%s", c.Name, clients.RefusesFor, name, in.doc.config, rest))
-			}
+		if flat := c.Dialect.Flat(value); c.RefusesAll(flat) {
+			out = append(out, c.Faults(flat, fmt.Sprintf("%q in %s", name, in.doc.config))...)
 		}
 	})
 	return out
@@ -331,25 +328,6 @@ func (s *Swapper) readsOnly(c *clients.Client) (out []string) {
 			out = append(out, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))
 		} else if l.Alone && s.Sys.Getenv(l.Var) != "" {
 			out = append(out, fmt.Sprintf("$%s is set, and %s then reads no file", l.Var, c.Name))
-		}
-	}
-	return out
-}
-
-// unread lists the stronger files that cannot be read here, and may have an entry.
-func (s *Swapper) unread(c *clients.Client, repo string) (out []string) {
-	for _, l := range c.Layers {
-		if l.Role == clients.Own {
-			return out
-		}
-		for _, file := range c.Files(l, s.Sys, repo, tree(repo)) {
-			target, err := filepath.EvalSymlinks(file)
-			if err != nil {
-				continue // there is none
-			}
-			if _, _, err := (atomicfile.Disk{}).Read(target); err != nil {
-				out = append(out, fmt.Sprintf("it is not known whether an entry in %s wins: %v", file, err))
-			}
 		}
 	}
 	return out

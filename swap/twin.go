@@ -52,10 +52,11 @@ func (s *Swapper) noTwin(c source, u *use) error {
 	if _, e, err := c.doc.find(c.scope, u.project, u.server); err != nil || e.Found {
 		return nil // the edit reports it
 	}
-	for _, in := range s.everywhere(c.client, u.repo) {
-		name, runs := s.twin(in, u)
-		if runs == "" {
-			continue
+	var twin error
+	s.others(c.client, u.repo, u.server, func(in held, name string, value map[string]any) {
+		runs := s.sameServer(c.client, value, u)
+		if runs == "" || twin != nil {
+			return
 		}
 		where, scope := "", clients.Scope("")
 		if in.doc.target != c.doc.target {
@@ -68,10 +69,21 @@ func (s *Swapper) noTwin(c source, u *use) error {
 				scope = clients.ScopeUser
 			}
 		}
-		return fmt.Errorf("its entry %q runs %s: with %q beside it every tool would be there twice%s; %s",
+		twin = fmt.Errorf("its entry %q runs %s: with %q beside it every tool would be there twice%s; %s",
 			name, runs, u.server, where, passServer(name, scope))
+	})
+	return twin
+}
+
+// sameServer returns what an entry runs if that is the wanted server, or "".
+func (s *Swapper) sameServer(c *clients.Client, value map[string]any, u *use) string {
+	if u.given || u.url != "" {
+		if slices.Equal(c.Dialect.Runs(value), u.runs()) {
+			return "the same server"
+		}
+		return ""
 	}
-	return nil
+	return s.classify(c.Dialect.ReadArgv(value), c.Dialect.Flat(value), u.repo).runs(u.published)
 }
 
 // A held is a config that a client reads for a directory, and the scopes in it.
@@ -85,13 +97,16 @@ type held struct {
 // that it cannot read are left out, and those that it reads only in a profile.
 func (s *Swapper) everywhere(c *clients.Client, repo string) []held {
 	var out []held
+	tree := tree(repo)
 	for _, l := range c.Layers {
 		if l.Role == clients.Managed && l.When != "" {
 			continue
 		}
-		for _, file := range c.Files(l, s.Sys, repo, tree(repo)) {
+		files := c.Files(l, s.Sys, repo, tree)
+		for _, file := range files {
 			target, err := filepath.EvalSymlinks(file)
-			if err != nil || l.Role == clients.Project && s.hidden(c, file, repo) != "" || slices.ContainsFunc(out, func(h held) bool { return h.doc.target == target }) {
+			twice := slices.ContainsFunc(out, func(h held) bool { return h.doc.target == target })
+			if err != nil || twice || l.Hides(files, file) != "" {
 				continue
 			}
 			text, err := parseFile(target, c.Parse)
@@ -135,29 +150,4 @@ func passServer(name string, scope clients.Scope) string {
 		flags += " --scope " + string(scope)
 	}
 	return "pass " + flags + " to use that name"
-}
-
-// twin finds an entry for the same server under another name, and returns what it runs; ""
-// if there is none.
-func (s *Swapper) twin(in held, u *use) (name, runs string) {
-	doc, dialect := in.doc, in.doc.client.Dialect
-	for _, scope := range in.scopes {
-		for _, container := range doc.client.ContainersIn(doc.doc, scope, u.project) {
-			names, _ := doc.doc.Names(container) // a container of another form has none
-			for _, name := range names {
-				e, err := doc.doc.Lookup(container, name)
-				if err != nil || !e.Found || name == u.server {
-					continue
-				}
-				if u.given || u.url != "" {
-					if slices.Equal(dialect.Runs(e.Value), u.runs()) {
-						return name, "the same server"
-					}
-				} else if runs := s.classify(dialect.ReadArgv(e.Value), dialect.Flat(e.Value), u.repo).runs(u.published); runs != "" {
-					return name, runs
-				}
-			}
-		}
-	}
-	return "", ""
 }

@@ -102,7 +102,7 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 			out.Clients[last].ClientState = cs
 		}
 	}
-	tries := tries{}
+	tries := attempts{}
 	for i := 0; i < len(out.Clients) && ctx.Err() == nil; i++ {
 		v := &out.Clients[i]
 		s.verify(ctx, v, repo, server, tries, len(o.Clients) > 0 || slices.Contains(swapped, v.Client))
@@ -120,7 +120,7 @@ func (v *Verified) problem(format string, args ...any) {
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
 }
 
-func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, tries tries, named bool) {
+func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, tries attempts, named bool) {
 	switch {
 	case v.Error != "":
 		v.problem("the config cannot be read: %s", v.Error)
@@ -159,15 +159,16 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 	ambiguous := unpublished(v.argv, v.value, repo)
 	command := s.handshake(ctx, v, c, repo, ambiguous != "", tries)
 	won := v.won
+	own, others := s.inProject(c, repo, server)
 	switch {
 	case c.Ask == nil:
 		v.NotAsked = c.Name + " cannot be queried offline"
 	case v.inFiles() && !c.Ask.Lists:
 		v.NotAsked = c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
-	case s.ownInProject(c, repo) != "":
-		v.NotAsked = fmt.Sprintf("%s is yours, and a file of the project there: in another home directory, %s would answer otherwise", s.ownInProject(c, repo), c.Name)
-	case c.Ask.All && s.startsToo(c, repo, server) != "":
-		v.NotAsked = c.Name + " would also start the other servers in " + s.startsToo(c, repo, server)
+	case own != "":
+		v.NotAsked = fmt.Sprintf("%s is yours, and a file of the project there: in another home directory, %s would answer otherwise", own, c.Name)
+	case c.Ask.All && others != "":
+		v.NotAsked = c.Name + " would also start the other servers in " + others
 	case c.Binary() == "":
 		v.NotAsked = strings.Join(c.Binaries, " or ") + " is not on PATH"
 	default:
@@ -263,7 +264,7 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 
 // handshake starts the server as the client would, or connects to it, and returns how. away
 // says not to start it in the repository.
-func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client, repo string, away bool, tries tries) ask.Command {
+func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client, repo string, away bool, tries attempts) ask.Command {
 	var t tried
 	var st start
 	if v.Tag.Kind == TagRemote {
@@ -301,32 +302,27 @@ func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client,
 	return st.Command
 }
 
-// ownInProject returns a config of the user's that is also at the place of a project's file,
-// as in the home directory; "" if there is none.
-func (s *Swapper) ownInProject(c *clients.Client, repo string) string {
-	own := c.UserFiles(s.Sys)
+// inProject returns files of the project for which a client would not answer there as usual:
+// own is a config of the user's, as in the home directory, and others has other servers, which
+// it may start.
+func (s *Swapper) inProject(c *clients.Client, repo, server string) (own, others string) {
+	mine, tree := c.UserFiles(s.Sys), tree(repo)
 	for _, l := range c.Layers {
 		if l.Role != clients.Project {
 			continue
 		}
-		for _, file := range c.Files(l, s.Sys, repo, tree(repo)) {
-			if slices.Contains(own, file) {
-				return file
+		for _, file := range c.Files(l, s.Sys, repo, tree) {
+			if slices.Contains(mine, file) {
+				own = file
 			}
 		}
 	}
-	return ""
-}
-
-// startsToo returns a file of the project because of which a client, queried there, would
-// start other servers; "" if there is none.
-func (s *Swapper) startsToo(c *clients.Client, repo, server string) (file string) {
 	s.others(c, repo, server, func(in held, _ string, value map[string]any) {
 		if in.project && c.Dialect.Runs(value) != nil {
-			file = in.doc.config
+			others = in.doc.config
 		}
 	})
-	return file
+	return own, others
 }
 
 // explain reports why a client may fail to start a server that starts here.

@@ -295,8 +295,8 @@ func (w *writing) writeConfig(ctx context.Context, c *change) error {
 	return w.replace(ctx, c.client, c.doc.config, c.doc.target, c.edit.Out, c.doc.text, nil)
 }
 
-// isWritten reports whether a config got the new text by a write that ended with werr. The
-// error is that the file cannot be read.
+// isWritten reports whether a config got the new text by a write that ended with werr. Its error
+// is why the file cannot be read.
 func (w *writing) isWritten(c *change, werr error) (bool, error) {
 	var in inPlace
 	if werr == nil || errors.Is(werr, atomicfile.ErrNotDurable) || errors.As(werr, &in) {

@@ -179,19 +179,26 @@ func (d dialect) connects(flat map[string]any) bool {
 	return d.Both == "url"
 }
 
-// RefusesFor follows the client's name in a fault for which it refuses its whole config.
-const RefusesFor = " refuses its whole config because of"
+// RefusesAll reports whether the client refuses its whole config for a fault of a flat entry.
+func (c *Client) RefusesAll(flat map[string]any) bool {
+	_, toggles := flat[c.Dialect.Toggle].(bool)
+	_, runs := flat["command"]
+	return c.Dialect.Whole && !toggles && !(runs && c.Dialect.connects(flat))
+}
 
 // Faults lists what keeps the client from running the command of a flat entry, although the
-// entry is there.
-func (c *Client) Faults(flat map[string]any) (out []string) {
+// entry is there. name is for an entry of another server.
+func (c *Client) Faults(flat map[string]any, name string) (out []string) {
 	d := c.Dialect
-	ignores := c.Name + " ignores"
-	if _, toggles := flat[d.Toggle].(bool); d.Whole && !toggles {
-		ignores = c.Name + RefusesFor
+	verb := "ignores"
+	if c.RefusesAll(flat) {
+		verb = "refuses its whole config because of"
+	}
+	if name != "" {
+		verb += " " + name + ","
 	}
 	fault := func(format string, args ...any) {
-		out = append(out, ignores+" an entry "+fmt.Sprintf(format, args...))
+		out = append(out, fmt.Sprintf("%s %s an entry ", c.Name, verb)+fmt.Sprintf(format, args...))
 	}
 	field, _ := d.address(flat)
 	command, runs := flat["command"]
@@ -246,7 +253,7 @@ func (c *Client) Faults(flat map[string]any) (out []string) {
 	return out
 }
 
-// kinds tells the values of the other fields that clients check.
+// kinds report whether a value is one of the kind.
 var kinds = map[string]func(v any) bool{
 	"boolean":         func(v any) bool { _, ok := v.(bool); return ok },
 	"number":          func(v any) bool { _, ok := v.(json.Number); return ok },
@@ -435,16 +442,18 @@ func (c *Client) Harmless(value map[string]any) format.Object {
 				out = append(out, format.Field{Name: name, Value: idleAddress})
 			}
 		case []any:
+			command := name == c.Dialect.name("command")
+			if !command && name != "args" {
+				continue
+			}
 			words := make([]any, len(v))
 			for i, word := range v {
 				words[i] = text(word)
+				if command && i == 0 && isText(word) {
+					words[i] = idleCommand
+				}
 			}
-			if _, ok := append(v, nil)[0].(string); ok && name == c.Dialect.name("command") {
-				words[0] = idleCommand
-			}
-			if name == c.Dialect.name("command") || name == "args" {
-				out = append(out, format.Field{Name: name, Value: words})
-			}
+			out = append(out, format.Field{Name: name, Value: words})
 		case map[string]any:
 			var members format.Object
 			for _, member := range slices.Sorted(maps.Keys(v)) {

@@ -266,7 +266,8 @@ func (l Layer) Hides(files []string, file string) string {
 
 // ProjectFiles returns the files in which the client looks for servers of a project,
 // strongest first, whether or not they exist; without those above its work tree and those
-// with a container of their own. into are the files for new entries: the first existing one is used, otherwise the first is created.
+// with a container of their own. into are the files for new entries: the first existing one is
+// used, otherwise the first is created.
 func (c *Client) ProjectFiles(sys machine.System, dir, tree string) (all, into []string) {
 	made := c.Made
 	for _, l := range c.Layers {
@@ -343,6 +344,9 @@ func (c *Client) locations() []location {
 		if l.Role != Project {
 			out = append(out, l.location)
 		}
+	}
+	for _, v := range c.Vars {
+		out = append(out, v.location)
 	}
 	return out
 }

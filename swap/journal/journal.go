@@ -196,7 +196,8 @@ func (r *Record) IsBackup(text []byte) bool {
 }
 
 // Knows reports whether a text is one that a file had before or after one of its writes. It
-// may be cut short, as a temporary file is by a kill, if now, the file's text, tells the rest.
+// may be cut short, as a temporary file is by a kill, if it is the beginning of a text that
+// follows from now, the file's.
 func (s *State) Knows(target string, now, text []byte) bool {
 	if bytes.HasPrefix(now, text) {
 		return true
