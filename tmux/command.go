@@ -199,7 +199,9 @@ func planOf(t reflect.Type) *commandPlan {
 			case "glob":
 				f.escape = Glob
 			case "condition":
-				f.escape = conditional
+				f.escape = func(s string) string { return conditional(s, unmet) }
+			case "guard":
+				f.escape = func(s string) string { return conditional(s, unasked) }
 			case "utf8":
 				f.utf8 = true
 			case "required":

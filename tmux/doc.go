@@ -87,13 +87,14 @@ Settings:
 Several things at once:
 
   - run commands in one round trip: [Server.Do]; with decoded results: [Batch]
-  - run commands only if a condition is true: [Require]
+  - run commands only if a condition is true: [Require]; all of a call's: [WithGuard]
   - write commands as text, for hooks and key bindings: [Server.Script]
 
 Errors and versions:
 
   - kinds of failure: [Error], [ErrNotFound] and the others
   - ask what this tmux can do: [Server.Supports], [Server.Version]
+  - find a server's process: [Server.Process]
   - list tmux's tokens and commands: [Tokens], [ListCommands]
   - make an untrusted format, which could run commands, safe to use: [Inert]
 

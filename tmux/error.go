@@ -32,6 +32,8 @@ var (
 	ErrUnknownOption = errors.New("unknown option")
 	// ErrUnmet: the condition of a [Require] is not true.
 	ErrUnmet = errors.New("condition not met")
+	// ErrGuarded: a condition of [WithGuard] is not true.
+	ErrGuarded = errors.New("guarded")
 	// ErrBadValue: the option does not accept this value.
 	ErrBadValue = errors.New("bad value")
 	// ErrRunning: the program of the pane or window is still running.
@@ -66,7 +68,7 @@ var (
 // Kinds returns all kinds of failure. A kind that also is another one comes before it.
 func Kinds() []error {
 	return []error{
-		ErrNoServer, ErrServerGone, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrUnknownOption, ErrBadValue,
+		ErrNoServer, ErrServerGone, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrGuarded, ErrUnknownOption, ErrBadValue,
 		ErrRunning, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrVersionMismatch, ErrUntrusted, ErrExhausted, ErrTooMuch,
 	}
 }
@@ -113,7 +115,7 @@ func (e *Error) Error() string {
 	switch {
 	case errors.Is(e.Err, ErrNoServer):
 		msg = "no tmux server on " + e.Socket
-	case errors.Is(e.Err, ErrVersionMismatch), errors.Is(e.Err, ErrUnmet):
+	case errors.Is(e.Err, ErrVersionMismatch), errors.Is(e.Err, ErrUnmet), errors.Is(e.Err, ErrGuarded):
 		msg = e.Err.Error()
 	case msg == "" && e.Object != (Object{}):
 		msg = fmt.Sprintf("%s: %v", e.Object, e.Err)
@@ -200,6 +202,7 @@ var kinds = []struct {
 	{ErrAmbiguous, []string{"^ambiguous "}},
 	{ErrExists, []string{"^duplicate session: ", " in use", "^session already exists", "already linked", "already set: ", "window is already linked", "duplicate buffer", " already exists", " is already added"}},
 	{ErrUnmet, []string{"^invalid option: " + unmet}},
+	{ErrGuarded, []string{"^invalid option: " + unasked}},
 	{ErrUnknownOption, []string{"^invalid option: ", "^unknown option: ", "^unknown variable: "}},
 	{ErrBadValue, []string{
 		"^unknown value: ", "^value is invalid: ", "^value is too ", "^bad colour: ", "^bad key: ", "^bad value: ", "^invalid style: ", "^not a suitable shell: ",

@@ -1,5 +1,7 @@
 package tmux
 
+import "context"
+
 // Require ends the list of commands with [ErrUnmet] unless a condition is true. The
 // commands after it in the list run in the same step of the server: nothing happens between
 // the check and the commands.
@@ -23,11 +25,49 @@ func (c Require) check(func() (Version, error)) error {
 	return nil
 }
 
-// unmet is a name that no option has.
-const unmet = "condition-is-not-met"
+// Names that no option has.
+const (
+	unmet   = "condition-is-not-met"
+	unasked = "guard-is-not-met"
+)
 
 // conditional returns a format that expands to the name of an option if the condition is
-// true. The option has no value in the scope that is read, so nothing is printed.
-func conditional(condition string) string {
-	return "#{?#{||:" + condition + ",0},status," + unmet + "}"
+// true, otherwise to the given one. The option has no value in the scope that is read, so
+// nothing is printed.
+func conditional(condition, otherwise string) string {
+	return "#{?#{||:" + condition + ",0},status," + otherwise + "}"
+}
+
+type guardKey struct{}
+
+// WithGuard returns a context for calls that may change something only under certain
+// conditions: each command that does not just read follows them in its list, as if each
+// were a [Require]. If one is not met, the command does not run, and the error is
+// [ErrGuarded].
+func WithGuard(ctx context.Context, conditions ...Require) context.Context {
+	return context.WithValue(ctx, guardKey{}, conditions)
+}
+
+// guard is a Require with an error of its own.
+type guard struct {
+	Target    Target `flag:"t"`
+	Condition Format `arg:"required,guard"`
+}
+
+func (guard) CommandName() string { return "show-options" }
+
+// guardFor returns what guards a command.
+func guardFor(ctx context.Context, words encoded) (before []encoded, err error) {
+	conditions, _ := ctx.Value(guardKey{}).([]Require)
+	if len(conditions) == 0 || words.reads() {
+		return nil, nil
+	}
+	for _, c := range conditions {
+		words, err := encode(guard(c), nil)
+		if err != nil {
+			return nil, err
+		}
+		before = append(before, words)
+	}
+	return before, nil
 }

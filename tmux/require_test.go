@@ -1,6 +1,13 @@
 package tmux_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -47,4 +54,84 @@ func TestRequire(t *testing.T) {
 		isKind(t, string(way), err, tmux.ErrUnmet)
 		equal(t, string(way)+": the option", "", tmuxtest.Run(t, base, "show-options", "-gqv", "@long"))
 	}
+}
+
+// TestGuard: under a guard that is not met, nothing that changes something runs, wherever it
+// stands in a list, and what reads does.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	base := started(t)
+	for _, way := range transports {
+		srv, ctx := by(t, base, way), tmuxtest.Context(t)
+		under := func(conditions ...tmux.Format) context.Context {
+			var all []tmux.Require
+			for _, c := range conditions {
+				all = append(all, tmux.Require{Target: tmux.PaneID("%0"), Condition: c})
+			}
+			return tmux.WithGuard(ctx, all...)
+		}
+		set := func(value string) tmux.Command { return tmux.SetOption{Global: true, Name: "@guarded", Value: &value} }
+		got := func() string { return tmuxtest.Run(t, base, "show-options", "-gqv", "@guarded") }
+		is := tmux.MatchEqual("pane_id", "%0")
+		ok(t, do(ctx, srv, set("before")))
+		ok(t, do(under(is, "1"), srv, set("met"), tmux.ListSessions{}))
+		equal(t, string(way), "met", got())
+		for _, unmet := range []context.Context{under(tmux.Not(is)), under(is, "0")} {
+			var b tmux.Batch
+			read := tmux.Displayed(&b, tmux.DisplayMessage{Message: "read"})
+			tmux.Add(&b, set("unmet"))
+			err := b.Do(unmet, srv)
+			isKind(t, string(way), err, tmux.ErrGuarded)
+			equal(t, string(way), "read", *read)
+			isKind(t, string(way), srv.Kill(unmet), tmux.ErrGuarded)
+			isKind(t, string(way)+", on standard input", do(unmet, srv, set(strings.Repeat("x", 20_000))), tmux.ErrGuarded)
+		}
+		// A list's own conditions are told apart.
+		isKind(t, string(way), do(under(is), srv, tmux.Require{Condition: "0"}, set("unmet")), tmux.ErrUnmet)
+		equal(t, string(way), "met", got())
+	}
+}
+
+// TestProcess: the process that listens on the socket is the server's, unless something
+// stands in front of it.
+func TestProcess(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	p := must[tmux.Process](t)(srv.Process(ctx))
+	equal(t, "the server's process", pid+" true", fmt.Sprint(p.PID, p.Here))
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux shows who listens on a socket")
+	}
+	relayed := handle(t, tmux.Config{SocketPath: relay(t, srv.SocketPath())})
+	p = must[tmux.Process](t)(relayed.Process(ctx))
+	equal(t, "its process behind a relay", pid+" false", fmt.Sprint(p.PID, p.Here))
+	ok(t, srv.Kill(ctx))
+	if _, err := srv.Process(ctx); !errors.Is(err, tmux.ErrNoServer) {
+		t.Errorf("without a server: %v", err)
+	}
+}
+
+// relay passes on the bytes of connections to a socket, and returns its own.
+func relay(t *testing.T, socket string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "relay")
+	listener := must[net.Listener](t)(net.Listen("unix", path))
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("unix", socket)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			go func() { io.Copy(server, client); server.(*net.UnixConn).CloseWrite() }()
+			go func() { io.Copy(client, server); client.Close(); server.Close() }()
+		}
+	}()
+	return path
 }

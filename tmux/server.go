@@ -62,8 +62,7 @@ type Server struct {
 	lists  atomic.Int64
 
 	mu      sync.Mutex
-	version Version        // of the running server, zero if unknown
-	known   os.FileInfo    // the socket of the server that has this version
+	running running        // the server that was last asked who it is
 	program Version        // of the tmux program, zero if unknown
 	waits   map[string]int // how many calls of Wait are in the queue of a channel
 
@@ -194,6 +193,11 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 		if list[i].words, list[i].before, err = s.encode(ctx, c); err != nil {
 			return nil, err
 		}
+		before, err := guardFor(ctx, list[i].words)
+		if err != nil {
+			return nil, err
+		}
+		list[i].before = append(before, list[i].before...)
 		does := list[i].words.does()
 		list[i].text = does&runsText != 0
 		private = private && !list[i].text
@@ -327,7 +331,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 			own = own[strings.LastIndexByte(own, '\n')+1:]
 		}
 		e.Err = kindOf(own)
-		if e.Err != ErrUnmet {
+		if e.Err != ErrUnmet && e.Err != ErrGuarded {
 			e.Object = objectIn(own)
 		}
 		failed = blame(e.Stderr, failed, items)
@@ -375,33 +379,78 @@ func (s *Server) Version(ctx context.Context) (Version, error) {
 	if err := s.usable(); err != nil {
 		return Version{}, err
 	}
-	socket, _ := os.Stat(s.at.path)
-	s.mu.Lock()
-	v := s.version
-	if v != (Version{}) && !sameSocket(s.known, socket) {
-		v, s.version = Version{}, Version{}
-	}
-	s.mu.Unlock()
-	if v != (Version{}) {
-		return v, nil
-	}
-	m := s.newMark()
-	out, err := s.Do(ctx, DisplayMessage{Print: true, Message: m.around("#{version}")})
+	r, err := s.whoRuns(ctx)
 	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrServerGone) {
 		return s.ProgramVersion(ctx)
 	}
+	return r.version, err
+}
+
+// Process is the process of a running server.
+type Process struct {
+	// PID is its number as the server knows it, the token pid.
+	PID int
+	// Here is set if it has this number here too: what the server says of processes, such as
+	// pane_pid, can then be looked up. It is not if the server runs in another PID
+	// namespace, as in another container, or on another machine behind a forwarded socket.
+	// Linux shows which process listens on a socket; elsewhere it is assumed.
+	Here bool
+}
+
+// Process returns the process of the running server, asked once as for [Server.Version]. It
+// fails with [ErrNoServer] if none is running.
+func (s *Server) Process(ctx context.Context) (Process, error) {
+	if err := s.usable(); err != nil {
+		return Process{}, err
+	}
+	r, err := s.whoRuns(ctx)
+	if err != nil || r.placed {
+		return r.process, err
+	}
+	if r.process.Here, err = s.at.listens(ctx, r.process.PID); err != nil {
+		return Process{}, err
+	}
+	r.placed = true
+	s.mu.Lock()
+	s.running = r
+	s.mu.Unlock()
+	return r.process, nil
+}
+
+// running is a server that runs, as far as it stays the same.
+type running struct {
+	version Version // zero if unknown
+	process Process
+	placed  bool        // whether process.Here is known
+	socket  os.FileInfo // another server makes another one
+}
+
+// whoRuns asks the running server who it is, unless it was asked already.
+func (s *Server) whoRuns(ctx context.Context) (running, error) {
+	socket, _ := os.Stat(s.at.path)
+	s.mu.Lock()
+	r := s.running
+	s.mu.Unlock()
+	if r.version != (Version{}) && sameSocket(r.socket, socket) {
+		return r, nil
+	}
+	m := s.newMark()
+	out, err := s.Do(ctx, DisplayMessage{Print: true, Message: m.around("#{pid} #{version}")})
 	if err != nil {
-		return Version{}, err
+		return running{}, err
 	}
 	text, other := m.inside(string(out[0]))
 	notice(ctx, other)
-	if v, err = ParseVersion(text); err != nil {
-		return Version{}, err
+	pid, version, _ := strings.Cut(text, " ")
+	r = running{socket: socket}
+	if r.version, err = ParseVersion(version); err != nil {
+		return running{}, err
 	}
+	r.process.PID, _ = strconv.Atoi(pid)
 	s.mu.Lock()
-	s.version, s.known = v, socket
+	s.running = r
 	s.mu.Unlock()
-	return v, nil
+	return r, nil
 }
 
 // sameSocket reports whether a socket is the one that was seen before. An inode number may
@@ -412,7 +461,7 @@ func sameSocket(before, now os.FileInfo) bool {
 
 func (s *Server) forgetVersion() {
 	s.mu.Lock()
-	s.version = Version{}
+	s.running = running{}
 	s.mu.Unlock()
 }
 
