@@ -2,16 +2,15 @@ package server
 
 import (
 	"context"
-	"slices"
 
 	"tmuxmcp/tmux"
 )
 
 // Every tool declares what it acts on and what it may do to it. Before the handler runs,
-// aim resolves the object that the call names, and asks for consent if that is, or
-// contains, the pane in which the agent itself runs. A tool without a declaration cannot be
-// added to a server, and a handler gets its tmux server only after aim, so the guard cannot
-// be forgotten.
+// aim resolves the object that the call names, and the handler's commands are guarded: they
+// do not run if that object is, or contains, the pane in which the agent itself runs (see
+// own.go). A tool without a declaration cannot be added to a server, and a handler gets its
+// tmux server only after aim, so the guard cannot be forgotten.
 
 // thing is a kind of object that a tool acts on.
 type thing int
@@ -87,8 +86,6 @@ type aimed struct {
 	selection
 	// target is the selection as a target of tmux commands. nil leaves the choice to tmux.
 	target tmux.Target
-	// own is set if the object of a guarded tool is, or contains, the caller's pane.
-	own bool
 }
 
 // atPane returns the pane with the given id.
@@ -122,24 +119,24 @@ func (c *call) aim(ctx context.Context, in any) (err error) {
 			all = append(all, on)
 		}
 		c.on = all[0]
-		return c.protect(ctx, all...)
+		return c.spare(ctx, c.tool.harm, c.tool.aim.object, all...)
 	case selector:
 		c.on, err = c.aimAt(ctx, in.selection())
 	default:
 		if c.tool.aim.object == theServer {
-			err = c.protect(ctx, aimed{})
+			err = c.spare(ctx, c.tool.harm, theServer, aimed{})
 		}
 	}
 	return err
 }
 
-// aimAt resolves a selection as the tool declares, and protects the object.
+// aimAt resolves a selection as the tool declares, and guards the object.
 func (c *call) aimAt(ctx context.Context, s selection) (aimed, error) {
 	on, err := c.resolveFor(ctx, s)
 	if err != nil {
 		return on, err
 	}
-	return on, c.protect(ctx, on)
+	return on, c.spare(ctx, c.tool.harm, c.tool.aim.object, on)
 }
 
 func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error) {
@@ -153,12 +150,18 @@ func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error
 	if c.tool.kind.readOnly && s.pane == "" && s.window != "" {
 		s = selection{window: s.window} // it is the same in every session
 	}
+	var own presence
+	if c.tool.harm == disturbs || c.tool.harm == ends {
+		if own, err = c.presence(ctx); err != nil {
+			return on, err
+		}
+	}
 	switch {
 	case s.zero() && c.tool.aim.rule == aimDefault:
-	case c.guarded():
-		on.selection, on.own, err = c.identify(ctx, s)
-	default:
+	case own.none():
 		on.selection, err = c.resolve(ctx, s)
+	default:
+		on.selection, err = c.identify(ctx, s)
 	}
 	if err != nil {
 		return on, err
@@ -167,83 +170,58 @@ func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error
 	return on, err
 }
 
-// guarded reports whether the call may disturb or end the caller's pane, other than by
-// typing.
-func (c *call) guarded() bool {
-	h := c.tool.harm
-	return (h == disturbs || h == ends) && c.s.mayHurtCaller(c.tmux)
-}
-
-// identify finds the id of the one object that a selection names, and reports whether it
-// is, or contains, the caller's pane. Names and positions may change from one call to the
-// next, so both answers are of the same moment, and the tool acts on the id.
-func (c *call) identify(ctx context.Context, s selection) (object selection, own bool, err error) {
-	caller := c.s.cfg.Caller.Pane
-	if err = s.required(c.tool.name); err != nil || s.pane != "" {
-		return s, s.pane == caller, err
+// identify finds the id of the one object that a selection names: names and positions may
+// change from one round trip to the next, and what is guarded is what is acted on.
+func (c *call) identify(ctx context.Context, s selection) (selection, error) {
+	if err := s.required(c.tool.name); err != nil || s.pane != "" {
+		return s, err
 	}
 	if s.window != "" && s.name != "" { // the name is that of the session to act in
+		var err error
 		if s, err = c.resolve(ctx, s); err != nil {
-			return s, false, err
+			return s, err
 		}
 	}
-	var b tmux.Batch
-	named := tmux.Rows[objectIDs](&b, tmux.ListPanes{All: true, Filter: c.filterFor(s)})
-	callers := tmux.Rows[objectIDs](&b, tmux.ListPanes{All: true, Filter: tmux.MatchEqual("pane_id", string(caller))})
-	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
-		return s, false, err
+	named, err := tmux.List[objectIDs](ctx, c.tmux, tmux.ListPanes{All: true, Filter: c.filterFor(s)})
+	if err := noneIsEmpty(err); err != nil {
+		return s, err
 	}
-	if len(*named) == 0 {
-		return s, false, c.missing(ctx, s)
+	if len(named) == 0 {
+		return s, c.missing(ctx, s)
 	}
-	at := (*named)[0]
+	at := named[0]
 	switch c.tool.aim.object {
 	case aPane:
-		return selection{pane: at.Pane}, at.Pane == caller, nil
+		return selection{pane: at.Pane}, nil
 	case aWindow:
-		object = selection{window: at.Window, session: s.session}
 		if s.window == "" {
-			object.session = at.Session
+			s.session = at.Session
 		}
-		return object, slices.ContainsFunc(*callers, func(o objectIDs) bool { return o.Window == at.Window }), nil
+		return selection{window: at.Window, session: s.session}, nil
 	}
-	// The pane outlives a session if another session holds its window too.
-	outlives := slices.ContainsFunc(*callers, func(o objectIDs) bool { return o.Session != at.Session })
-	return selection{session: at.Session}, len(*callers) > 0 && !outlives, nil
+	return selection{session: at.Session}, nil
 }
 
-// protect refuses what the tool would do to the caller's pane, if that is among its
-// objects, unless the user agrees.
-func (c *call) protect(ctx context.Context, all ...aimed) error {
-	h := c.tool.harm
-	switch {
-	case !c.guarded():
+// spare guards the agent's own pane against what the call does to objects. Where it may be
+// any pane, the user is asked at once.
+func (c *call) spare(ctx context.Context, h harm, kind thing, objects ...aimed) error {
+	if h != disturbs && h != ends {
 		return nil
-	case c.tool.aim.object == theServer:
-		return c.protectServer(ctx)
-	case c.s.cfg.Caller.Lost:
-		// One question for all of them: an answer answers only one.
-		var any []tmux.Format
-		for _, on := range all {
-			any = append(any, c.filterFor(on.selection))
-		}
-		return c.protectLost(ctx, h, tmux.Or(any...))
-	case slices.ContainsFunc(all, func(on aimed) bool { return on.own }):
-		return c.consent(ctx, h, c.ownPane())
+	}
+	own, err := c.presence(ctx)
+	if err != nil || own.none() {
+		return err
+	}
+	c.doing, c.held = h, own.what(objects...)
+	if kind == theServer {
+		c.held = "the tmux server in which this agent runs"
+	} else if own.every {
+		return c.consent(ctx, h, c.held)
+	}
+	for _, on := range objects {
+		c.spared = append(c.spared, own.spares(kind, on)...)
 	}
 	return nil
-}
-
-// protectServer asks the user before something that can end the caller's tmux server.
-func (c *call) protectServer(ctx context.Context) error {
-	if !c.s.mayHurtCaller(c.tmux) {
-		return nil
-	}
-	return c.consent(ctx, ends, "the tmux server in which this agent runs")
-}
-
-func (c *call) ownPane() string {
-	return "pane " + string(c.s.cfg.Caller.Pane) + ", in which this agent runs"
 }
 
 // filterFor returns the filter for the panes of the object that a selection names.

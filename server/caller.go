@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,8 @@ import (
 type Caller struct {
 	Pane   tmux.PaneID
 	Socket string
+	// Server is the process of its tmux server, an ancestor of this one; 0 if unknown.
+	Server int
 	// Lost is set if the environment names a pane but this process is not a descendant of
 	// it: for example, a client's daemon that outlives the pane in which it was started.
 	// Pane is then empty. The agent may run in any pane, most likely in one that runs
@@ -56,7 +59,10 @@ func callerOf(env map[string]string, above []ancestor) Caller {
 			if own == "" || of != server {
 				own = pane
 			}
-			return Caller{Pane: own, Socket: socket}
+			if own == "" {
+				return Caller{Socket: socket, Lost: true, Client: clientOfServer(above)}
+			}
+			return Caller{Pane: own, Socket: socket, Server: server}
 		}
 		if !lost.Lost {
 			lost = Caller{Socket: socket, Lost: pane != "", Client: clientOfServer(above)}
@@ -103,22 +109,33 @@ func paneVariables(env map[string]string) (pane tmux.PaneID, socket string, serv
 }
 
 // isCaller reports whether a pane is the caller's; nil means that there is no caller. It is
-// true only if proven: the same pane id on the same socket.
-func (s *Server) isCaller(srv *tmux.Server, id tmux.PaneID) *bool {
-	if s.cfg.Caller.Pane == "" {
+// true only if proven: the same pane id on the same server.
+func (c *call) isCaller(id tmux.PaneID) *bool {
+	if c.s.cfg.Caller.Pane == "" {
 		return nil
 	}
-	is := s.cfg.Caller.Pane == id && s.callersServer(srv)
+	is := c.ownPane == id
 	return &is
 }
 
-// callersServer reports whether the caller certainly runs in this server.
-func (s *Server) callersServer(srv *tmux.Server) bool {
-	return s.cfg.Caller.Socket != "" && samePath(s.cfg.Caller.Socket, srv.SocketPath())
+// callerPane returns the caller's pane if it is certainly on srv, otherwise "".
+func (s *Server) callerPane(ctx context.Context, srv *tmux.Server) tmux.PaneID {
+	c := s.cfg.Caller
+	switch {
+	case c.Pane == "":
+		return ""
+	case c.Server != 0:
+		if p, err := srv.Process(ctx); err != nil || !p.Here || p.PID != c.Server {
+			return ""
+		}
+	case c.Socket == "" || !samePath(c.Socket, srv.SocketPath()):
+		return ""
+	}
+	return c.Pane
 }
 
-// mayHurtCaller reports whether the caller may run in this server; true if unknown. It
-// guards calls that would end or disturb the caller.
+// mayHurtCaller reports whether a caller whose tmux server's process is not known may run in
+// this server; true if unknown.
 func (s *Server) mayHurtCaller(srv *tmux.Server) bool {
 	c := s.cfg.Caller
 	switch {
@@ -129,14 +146,6 @@ func (s *Server) mayHurtCaller(srv *tmux.Server) bool {
 	}
 	_, err := os.Stat(c.Socket)
 	return err != nil // it may have another name now
-}
-
-// callerPane returns the caller's pane if it is on srv, otherwise "".
-func (s *Server) callerPane(srv *tmux.Server) tmux.PaneID {
-	if s.callersServer(srv) {
-		return s.cfg.Caller.Pane
-	}
-	return ""
 }
 
 // samePath reports whether two paths lead to the same file.

@@ -40,12 +40,13 @@ func programOf(pid int) string {
 	return strings.TrimSuffix(exe, " (deleted)")
 }
 
-// anyRuns reports whether a program runs in one of the processes or their descendants.
-func anyRuns(program string, pids []int) (runs, known bool) {
+// whichRun returns in which of the processes, or their descendants, a program runs.
+func whichRun(program string, pids []int) (at map[int]bool, known bool) {
 	entries, err := os.ReadDir("/proc")
 	if program == "" || err != nil {
-		return false, false
+		return nil, false
 	}
+	at = map[int]bool{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || programOf(pid) != program {
@@ -53,7 +54,8 @@ func anyRuns(program string, pids []int) (runs, known bool) {
 		}
 		for depth := 0; pid > 1 && depth < 64; depth++ {
 			if slices.Contains(pids, pid) {
-				return true, true
+				at[pid] = true
+				break
 			}
 			p, err := procstat.Of(pid)
 			if err != nil {
@@ -62,5 +64,5 @@ func anyRuns(program string, pids []int) (runs, known bool) {
 			pid = p.Parent
 		}
 	}
-	return false, true
+	return at, true
 }

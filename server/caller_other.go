@@ -5,4 +5,4 @@ package server
 // ancestors is not supported here: it needs a way to find a process's parent.
 func ancestors() []ancestor { return nil }
 
-func anyRuns(string, []int) (runs, known bool) { return false, false }
+func whichRun(string, []int) (at map[int]bool, known bool) { return nil, false }

@@ -110,10 +110,11 @@ func TestCallerNeedsProof(t *testing.T) {
 		want  Caller
 	}{
 		{"outside tmux", nil, []ancestor{self, client(nil), shell(nil)}, Caller{}},
-		{"in a pane", in("%5", 3), []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s"}},
-		{"a client without the variables", nil, []ancestor{self, client(nil), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s"}},
-		{"variables of another pane", in("%1", 3), []ancestor{self, client(in("%1", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s"}},
-		{"a pane that cannot be read", in("%5", 3), []ancestor{self, client(nil), shell(nil), server}, Caller{Pane: "%5", Socket: "/tmp/s"}},
+		{"in a pane", in("%5", 3), []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
+		{"a client without the variables", nil, []ancestor{self, client(nil), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
+		{"variables of another pane", in("%1", 3), []ancestor{self, client(in("%1", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
+		{"a pane that cannot be read", in("%5", 3), []ancestor{self, client(nil), shell(nil), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
+		{"a pane that nothing names", map[string]string{"TMUX": "/tmp/s,3,0"}, []ancestor{self, client(nil), shell(nil), server}, lost},
 		{"a daemon", in("%5", 3), []ancestor{self, client(in("%5", 3))}, lost},
 		{"a daemon that passes nothing on", nil, []ancestor{self, client(in("%5", 3))}, lost},
 		{"nothing can be read", in("%5", 3), nil, Caller{Socket: "/tmp/s", Lost: true}},
@@ -214,7 +215,7 @@ func TestCallerComparators(t *testing.T) {
 			t.Fatal(err)
 		}
 		srv := s.handles[""]
-		if got := s.isCaller(srv, "%0"); !reflect.DeepEqual(got, c.annotated) {
+		if got := (&call{s: s, ownPane: s.callerPane(t.Context(), srv)}).isCaller("%0"); !reflect.DeepEqual(got, c.annotated) {
 			t.Errorf("%s: is_caller is %v", c.name, got)
 		}
 		if got := s.mayHurtCaller(srv); got != c.guarded {

@@ -108,7 +108,7 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 		d.Caller.Place = "unknown"
 	case c.Pane == "":
 		d.Caller.Place = "outside"
-	case s.callersServer(srv):
+	case s.callerPane(ctx, srv) != "":
 		d.Caller.Place = "here"
 	default:
 		d.Caller.Place, d.Caller.Socket = "elsewhere", c.Socket

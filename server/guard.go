@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -45,43 +44,44 @@ func (c *call) typeBursts(ctx context.Context, on aimed, what echo, typing func(
 	if c.tool.harm != types {
 		panic(c.tool.name + " types into panes and does not declare it")
 	}
-	var own tmux.PaneID
-	if c.s.mayHurtCaller(c.tmux) {
-		own = c.s.cfg.Caller.Pane
-		if c.s.cfg.Caller.Lost {
-			if err := c.protectLost(ctx, types, tmux.Or(on.selection.paneFilter(), "#{pane_synchronized}")); err != nil {
-				return "", err
-			}
+	own, err := c.presence(ctx)
+	if err != nil {
+		return "", err
+	}
+	if own.every {
+		if err := c.consent(ctx, types, own.what(on)); err != nil {
+			return "", err
 		}
+		own = presence{}
 	}
 	pane, reaches, err := c.typeUnless(ctx, own, on, what, typing, first...)
 	if err != nil || !reaches {
 		return pane, err
 	}
-	if err := c.consent(ctx, types, c.ownPane()); err != nil {
+	if err := c.consent(ctx, types, own.what(atPane(pane))); err != nil {
 		return "", err
 	}
-	pane, _, err = c.typeUnless(ctx, "", atPane(pane), what, typing, first...)
+	pane, _, err = c.typeUnless(ctx, presence{}, atPane(pane), what, typing, first...)
 	return pane, err
 }
 
 // typeIntoMade is typeInto for a pane that the call itself created. It is not the caller's,
 // but a hook may have synchronized them: then nothing is typed.
 func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, typing func(tmux.Target) ([]tmux.Command, error)) error {
-	var own tmux.PaneID
-	if c.s.mayHurtCaller(c.tmux) && c.s.cfg.Caller.Pane != pane { // on another server
-		own = c.s.cfg.Caller.Pane
+	own, err := c.presence(ctx)
+	if err != nil {
+		return err
 	}
 	_, reaches, err := c.typeUnless(ctx, own, atPane(pane), what, atOnce(typing))
 	if err == nil && reaches {
-		err = faultf(kindRefused, "its keys would also reach %s", c.ownPane())
+		err = faultf(kindRefused, "its keys would also reach %s", own.what())
 	}
 	return err
 }
 
-// typeUnless is typeInto, but types nothing if the keys would also reach the pane not. It
+// typeUnless is typeInto, but types nothing if the keys would also reach the agent. It
 // returns the pane that on names.
-func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
+func (c *call) typeUnless(ctx context.Context, own presence, on aimed, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
 	if what.longest > runner.MostLine {
 		if on, err = c.takesLine(ctx, on, what.longest); err != nil {
 			return "", false, err
@@ -102,17 +102,17 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what e
 		return "", false, err
 	}
 	began := time.Now()
-	before, reaches, err := c.typeBurst(ctx, not, on, nil, bursts[0].cmds, first...)
+	before, reaches, err := c.typeBurst(ctx, own, on, nil, bursts[0].cmds, first...)
 	if err != nil || reaches {
 		return before.ID, reaches, err
 	}
 	c.typed(before, what, began)
 	for _, next := range bursts[1:] {
 		if err = next.after(ctx, before); err == nil {
-			_, reaches, err = c.typeBurst(ctx, not, aimed{selection: selection{pane: before.ID}, target: before.ID}, before, next.cmds)
+			_, reaches, err = c.typeBurst(ctx, own, aimed{selection: selection{pane: before.ID}, target: before.ID}, before, next.cmds)
 		}
 		if err == nil && reaches {
-			err = faultf(kindRefused, "its keys would now also reach %s", c.ownPane())
+			err = faultf(kindRefused, "its keys would now also reach %s", own.what())
 		}
 		if err != nil {
 			return before.ID, false, inPart(before.ID, err)
@@ -129,11 +129,11 @@ func inPart(pane tmux.PaneID, err error) error {
 }
 
 // typeBurst types one burst. It returns the pane as it was before, of which only the id is
-// set if the keys would also reach the pane not. If the burst follows others, the pane
+// set if the keys would also reach the agent. If the burst follows others, the pane
 // still has to run the program that it ran at the look since.
-func (c *call) typeBurst(ctx context.Context, not tmux.PaneID, on aimed, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
+func (c *call) typeBurst(ctx context.Context, own presence, on aimed, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
 	none := new(tmux.Look)
-	condition := tmux.Format("#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0,1}}},0}")
+	condition := "#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0," + tmux.Not(own.shows()) + "}}},0}"
 	if since != nil && since.PID != "" {
 		condition = "#{?" + tmux.MatchEqual("pane_pid", since.PID) + "," + condition + ",0}"
 	}
@@ -143,11 +143,8 @@ func (c *call) typeBurst(ctx context.Context, not tmux.PaneID, on aimed, since *
 	}
 	rows := tmux.Rows[taker](&b, tmux.DisplayMessage{Target: on.target})
 	reached := new(string)
-	if not != "" {
-		is := tmux.MatchEqual("pane_id", string(not))
-		// Keys go to all panes of a window that are synchronized with this one.
-		together := tmux.And("#{pane_synchronized}", "#{P:#{?"+tmux.And(is, "#{pane_synchronized}")+",1,}}")
-		reach := tmux.Or(is, together)
+	if !own.none() {
+		reach := own.reached()
 		reached = tmux.Displayed(&b, tmux.DisplayMessage{Target: on.target, Message: reach})
 		condition = "#{?" + reach + ",0," + condition + "}"
 	}
@@ -169,9 +166,11 @@ func (c *call) typeBurst(ctx context.Context, not tmux.PaneID, on aimed, since *
 			none.ID = (*rows)[0].ID
 			return none, true, nil
 		}
-		if since != nil {
+		if since != nil && before.PID != since.PID {
 			return none, false, respawned(before, since.PID, nil)
 		}
+		return none, false, faultf(kindRefused, "pane %s is a terminal of tmux, and what is typed there goes into a pane that it shows", (*rows)[0].ID).
+			suggest("type into that pane: list_clients says which session it shows, list_panes has its panes")
 	}
 	if err != nil {
 		return none, false, err
@@ -231,31 +230,6 @@ func (c *call) takes(ctx context.Context, s selection, pane taker) error {
 	case pane.Off:
 		return faultf(kindRefused, "the input of pane %s is off, so keys would be lost", pane.ID).
 			suggest("use another pane, or ask the user to turn it on with tmux select-pane -e")
-	}
-	return nil
-}
-
-// protectLost guards the panes that a filter keeps: the agent may run in any of them, as
-// only its client's program is known.
-func (c *call) protectLost(ctx context.Context, h harm, filter tmux.Format) error {
-	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true, Filter: filter})
-	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
-		return err
-	}
-	pids := make([]int, len(rows))
-	for i, r := range rows {
-		pids[i] = r.PID
-	}
-	which := "a pane"
-	if len(rows) == 1 {
-		which = "pane " + string(rows[0].ID)
-	}
-	client := c.s.cfg.Caller.Client
-	switch runs, known := anyRuns(client, pids); {
-	case !known:
-		return c.consent(ctx, h, which+", in which this agent may run: its own pane is not known")
-	case runs:
-		return c.consent(ctx, h, which+", which runs "+filepath.Base(client)+" as this agent does, whose own pane is not known")
 	}
 	return nil
 }

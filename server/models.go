@@ -185,7 +185,7 @@ func (s *sessionInfo) id() string { return string(s.SessionID) }
 
 func (p *paneInfo) complete(c *call, l links) {
 	p.SessionIDs = l.of(p.WindowID, p.SessionID)
-	p.IsCaller = c.s.isCaller(c.tmux, p.PaneID)
+	p.IsCaller = c.isCaller(p.PaneID)
 }
 
 func (w *windowInfo) complete(_ *call, l links) {
@@ -288,7 +288,7 @@ func listerOf[R any, P row[R]](c *call, s *selection) (tmux.Lister, error) {
 		return nil, err
 	}
 	if _, pane := any(P(nil)).(*paneInfo); pane && s.zero() {
-		s.pane = c.s.callerPane(c.tmux)
+		s.pane = c.ownPane
 	}
 	if !s.zero() {
 		return P(nil).lister(*s), nil

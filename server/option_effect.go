@@ -90,7 +90,7 @@ func (c *call) permitOption(ctx context.Context, name string, value *string) err
 		return err
 	}
 	if effect.ends {
-		return c.protectServer(ctx)
+		return c.spare(ctx, ends, theServer, aimed{})
 	}
 	return nil
 }

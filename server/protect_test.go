@@ -1,11 +1,15 @@
 package server_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -93,5 +97,117 @@ func TestInsideRealPanes(t *testing.T) {
 	_, out = run(inner, "", "", "kill_pane", `{"pane_id":"%0"}`)
 	if !strings.Contains(out, "Pane killed: %0") || alive(inner, "%0") || !alive(outer, "%0") {
 		t.Errorf("to end another pane of the inner tmux answers %q", out)
+	}
+}
+
+// TestWhatHappensMeanwhile: what an object holds may change while a call is on its way, by
+// another call or by the user. The agent's own pane survives all the same.
+func TestWhatHappensMeanwhile(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	alive := func(pane string) bool {
+		return tmuxtest.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}", "-f", "#{==:#{pane_id},"+pane+"}") != ""
+	}
+	for i := range 12 {
+		name := fmt.Sprint("own", i)
+		own := tmuxtest.Run(t, srv, "new-session", "-d", "-s", name, "-P", "-F", "#{pane_id}", "cat")
+		cfg := configFor(srv)
+		cfg.Caller = server.Caller{Pane: tmux.PaneID(own), Socket: srv.SocketPath()}
+		first, second := connect(t, cfg), connect(t, cfg)
+		if i%2 == 0 {
+			second = first
+		}
+		var calls []<-chan reply
+		begin := func(p *peer, tool, args string) {
+			c, _ := p.begin("tools/call", json.RawMessage(`{"name":"`+tool+`","arguments":`+args+`}`))
+			calls = append(calls, c)
+		}
+		if i%4 < 2 { // each of two sessions leaves the pane to the other
+			tmuxtest.Run(t, srv, "new-session", "-d", "-t", name, "-s", name+"-peer")
+			begin(first, "kill_session", `{"session_name":"`+name+`"}`)
+			begin(second, "kill_session", `{"session_name":"`+name+`-peer"}`)
+		} else { // the pane moves into a window that is closed
+			window := tmuxtest.Run(t, srv, "new-window", "-d", "-t", name+":", "-P", "-F", "#{window_id}", "cat")
+			begin(first, "kill_window", `{"window_id":"`+window+`"}`)
+			_, _ = srv.Do(tmuxtest.Context(t), tmux.Raw{Name: "join-pane", Args: []string{"-d", "-s", own, "-t", window}})
+			begin(second, "kill_window", `{"window_id":"`+window+`"}`)
+		}
+		for _, c := range calls {
+			<-c
+		}
+		if !alive(own) {
+			t.Errorf("try %d: the agent's own pane has ended", i)
+		}
+	}
+}
+
+// TestAnotherWayToTheOwnServer: the agent's own server is known by its process, not by the
+// path of its socket.
+func TestAnotherWayToTheOwnServer(t *testing.T) {
+	t.Parallel()
+	own, other := inhabited(t), tmuxtest.New(t)
+	session(t, other, "x")
+	tmuxtest.Run(t, other, "split-window", "-d", "-t", "%0", "cat")
+	pid, err := strconv.Atoi(tmuxtest.Run(t, own, "display-message", "-p", "#{pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(path, tool, args string) string {
+		t.Helper()
+		// The agent believes that its server is at the other one's path.
+		s, err := server.New(server.Config{Tmux: own.Binary(), SocketPath: path, Tier: server.Destructive,
+			Caller: server.Caller{Pane: "%0", Socket: other.SocketPath(), Server: pid}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := s.Call(tmuxtest.Context(t), tool, json.RawMessage(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := json.Marshal(res)
+		return string(text)
+	}
+	for tool, args := range map[string]string{
+		"kill_pane": `{"pane_id":"%0"}`, "kill_window": `{"window_id":"@0"}`, "kill_session": `{"session_name":"agent"}`, "kill_server": `{}`,
+		"clear_pane": `{"pane_id":"%0"}`, "send_keys": `{"pane_id":"%0","keys":"x"}`, "set_option": `{"option":"exit-unattached","value":"on"}`,
+	} {
+		if got := call(own.SocketPath(), tool, args); !strings.Contains(got, "refusing to ") {
+			t.Errorf("%s on the agent's own server: %s", tool, got)
+		}
+	}
+	if got := call(own.SocketPath(), "get_pane_info", `{}`); !strings.Contains(got, "%0") || !strings.Contains(got, "caller") {
+		t.Errorf("the agent's own pane is not known: %s", got)
+	}
+	if got := call(other.SocketPath(), "kill_pane", `{"pane_id":"%0"}`); !strings.Contains(got, "Pane killed: %0") {
+		t.Errorf("kill_pane on another server: %s", got)
+	}
+}
+
+// TestOuterTerminals: in a tmux around the agent's, the pane that shows the agent's own takes
+// no keys from tools, whatever runs the client in it.
+func TestOuterTerminals(t *testing.T) {
+	t.Parallel()
+	own, outer := inhabited(t), tmuxtest.New(t)
+	attach := "env -u TMUX " + tmux.ShellQuote(own.Binary()) + " -S " + own.SocketPath() + " attach -t =agent"
+	tmuxtest.Run(t, outer, "new-session", "-d", attach)                  // %0
+	tmuxtest.Run(t, outer, "new-session", "-d", "sh -c '"+attach+"; :'") // %1
+	tmuxtest.Run(t, outer, "new-session", "-d", "exec cat")              // %2
+	tmuxtest.Wait(t, own, "", "two clients", func() bool { return strings.Count(tmuxtest.Run(t, own, "list-clients"), "\n") == 1 })
+	pid, err := strconv.Atoi(tmuxtest.Run(t, own, "display-message", "-p", "#{pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(server.Config{Tmux: outer.Binary(), SocketPath: outer.SocketPath(), Tier: server.Mutating,
+		Caller: server.Caller{Pane: "%0", Socket: own.SocketPath(), Server: pid}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pane, want := range map[string]string{"%0": "pane %0 is a terminal of tmux", "%1": "pane %1 is a terminal of tmux", "%2": "Keys sent to pane %2"} {
+		res, err := s.Call(tmuxtest.Context(t), "send_keys", json.RawMessage(`{"pane_id":"`+pane+`","keys":"x"}`))
+		text, _ := json.Marshal(res)
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v, %s", err, text)
+		}
 	}
 }

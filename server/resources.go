@@ -130,7 +130,7 @@ func (s *Server) readResource(ctx context.Context, r resource, vars map[string]s
 		return "", err
 	}
 	defer leave()
-	got, err := r.read(ctx, &call{s: s, tmux: srv}, vars)
+	got, err := r.read(ctx, &call{s: s, tmux: srv, ownPane: s.callerPane(ctx, srv)}, vars)
 	if err != nil {
 		return "", err
 	}

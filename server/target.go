@@ -125,8 +125,8 @@ func (c *call) spec(s selection) (tmux.Target, error) {
 	case s.index != "":
 		return tmux.TargetSpec(":" + s.index), nil
 	}
-	if own := c.s.callerPane(c.tmux); own != "" {
-		return own, nil
+	if c.ownPane != "" {
+		return c.ownPane, nil
 	}
 	return nil, nil
 }

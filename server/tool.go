@@ -186,10 +186,15 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 		return nil, err
 	}
 	defer func() { c.leave() }()
+	c.ownPane = s.callerPane(ctx, c.tmux)
 	if err := c.aim(ctx, in); err != nil {
 		return nil, err
 	}
-	out, err := t.run(tmux.WithNotices(ctx, c.besides.add), c, in)
+	var out any
+	err = c.proceed(tmux.WithNotices(ctx, c.besides.add), func(ctx context.Context) (err error) {
+		out, err = t.run(ctx, c, in)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -258,11 +263,19 @@ type call struct {
 	tool *tool
 	args json.RawMessage
 	// on is the object of the call, as the tool declares it.
-	on aimed
+	on  aimed
+	own *presence // nil until it is known
+	// spared are the conditions under which the call may harm that object, doing is the harm
+	// and held says what they guard.
+	spared []tmux.Require
+	doing  harm
+	held   string
 	// tier is the tier of this call: the server's or, in a batch, the batch's.
 	tier Tier
 	// tmux is the call's tmux server; nil for a tool whose input has no socket_name.
 	tmux *tmux.Server
+	// ownPane is the caller's pane if that is on this tmux server.
+	ownPane tmux.PaneID
 	// waits is set if the call blocks for as long as the caller says.
 	waits bool
 	// leave gives up the call's slot, if it has one.

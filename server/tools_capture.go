@@ -122,7 +122,7 @@ var snapshotPane = newTool(tool{
 	lines, cut := lastLines(screenLines(*screen), in.MaxLines)
 	snap.Content = strings.Join(lines, "\n")
 	snap.ContentTruncated, snap.ContentTruncatedLines = cut > 0, cut
-	snap.IsCaller = c.s.isCaller(c.tmux, snap.PaneID)
+	snap.IsCaller = c.isCaller(snap.PaneID)
 	return snap, nil
 })
 

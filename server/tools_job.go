@@ -262,6 +262,9 @@ var cancelJob = newTool(tool{
 		if _, err := c.aimAt(ctx, selection{pane: pane.ID}); err != nil {
 			return nil, err
 		}
+		if err := c.cleared(ctx); err != nil {
+			return nil, err
+		}
 		if err := j.Signal(signals[in.Signal]); err != nil && j.Look().Phase == runner.Running {
 			return nil, faultf(kindRefused, "job %s in pane %s cannot be signalled: %v", j.ID(), j.Pane, err).
 				suggest("look at the pane; send_keys with C-c interrupts what runs there")

@@ -213,9 +213,13 @@ var setOption = newTool(tool{
 	}
 	options := c.tmux.OptionsAt(p.scope, p.target)
 	var items *[]tmux.Option
-	id, err := p.do(ctx, c, func(b *tmux.Batch) {
-		tmux.Add(b, options.Setting(tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset}))
-		items = tmux.ReadOption(b, options, in.Option)
+	var id *string
+	err = c.proceed(ctx, func(ctx context.Context) (err error) {
+		id, err = p.do(ctx, c, func(b *tmux.Batch) {
+			tmux.Add(b, options.Setting(tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset}))
+			items = tmux.ReadOption(b, options, in.Option)
+		})
+		return err
 	})
 	if err != nil {
 		return out, withoutValue(err, in.Option, in.Value)

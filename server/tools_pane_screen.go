@@ -106,7 +106,7 @@ func (s *Server) outputFile(given string) (string, error) {
 
 var enterCopyMode = newTool(tool{
 	name: "enter_copy_mode", title: "Enter Copy Mode", kind: creates, set: setPanes,
-	aim: needs(aPane), harm: harmless,
+	aim: needs(aPane), harm: disturbs,
 	desc: "Put a pane into copy mode, scrolled up, to show its scrollback to a user. Keys go to the mode until exit_copy_mode. To read scrollback " +
 		"yourself use capture_pane.",
 }, func(ctx context.Context, c *call, in enterCopyModeIn) (*paneInfo, error) {
@@ -126,7 +126,7 @@ type enterCopyModeIn struct {
 
 var exitCopyMode = newTool(tool{
 	name: "exit_copy_mode", title: "Exit Copy Mode", kind: changes, set: setPanes,
-	aim: needs(aPane), harm: harmless,
+	aim: needs(aPane), harm: disturbs,
 	desc: "Leave copy mode, or any other mode, so that the pane takes keys again. No-op if the pane is in no mode.",
 }, func(ctx context.Context, c *call, in ofPane) (*paneInfo, error) {
 	return find[paneInfo](ctx, c, c.on.selection, tmux.CopyMode{Target: c.on.target, Cancel: true})

@@ -23,7 +23,7 @@ var createWindow = newTool(tool{
 	}
 	if !c.on.zero() {
 		cmd.Target = c.on.target
-	} else if c.s.callerPane(c.tmux) != "" {
+	} else if c.ownPane != "" {
 		own, err := find[sessionInfo](ctx, c, selection{})
 		if err != nil {
 			return nil, err
