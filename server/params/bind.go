@@ -63,8 +63,13 @@ func (b *argumentBinder) problem(path, format string, args ...any) {
 // arguments themselves.
 func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path string) {
 	var given map[string]json.RawMessage
-	if err := json.Unmarshal(Unquoted(raw, '{'), &given); err != nil {
+	raw = Unquoted(raw, '{')
+	if err := json.Unmarshal(raw, &given); err != nil {
 		b.problem(strings.TrimPrefix(path+" ", " ")+"arguments", "must be a JSON object")
+		return
+	}
+	if err := Members(nil).Check(raw); err != nil {
+		b.problem(strings.TrimPrefix(path+" ", " ")+"arguments", "must have each name once: %v", err)
 		return
 	}
 	if path != "" {
@@ -87,7 +92,7 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 		}
 	}
 	// In the order in which they were sent, so that the message is always the same.
-	gjson.ParseBytes(Unquoted(raw, '{')).ForEach(func(key, _ gjson.Result) bool {
+	gjson.ParseBytes(raw).ForEach(func(key, _ gjson.Result) bool {
 		name := key.Str
 		if _, ok := given[name]; !ok {
 			return true
@@ -239,6 +244,9 @@ func (o *Object) BindJSON(raw json.RawMessage) error {
 	}
 	if err := json.Unmarshal(raw, (*map[string]json.RawMessage)(o)); err != nil {
 		return fmt.Errorf("must be a JSON object, not %s", jsonKind(raw))
+	}
+	if err := Members(nil).Check(raw); err != nil {
+		return fmt.Errorf("must have each name once: %w", err)
 	}
 	return nil
 }

@@ -62,21 +62,45 @@ func parseMessage(raw []byte) (m message, err error) {
 	if params.IsNull(m.params) {
 		m.params = nil
 	}
+	ambiguous := messageMembers.Check(raw)
 	version, _ := jsonText(members["jsonrpc"])
 	m.method, m.isCall = jsonText(members["method"])
 	switch {
 	case version != mcp.JSONRPC_VERSION:
 		err = errors.New(`"jsonrpc" must be "2.0"`)
 	case members["method"] == nil && (m.result != nil || m.err != nil):
-		// A response, whose id is one of ours or null.
+		// A response, whose id is one of ours or null. The question that it answers fails.
+		if ambiguous != nil {
+			m.result, m.err = nil, fmt.Appendf(nil, `{"message":%q}`, ambiguous)
+		}
 	case !m.isCall:
 		err = errors.New(`"method" must be a string`)
 	case members["id"] != nil && !validID:
 		err = errors.New(`"id" must be a string or an integer`)
 	case m.params != nil && m.params[0] != '{':
 		err = errors.New(`"params" must be an object`)
+	case m.result != nil || m.err != nil:
+		err = errors.New("a message must be a request or a response")
+	default:
+		err = ambiguous
 	}
 	return m, err
+}
+
+// messageMembers are the names that messages have, as package mcp decodes them. They must be
+// exact, since it takes another case for them, as others that read a message may not.
+var messageMembers = params.Members{
+	"jsonrpc": nil, "id": nil, "method": nil, "error": nil, "result": params.MembersOf(mcp.ElicitationResult{}),
+	"params": params.MembersOf(mcp.InitializeParams{}, mcp.SetLevelParams{}, mcp.CallToolParams{}, mcp.GetPromptParams{},
+		mcp.ReadResourceParams{}, mcp.SubscribeParams{}, mcp.UnsubscribeParams{}, mcp.PaginatedParams{}, mcp.CompleteParams{},
+		mcp.SubscriptionsListenParams{}, mcp.CancelledNotificationParams{}, mcp.ProgressNotificationParams{},
+		struct {
+			Meta   meta                             `json:"_meta"`
+			Inputs map[string]mcp.ElicitationResult `json:"inputResponses"`
+			Prompt mcp.PromptReference              `json:"ref"`
+		}{}, struct {
+			Resource mcp.ResourceReference `json:"ref"`
+		}{}),
 }
 
 var integer = regexp.MustCompile(`^-?[0-9]+(\.0+)?$`)

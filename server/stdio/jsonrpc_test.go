@@ -98,6 +98,7 @@ func TestMessagesAreChecked(t *testing.T) {
 		badMethod = `"method" must be a string`
 		version   = `"jsonrpc" must be "2.0"`
 		params    = `"params" must be an object`
+		both      = "a message must be a request or a response"
 	)
 	parseError := refusal("null", -32700, notJSON)
 	invalid := func(id, why string) string { return refusal(id, -32600, why) }
@@ -122,6 +123,7 @@ func TestMessagesAreChecked(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}`, invalid("null", `"method" appears twice`)},
 		{`{"jsonrpc":"2.0","id":1,"id":2,` + create + `}`, invalid("null", `"id" appears twice`)},
 		{`{"jsonrpc":"2.0","id":1,"\u0069d":2,` + create + `}`, invalid("null", `"id" appears twice`)},
+		{`{"jsonrpc":"2.0","id":1,` + create + `,"result":{}}`, invalid("1", both)}, {`{"jsonrpc":"2.0","id":1,` + create + `,"error":null}`, invalid("1", both)},
 		// What is no request gets no answer.
 		{`{"jsonrpc":"2.0",` + create + `}`, ""}, {`{"jsonrpc":"2.0","method":"ping","params":null}`, ""}, {`{"jsonrpc":"2.0","method":""}`, ""},
 		{`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`, ""}, {`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, ""},
@@ -129,7 +131,7 @@ func TestMessagesAreChecked(t *testing.T) {
 		{"", ""}, {" \t\r", ""},
 		// Requests, with ids whose bytes come back.
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":null}`, pong("1")}, {"  {\"jsonrpc\" : \"2.0\",\t\"id\" :  1 , \"method\":\"ping\"}\r", pong("1")},
-		{`{"jsonrpc":"2.0","id":1,"method":"ping","result":{},"PING":1,"x":[]}`, pong("1")},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","PING":1,"x":[{"x":{"a":1,"A":1}},{"x":2}]}`, pong("1")},
 		{`{"jsonrpc":"2.0","id":1,"method":"notifications/cancelled"}`, refusal("1", -32601, `there is no method "notifications/cancelled" in this revision of MCP`)},
 	}
 	for _, id := range []string{
@@ -148,6 +150,47 @@ func TestMessagesAreChecked(t *testing.T) {
 	}
 	if n := b.created.Load(); n > 0 {
 		t.Errorf("%d broken calls were executed", n)
+	}
+}
+
+// TestNamesAreExact: what one reader of a message may take for another call, or for another
+// client, is refused, and what only resembles it is not.
+func TestNamesAreExact(t *testing.T) {
+	b := newBench()
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	for _, c := range []struct{ message, wrong string }{
+		{`"method":"tools/call","params":{"NAME":"create_session"}`, `"NAME" must be written "name"`},
+		{`"method":"tools/call","params":{"name":"known","Name":"create_session"}`, `"Name" must be written "name"`},
+		{`"method":"tools/call","params":{"name":"known","\u004eame":"create_session"}`, `"Name" must be written "name"`},
+		{`"method":"tools/call","params":{"name":"known","n\u0061me":"create_session"}`, `"name" appears twice`},
+		{`"method":"tools/call","params":{"name":"create_session","argument\u017f":{}}`, `"argumentſ" must be written "arguments"`},
+		{`"method":"tools/call","params":{"name":"create_session","arguments":{"a":[{"b":{"c":1,"d":2,"c":3}}]}}`, `"c" appears twice`},
+		{`"method":"tools/call","params":{"name":"create_session","_META":{}}`, `"_META" must be written "_meta"`},
+		{`"method":"tools/call","params":{"name":"create_session","task":{"TTL":1}}`, `"TTL" must be written "ttl"`},
+		{`"method":"tools/call","params":{"name":"create_session","requestſtate":"x"}`, `"requestſtate" must be written "requestState"`},
+		{`"method":"tools/call","params":{"name":"create_session","inputResponses":{"q":{"action":"decline","ACTION":"accept"}}}`, `"ACTION" must be written "action"`},
+		{`"method":"tools/call","params":{"name":"create_session","_meta":{"progressTo\u212aen":1}}`, "\"progressTo\u212aen\" must be written \"progressToken\""},
+		{`"method":"tools/call","params":{"name":"create_session","_meta":{"IO.modelcontextprotocol/protocolVersion":"2026-07-28"}}`,
+			`"IO.modelcontextprotocol/protocolVersion" must be written "io.modelcontextprotocol/protocolVersion"`},
+		{`"method":"tools/list","params":{` + meta + `,"Cursor":"x"}`, `"Cursor" must be written "cursor"`},
+		{`"method":"prompts/get","params":{"name":"x","name":"y"}`, `"name" appears twice`},
+		{`"method":"resources/read","params":{"URI":"tmux://sessions"}`, `"URI" must be written "uri"`},
+		{`"method":"logging/setLevel","params":{"LEVEL":"debug"}`, `"LEVEL" must be written "level"`},
+		{`"method":"completion/complete","params":{"ref":{"Type":"ref/prompt"}}`, `"Type" must be written "type"`},
+		{`"method":"initialize","params":{"clientInfo":{"Name":"x"}}`, `"Name" must be written "name"`},
+		{`"method":"initialize","params":{"capabilities":{"Elicitation":{}}}`, `"Elicitation" must be written "elicitation"`},
+		{`"method":"tools/call","params":{"name":"create_session"},"PARAMS":{"name":"known"}`, `"PARAMS" must be written "params"`},
+		// These names are free.
+		{`"method":"tools/call","params":{"name":"create_session","arguments":{"Name":1,"NAME":2,"environment":{"Path":"","PATH":""}},"x":{"Name":1,"name":1}}`, ""},
+		{`"method":"tools/call","params":{"name":"create_session","_meta":{"Name":1,"example.com/TTL":{"Level":2}},"extra":[{"a":1},{"a":1}]}`, ""},
+	} {
+		b.created.Store(0)
+		got := b.exchange(t, strings.NewReader(initialize("2025-06-18")+"\n"+`{"jsonrpc":"2.0","id":1,`+c.message+`}`))[1:]
+		if want := refusal("1", -32600, c.wrong); c.wrong != "" && (!slices.Equal(got, []string{want}) || b.created.Load() > 0) {
+			t.Errorf("%s is answered with\n%q, want\n%q; it ran %d tools", c.message, got, want, b.created.Load())
+		} else if c.wrong == "" && b.created.Load() == 0 {
+			t.Errorf("%s is not executed: %q", c.message, got)
+		}
 	}
 }
 
