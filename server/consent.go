@@ -3,7 +3,11 @@ package server
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,26 +32,20 @@ func (c *call) consent(ctx context.Context, h harm, what string) error {
 		suggest("use another pane, or the user can do it by hand in tmux")
 	question := mcp.ElicitationParams{
 		Message:         "The agent wants to " + h.verb() + " " + legible(what, "") + ". Allow it?",
-		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
+		RequestedSchema: form(ctx),
 	}
 	if info := mcpserver.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
-		state := c.stateOf(question.Message)
-		switch answer := c.answered(state); {
+		switch answer := c.answered(question.Message); {
 		case info.ClientCapabilities == nil || !canAsk(*info.ClientCapabilities):
 			return refused
 		case c.tool.aim.rule == aimEach || inBatch(ctx):
 			return refused.suggest("call it by itself: the user is asked about a whole call, not about a part of one")
 		case answer == nil:
-			return &fault{kind: kindAsked, msg: question.Message, ask: mcpserver.NewInputRequestBuilder(state).Elicit(askID, question)}
-		case !agreed(answer):
+			return &fault{kind: kindAsked, msg: question.Message, ask: mcpserver.NewInputRequestBuilder(c.stateOf(question.Message)).Elicit(askID, question)}
+		case !agreed(ctx, answer):
 			return refused
 		}
 		return nil
-	}
-	if strings.HasPrefix(clientOf(ctx), codexName) {
-		question.RequestedSchema = map[string]any{"type": "object", "properties": map[string]any{
-			"allow": map[string]any{"type": "boolean", "title": "Allow", "default": true},
-		}}
 	}
 	client, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithElicitation)
 	info, known := client.(mcpserver.SessionWithClientInfo)
@@ -65,7 +63,7 @@ func (c *call) consent(ctx context.Context, h harm, what string) error {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 		return faultf(kindRefused, "refusing to %s %s: the user did not answer in %v", h.verb(), what, c.s.consentWait).
 			suggest("ask the user, then call again")
-	case err != nil || !agreed(res):
+	case err != nil || !agreed(ctx, res):
 		return refused
 	}
 	return nil
@@ -76,10 +74,24 @@ func (c *call) consent(ctx context.Context, h harm, what string) error {
 // declined.
 const codexName = "codex"
 
-// agreed reports whether an answer means yes.
-func agreed(res *mcp.ElicitationResult) bool {
-	answers, _ := res.Content.(map[string]any)
-	return res.Action == mcp.ElicitationResponseActionAccept && answers["allow"] != false
+// form returns the schema of the form that the client shows.
+func form(ctx context.Context) map[string]any {
+	fields := map[string]any{}
+	if strings.HasPrefix(clientOf(ctx), codexName) {
+		fields["allow"] = map[string]any{"type": "boolean", "title": "Allow", "default": true}
+	}
+	return map[string]any{"type": "object", "properties": fields}
+}
+
+// agreed reports whether an answer means yes: the form is accepted, and allows it if it
+// holds anything, as it must if it has a field.
+func agreed(ctx context.Context, res *mcp.ElicitationResult) bool {
+	answers, ok := res.Content.(map[string]any)
+	yes := answers["allow"] == true
+	if len(answers) == 0 && !strings.HasPrefix(clientOf(ctx), codexName) {
+		yes = ok || res.Content == nil
+	}
+	return res.Action == mcp.ElicitationResponseActionAccept && yes
 }
 
 // canAsk reports whether a client shows forms. A client that names no kind of question
@@ -89,31 +101,57 @@ func canAsk(caps mcp.ClientCapabilities) bool {
 	return e != nil && (e.Form != nil || e.URL == nil)
 }
 
-// stateOf ties an answer to the question and to this particular call.
+// stateOf returns a state that ties an answer to the question and to this particular call,
+// for one use within two minutes.
 func (c *call) stateOf(question string) string {
-	return c.sealed(c.s.digest.mac(question))
+	expires := time.Now().Add(c.s.answerWait).UnixMilli()
+	return c.sealed(fmt.Sprintf("%016x%s%s", expires, rand.Text(), c.s.digest.mac(question)))
 }
 
-func (c *call) sealed(question string) string {
-	return question + c.s.digest.mac(strings.Join([]string{c.tool.name, string(c.args), question}, "\x00"))
+func (c *call) sealed(text string) string {
+	return text + c.s.digest.mac(strings.Join([]string{c.tool.name, string(c.args), text}, "\x00"))
 }
 
-// checkState refuses a request state that does not belong to this call.
+// checkState refuses a request state that does not belong to this call, or was used.
 func (c *call) checkState() error {
 	state := c.answers.RequestState
-	question := state[:len(state)/2]
-	if state == "" || hmac.Equal([]byte(state), []byte(c.sealed(question))) {
+	if state == "" {
 		return nil
 	}
-	return errForged
+	text := state[:max(0, len(state)-macSize)]
+	if !hmac.Equal([]byte(state), []byte(c.sealed(text))) {
+		return errForged
+	}
+	expires, _ := strconv.ParseInt(text[:16], 16, 64)
+	if !c.s.firstUse(state, time.UnixMilli(expires)) {
+		return faultf(kindRefused, "the user's answer was used already, or came after %v", consentWait).
+			suggest("call again, and the user is asked again")
+	}
+	return nil
 }
 
 var errForged = faultf(kindForged, "requestState is not one that this server gave for this request")
 
-// answered returns the user's answer to the question of a state, or nil.
-func (c *call) answered(state string) *mcp.ElicitationResult {
-	if state != c.answers.RequestState {
+// answered returns the user's answer to a question, or nil.
+func (c *call) answered(question string) *mcp.ElicitationResult {
+	if !strings.Contains(c.answers.RequestState, c.s.digest.mac(question)) {
 		return nil
 	}
 	return mcpserver.ElicitationResponse(c.answers.InputResponses, askID)
+}
+
+// maxUsed bounds the states that were used and have not expired.
+const maxUsed = 1000
+
+// firstUse reports whether a state has not expired and is used for the first time.
+func (s *Server) firstUse(state string, expires time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(s.used, func(_ string, expires time.Time) bool { return expires.Before(now) })
+	if _, again := s.used[state]; again || expires.Before(now) || len(s.used) >= maxUsed {
+		return false
+	}
+	s.used[state] = expires
+	return true
 }

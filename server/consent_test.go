@@ -55,7 +55,7 @@ func (c *client) params(p map[string]any) map[string]any {
 		p = map[string]any{}
 	}
 	meta := `{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":` + c.capabilities +
-		`,"io.modelcontextprotocol/clientInfo":{"name":"probe","version":"1"}` + c.more + `}`
+		`,"io.modelcontextprotocol/clientInfo":{"name":"` + cmp.Or(c.name, "probe") + `","version":"1"}` + c.more + `}`
 	p["_meta"] = json.RawMessage(meta)
 	return p
 }
@@ -97,8 +97,8 @@ func (c *client) call(tool string, args map[string]any, answer string) (res resu
 		}
 		answers := map[string]any{}
 		for id, ask := range m.InputRequests {
-			if !strings.Contains(string(ask), `"properties":{}`) {
-				c.t.Errorf("the form is not empty: %s", ask)
+			if empty := strings.Contains(string(ask), `"properties":{}`); empty == (c.name == "codex-mcp-client") {
+				c.t.Errorf("%s gets the form %s", c.name, ask)
 			}
 			answers[id] = json.RawMessage(answer)
 			asked++
@@ -122,7 +122,7 @@ func TestConsentInEveryRevision(t *testing.T) {
 		{"respawn_pane", `{"pane_id":"%0","shell":"exec cat"}`},
 		{"set_option", `{"option":"@mcp-x","value":"1"}`}, // not guarded
 	}
-	for _, revision := range append(revisions, "codex") {
+	for _, revision := range append(revisions, "codex", "codex "+modern) {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
 			srv := tmuxtest.New(t)
@@ -132,9 +132,10 @@ func TestConsentInEveryRevision(t *testing.T) {
 			cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
 			s := newServer(t, cfg)
 			s.SetConsentWait(300 * time.Millisecond)
-			name := "probe"
-			if revision == "codex" {
-				revision, name = "2025-06-18", "codex-mcp-client"
+			name, form := "probe", "empty"
+			if words := strings.Fields(revision); words[0] == "codex" {
+				name, form = "codex-mcp-client", "codex"
+				revision = append(words, "2025-06-18")[1]
 			}
 			canAsk := revision >= "2025-06-18"
 			capabilities := `{}`
@@ -149,9 +150,20 @@ func TestConsentInEveryRevision(t *testing.T) {
 					t.Fatal(err)
 				}
 				free := g.tool == "set_option"
-				for _, answer := range []string{`{"action":"decline"}`, `{"action":"cancel"}`, `{"action":"accept","content":{"allow":false}}`, `{"action":"accept","content":{}}`, `{"action":"accept"}`, ""} {
+				// Each answer, and to which form it is a yes: to an empty one, or to codex's.
+				answers := [][2]string{
+					{`{"action":"decline"}`}, {`{"action":"cancel"}`}, {`{"action":"decline","content":{"allow":true}}`}, {`{"action":"accept","content":{"allow":false}}`},
+					{`{"action":"accept","content":{}}`, "empty"}, {`{"action":"accept"}`, "empty"}, {`{"action":"accept","content":null}`, "empty"},
+					{`{"action":"accept","content":{"allow":true}}`, "empty codex"}, {`{"action":"accept","content":{"x":true}}`}, {`{"action":"accept","content":{"allow":"true"}}`}, {`{"action":"accept","content":{"allow":null}}`},
+					{`{"action":"accept","content":{"Allow":true}}`}, {`{"action":"accept","content":[true]}`}, {`{"action":"accept","content":"no"}`}, {``},
+				}
+				if revision != modern { // there the whole call is refused: see TestNamesAreExact
+					answers = append(answers, [2]string{`{"action":"decline","action":"accept"}`}, [2]string{`{"Action":"accept"}`})
+				}
+				for _, one := range answers {
+					answer := one[0]
 					res, asked := c.call(g.tool, args, answer)
-					works := free || canAsk && strings.Contains(answer, "accept") && !strings.Contains(answer, "false")
+					works := free || canAsk && strings.Contains(one[1], form)
 					wantAsked := 0
 					if canAsk && !free && (answer != "" || revision != modern) {
 						wantAsked = 1
@@ -186,7 +198,8 @@ func TestAnAnswerIsForOneCall(t *testing.T) {
 	session(t, srv, "a")
 	cfg := configFor(srv)
 	cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
-	c := &client{peer: connect(t, cfg), revision: modern, capabilities: `{"elicitation":{}}`}
+	s := newServer(t, cfg)
+	c := &client{peer: connectTo(t, s), revision: modern, capabilities: `{"elicitation":{}}`}
 	c.hello()
 	ask := func(params map[string]any) (state string, res result) {
 		t.Helper()
@@ -199,7 +212,36 @@ func TestAnAnswerIsForOneCall(t *testing.T) {
 		return m.RequestState, res
 	}
 	yes := map[string]any{"consent": map[string]any{"action": "accept"}}
-	state, _ := ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "harmless"}})
+	// It counts once, also if it comes twice at once, and for a time.
+	var states []string
+	for range 2 {
+		state, _ := ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "counted"}})
+		states = append(states, state, state)
+	}
+	if states[0] == "" || states[0] == states[2] {
+		t.Errorf("the same call is asked about twice with the states %q", states)
+	}
+	var waiting []<-chan reply
+	for _, state := range states {
+		answer, _ := c.begin("tools/call", c.params(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "counted"}, "requestState": state, "inputResponses": yes}))
+		waiting = append(waiting, answer)
+	}
+	used := 0
+	for _, answer := range waiting {
+		if res := string(c.await(answer).Result); strings.Contains(res, "used already") && strings.Contains(res, "call again") {
+			used++
+		}
+	}
+	const shown = "counted\ncounted\ncounted\ncounted" // with cat's echo
+	tmuxtest.WaitScreen(t, srv, "%0", shown)
+	s.SetAnswerWait(-time.Nanosecond)
+	state, _ := ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "late"}})
+	if _, res := ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "late"}, "requestState": state, "inputResponses": yes}); used != 2 ||
+		!strings.Contains(res.text(), "came after") {
+		t.Errorf("%d of 2 answers that came again are refused, one that came late gets %s", used, res.text())
+	}
+	s.SetAnswerWait(time.Minute)
+	state, _ = ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "harmless"}})
 	if state == "" {
 		t.Fatal("no question was asked")
 	}
@@ -238,7 +280,7 @@ func TestAnAnswerIsForOneCall(t *testing.T) {
 			t.Errorf("%v: %s", part, res.text())
 		}
 	}
-	if got := tmuxtest.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}"); got != "%0" {
+	if got := tmuxtest.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}") + strings.TrimSpace(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0")); got != "%0"+shown {
 		t.Errorf("left are %q", got)
 	}
 }

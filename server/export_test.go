@@ -90,6 +90,9 @@ func (s *Server) AddUndeclared() {
 // SetConsentWait sets how long the user may take to answer.
 func (s *Server) SetConsentWait(d time.Duration) { s.consentWait = d }
 
+// SetAnswerWait sets how long an answer counts, from revision 2026-07-28 on.
+func (s *Server) SetAnswerWait(d time.Duration) { s.answerWait = d }
+
 // SetBufferTime sets how long tmux may take with a buffer.
 func (s *Server) SetBufferTime(d time.Duration) { s.bufferTime = d }
 

@@ -44,11 +44,12 @@ type Server struct {
 	withBuffers map[string]*tmux.Server // those that hold our buffers, by socket
 	files       runner.Files            // of run_command
 	swept       time.Time               // when jobs were last swept
+	used        map[string]time.Time    // states of questions whose answers came, until they expire
 }
 
 // waits are how long a server waits: the constants of the same names, except in tests.
 type waits struct {
-	consentWait, startWait, endWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait time.Duration
+	consentWait, answerWait, startWait, endWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait time.Duration
 	// matchTime bounds the matching of a search, and bufferTime tmux's work on a buffer.
 	matchTime, bufferTime time.Duration
 }
@@ -76,9 +77,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, tools: make(map[string]*tool, len(tools)),
-		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
+		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{}, used: map[string]time.Time{},
 		waits: waits{
-			consentWait: consentWait, startWait: startWait, endWait: endWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
+			consentWait: consentWait, answerWait: consentWait, startWait: startWait, endWait: endWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
 			followInterval: followInterval, leastReading: leastReading, lookTime: lookTime, readyWait: readyWait,
 			matchTime: maxMatching, bufferTime: bufferTime,
 		},
