@@ -69,7 +69,7 @@ type Setting struct {
 	// Set sets it to a value.
 	Set func(cfg *Config, value string) error
 
-	variable, old string // old is libtmux-mcp's variable, which counts if the other is not set
+	variable, old string // old is libtmux-mcp's variable, which counts if the other is not set, or empty
 	meaning       string // of the variable
 	// otherwise is what happens if the variable has an invalid value; if it is empty, the
 	// server does not start.
@@ -103,7 +103,7 @@ var settings = []Setting{
 		Flag: "safety", Usage: "`tier` of the tools to offer: readonly, mutating or destructive (default mutating)",
 		Values:   []string{string(Readonly), string(Mutating), string(Destructive)},
 		Set:      setTier,
-		variable: safetyVariable, old: "LIBTMUX_SAFETY", meaning: "as --safety; anything unknown is readonly",
+		variable: safetyVariable, old: "LIBTMUX_SAFETY", meaning: "as --safety; anything unknown is readonly, and empty an error",
 		otherwise: "is none of readonly, mutating, destructive: the server is readonly",
 	}, {
 		Flag: "toolsets", Usage: "offer only these `sets`, with commas: " + strings.Join(Toolsets(), ", "),
@@ -267,16 +267,18 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 	for _, s := range settings {
 		name := s.variable
 		value, ok := values[name]
-		if !ok && s.old != "" {
-			name, value = s.old, values[s.old]
+		if old, set := values[s.old]; value == "" && set && (old != "" || !ok) {
+			name, value, ok = s.old, old, true
 		}
 		// An empty variable is as good as none, but an empty list of effects asks for no
-		// tools, not for all.
-		if value == "" && !(ok && name == effectsVariable) {
+		// tools, not for all, and an empty tier may have been meant as the lowest.
+		if value == "" && !(ok && (s.variable == effectsVariable || s.variable == safetyVariable)) {
 			continue
 		}
 		err := s.Set(&cfg, value)
 		switch {
+		case err != nil && value == "":
+			return cfg, nil, fmt.Errorf("%s is empty: %w", name, err)
 		case err != nil && s.otherwise != "":
 			warnings = append(warnings, name+" "+s.otherwise)
 		case err != nil:
