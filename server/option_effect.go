@@ -7,34 +7,69 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// An option is harmless if setting it, to any value of its kind, only changes how tmux
-// looks and behaves. The options here can end, discard, run or type something. Tools that
-// do so say so by their tier and hints, by which clients decide whether to ask their user,
-// and set_option must not be a way around them.
+// Tier mutating may set the options that only change what tmux shows, and where. All others
+// can end, discard, run, type or open something, or change what the user's keys do. Tools
+// that do so say so by their tier and hints, by which clients decide whether to ask their
+// user, and set_option must not be a way around them.
 
 // optionEffect is what setting an option can do.
 type optionEffect struct {
 	why string // "" if harmless
 	// ends is set if it can end sessions, and so their programs.
 	ends bool
+	// safe is a value that has no such effect.
+	safe string
 }
 
-// optionEffects are the options that are not harmless, by their effect. Options unknown to
-// package tmux are not harmless either. TestTierMutatingSetsNoOption… tries all.
+// optionEffects are the options of all versions of tmux, by their effect. An option that is
+// not here is not harmless. TestTierMutatingSetsNoOption… tries all.
 var optionEffects = func() map[string]optionEffect {
 	m := map[string]optionEffect{}
 	for _, group := range []struct {
 		effect optionEffect
 		names  string
 	}{
-		{optionEffect{"it can end sessions", true}, "destroy-unattached exit-empty exit-unattached"},
-		{optionEffect{"its value is run as a command", false},
+		{optionEffect{}, `
+			activity-action aggressive-resize automatic-rename automatic-rename-format base-index bell-action clock-mode-colour
+			clock-mode-style codepoint-widths copy-mode-current-line-number-style copy-mode-current-line-style
+			copy-mode-current-match-style copy-mode-line-number-style copy-mode-line-numbers copy-mode-mark-style
+			copy-mode-match-style copy-mode-position-format copy-mode-position-style copy-mode-selection-style cursor-colour
+			cursor-style dark-theme-black dark-theme-blue dark-theme-cyan dark-theme-dark-grey dark-theme-green
+			dark-theme-light-grey dark-theme-magenta dark-theme-red dark-theme-white dark-theme-yellow default-size
+			display-panes-active-colour display-panes-border-style display-panes-colour display-panes-format display-panes-time
+			display-time fill-character focus-events light-theme-black light-theme-blue light-theme-cyan light-theme-dark-grey
+			light-theme-green light-theme-light-grey light-theme-magenta light-theme-red light-theme-white light-theme-yellow
+			main-pane-height main-pane-width menu-border-lines menu-border-style menu-selected-style menu-style
+			message-command-style message-format message-line message-style mode-style monitor-activity monitor-bell
+			monitor-silence mouse other-pane-height other-pane-width pane-active-border-style pane-base-index pane-border-format
+			pane-border-indicators pane-border-lines pane-border-status pane-border-style pane-colours pane-scrollbars
+			pane-scrollbars-position pane-scrollbars-style pane-scrollbars-timeout pane-status-current-style pane-status-style
+			popup-border-lines popup-border-style popup-style prompt-command-cursor-colour prompt-command-cursor-style
+			prompt-cursor-colour prompt-cursor-style remain-on-exit-format renumber-windows session-status-current-style
+			session-status-style set-titles set-titles-string silence-action status status-bg status-fg status-format
+			status-interval status-justify status-left status-left-length status-left-style status-position status-right
+			status-right-length status-right-style status-style switch-mode-match-style theme tiled-layout-max-columns
+			tree-mode-border-style tree-mode-preview-format tree-mode-preview-style tree-mode-selection-style
+			variation-selector-always-wide visual-activity visual-bell visual-silence window-active-style
+			window-pane-current-status-format window-pane-status-format window-size window-status-activity-style
+			window-status-bell-style window-status-current-format window-status-current-style window-status-format
+			window-status-last-style window-status-separator window-status-style window-style word-separators wrap-search`},
+		{optionEffect{"it can end sessions", true, "off"}, "destroy-unattached exit-empty exit-unattached"},
+		{optionEffect{why: "its value is run as a command"},
 			"command-alias copy-command default-client-command default-command default-shell editor lock-command"},
-		{optionEffect{"it locks terminals, by running a program", false}, "lock-after-time"},
-		{optionEffect{"it changes what keys do to tmux", false}, "key-table prefix prefix2 user-keys"},
-		{optionEffect{"tmux sends parts of its value to terminals as they are", false}, "terminal-overrides"},
-		{optionEffect{"tmux writes to the file that it names", false}, "history-file"},
-		{optionEffect{"it can throw scrollback or paste buffers away", false}, "buffer-limit history-limit"},
+		{optionEffect{why: "it locks terminals, by running a program"}, "lock-after-time"},
+		{optionEffect{why: "it changes what keys do, or where they go"}, `
+			assume-paste-time backspace detach-on-destroy escape-time extended-keys extended-keys-format focus-follows-mouse
+			initial-repeat-time key-table mode-keys prefix prefix2 prefix-timeout repeat-time status-keys synchronize-panes
+			user-keys xterm-keys`},
+		{optionEffect{why: "it opens the clipboard, the terminal or names in tmux to programs in panes"},
+			"allow-passthrough allow-rename allow-set-title default-terminal get-clipboard set-clipboard terminal-features"},
+		{optionEffect{why: "tmux sends parts of its value to terminals as they are"}, "terminal-overrides"},
+		{optionEffect{why: "it passes variables of terminals on to sessions"}, "update-environment"},
+		{optionEffect{why: "tmux writes to the file that it names"}, "history-file"},
+		{optionEffect{why: "it can throw text or paste buffers away"}, `
+			alternate-screen buffer-limit clear-on-attach history-limit input-buffer-size message-limit prompt-history-limit`},
+		{optionEffect{why: "it can throw text away", safe: "on"}, "remain-on-exit scroll-on-clear"},
 	} {
 		for name := range strings.FieldsSeq(group.names) {
 			m[name] = group.effect
@@ -52,17 +87,19 @@ const noteOptions = "@mcp-"
 func effectOfOption(name string, value *string, v tmux.Version) optionEffect {
 	full := tmux.OptionName(name)
 	base, _, _ := strings.Cut(name, "[")
-	effect, harmful := optionEffects[base]
+	effect, known := optionEffects[base]
 	switch {
-	case effect.ends && value != nil && *value == "off":
+	case effect.safe != "" && value != nil && *value == effect.safe:
 		return optionEffect{}
-	case harmful:
+	case effect.why != "":
 		return effect
 	case strings.HasPrefix(base, "@") && !strings.HasPrefix(base, noteOptions):
 		return optionEffect{why: "a configuration may run what is in " + base + " (names that begin with " + noteOptions + " are free for notes)"}
 	case strings.HasPrefix(base, "@"):
-	case full == "":
-		return optionEffect{why: "this program does not know the option"}
+	case full != "" && full != base: // an abbreviation
+		return optionEffect{}
+	case !known:
+		return optionEffect{why: "this program does not know that option"}
 	}
 	// tmux expands the values of most options as formats, after strftime, which may turn
 	// %-signs into nothing.

@@ -198,8 +198,8 @@ type optionSet struct {
 var setOption = newTool(tool{
 	name: "set_option", title: "Set tmux Option", kind: changes, more: setsAnything, set: setOptions,
 	aim: nowhere, harm: harmless,
-	desc: "Set a tmux option, or with unset=true restore its inherited value. Returns the value then in effect. Options that can run commands or end " +
-		"sessions need the tier destructive; so do user options, except @mcp-*, which are free for notes. Hooks cannot be set.",
+	desc: "Set a tmux option, or with unset=true restore its inherited value. Returns the value then in effect. Options that change more than how tmux " +
+		"looks need the tier destructive; so do user options, except @mcp-*, which are free for notes. Hooks cannot be set.",
 }, func(ctx context.Context, c *call, in setOptionIn) (out optionSet, err error) {
 	if (in.Value == nil) != in.Unset {
 		return out, argumentFault("value", "must be given, or unset be true, and not both")
