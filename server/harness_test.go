@@ -232,6 +232,14 @@ func workingIn(dir string) (pids []string) {
 // start runs the real binary on a tmux server, without shaking hands.
 func start(t testing.TB, srv *tmux.Server, env []string, flags ...string) *peer {
 	t.Helper()
+	p := started(t, srv, env, flags...)
+	p.run()
+	return p
+}
+
+// started is start, except that the program does not run yet.
+func started(t testing.TB, srv *tmux.Server, env []string, flags ...string) *peer {
+	t.Helper()
 	given := []string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive", "--results", "json", "--transport", os.Getenv("TMUX_TEST_TRANSPORT")}
 	cmd := exec.Command(program(), append(given, flags...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMUX=", "TMUX_PANE=", "LANG=C", "XDG_RUNTIME_DIR=" + os.Getenv("XDG_RUNTIME_DIR")}, env...)
@@ -239,30 +247,35 @@ func start(t testing.TB, srv *tmux.Server, env []string, flags ...string) *peer 
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := newPeer(t, in)
 	p.process, p.stderr = cmd, &lockedBuffer{}
 	cmd.Stderr = p.stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	return p
+}
+
+// run starts its program.
+func (p *peer) run() {
+	p.t.Helper()
+	out, err := p.process.StdoutPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.process.Start(); err != nil {
+		p.t.Fatal(err)
 	}
 	go func() {
 		p.read(out)
 	}()
-	t.Cleanup(func() {
-		in.Close()
+	p.t.Cleanup(func() {
+		p.in.Close()
 		select {
 		case <-p.done:
 		case <-time.After(time.Minute):
-			cmd.Process.Kill()
-			t.Errorf("the program did not end with its input; it logged:\n%s", p.stderr)
+			p.process.Process.Kill()
+			p.t.Errorf("the program did not end with its input; it logged:\n%s", p.stderr)
 		}
-		cmd.Wait()
+		p.process.Wait()
 	})
-	return p
 }
 
 func (p *peer) read(r io.Reader) {

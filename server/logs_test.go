@@ -1,10 +1,17 @@
 package server_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tmuxmcp/internal/test/testtool"
@@ -115,5 +122,125 @@ func TestLogsHoldNoArgument(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNothingWaitsForALog: whichever log nobody reads, every call is answered, and the
+// program ends with its input and by a signal.
+func TestNothingWaitsForALog(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	for _, log := range []string{"stderr", "audit on stderr", "audit"} {
+		for _, end := range []os.Signal{nil, syscall.SIGTERM, syscall.SIGINT} {
+			t.Run(fmt.Sprint(log, " ", end), func(t *testing.T) {
+				t.Parallel()
+				p := started(t, srv, nil)
+				r, w, err := os.Pipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer r.Close()
+				defer w.Close()
+				fifo := filepath.Join(t.TempDir(), "fifo")
+				reader := fifoReader(t, fifo)
+				defer reader.Close()
+				p.process.Stderr = w
+				switch log {
+				case "audit on stderr":
+					p.process.Args = append(p.process.Args, "--audit-log", "-", "--log-level", "error")
+				case "audit":
+					p.process.Args = append(p.process.Args, "--audit-log", fifo)
+					p.process.Stderr = p.stderr
+				}
+				p.run()
+				p.handshake("{}")
+				for range 1000 {
+					p.fails("capture_since", `{"cursor":"x"}`, "cursor")
+				}
+				if end == nil {
+					p.in.Close()
+				} else {
+					p.process.Process.Signal(end)
+				}
+				<-p.done
+				if err := p.process.Wait(); err != nil {
+					t.Error(err)
+				}
+				if said := strings.Contains(p.stderr.String(), "audit records were lost"); said != (log == "audit") {
+					t.Errorf("it logged:\n%s", p.stderr)
+				}
+			})
+		}
+	}
+}
+
+// fifoReader makes a named pipe, and opens it without ever reading.
+func fifoReader(t *testing.T, path string) *os.File {
+	t.Helper()
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestAnAuditLogWithoutSpace: the user is told; once there is space again, the log says how
+// many records are missing, on a line of its own.
+func TestAnAuditLogWithoutSpace(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	audit := filepath.Join(t.TempDir(), "audit")
+	p := started(t, srv, nil, "--audit-log", audit)
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.process.Args = append([]string{sh, "-c", `ulimit -f 10; exec "$0" "$@"`}, p.process.Args...)
+	p.process.Path = sh
+	p.run()
+	p.handshake("{}")
+	calls := 0
+	call := func() { p.fails("capture_since", `{"cursor":"x"}`, "cursor"); calls++ }
+	testtool.Eventually(t, "the user is told", func() bool {
+		call()
+		return strings.Contains(p.stderr.String(), `"1 audit records were lost","cause":"write `+audit)
+	})
+	text, err := os.ReadFile(audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.HasSuffix(text, []byte("\n")) {
+		t.Fatal("the log does not end in the middle of a record")
+	}
+	// A rotation that truncates it in place keeps that.
+	last := text[bytes.LastIndexByte(text, '\n')+1:]
+	if err := os.WriteFile(audit, last, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	call()
+	p.in.Close()
+	<-p.done
+	now, err := os.ReadFile(audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := 0
+	if m := regexp.MustCompile(`"(\d+) records dropped"`).FindSubmatch(now); m != nil {
+		fmt.Sscan(string(m[1]), &lost)
+	}
+	there := bytes.Count(text, []byte("\n"))
+	for i, line := range strings.Split(strings.TrimSpace(string(now)), "\n") {
+		if json.Valid([]byte(line)) == (i == 0) {
+			t.Errorf("line %d is %s", i, line)
+		}
+		if strings.Contains(line, `"msg":"call"`) && i > 0 {
+			there++
+		}
+	}
+	if lost == 0 || there+lost != calls {
+		t.Errorf("of %d calls %d are there, and %d are said to be missing:\n%s", calls, there, lost, now)
 	}
 }

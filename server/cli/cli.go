@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +33,7 @@ const (
 type options struct {
 	auditLog string
 	pin      bool
+	audit    *logWriter // of a file; nil without one
 }
 
 // usageError is a mistake in the command line or the environment.
@@ -40,16 +43,30 @@ func (e usageError) Unwrap() error { return e.error }
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := Command()
+	var o options
+	log := newLogWriter(stderr, nil, false)
+	stderr = log
+	root := command(&o)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	// If the client is gone, writes fail; the process must survive to clean up.
 	signal.Ignore(syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ) // a log at the limit of its size
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	cmd, err := root.ExecuteContextC(ctx)
+	stop()
+	limit := logTime
+	if cmd != root { // what a command prints is all that it is for
+		limit = math.MaxInt64
+	}
+	defer func() {
+		if o.audit != nil {
+			o.audit.close(logTime)
+		}
+		log.close(limit)
+	}()
 	var failed toolFailed
 	var usage usageError
 	switch {
@@ -70,9 +87,13 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
+// logTime is how long a server waits at its end for a log to be written.
+const logTime = 50 * time.Millisecond
+
 // Command returns the whole command, for its man page and completions.
-func Command() *cobra.Command {
-	var o options
+func Command() *cobra.Command { return command(&options{}) }
+
+func command(o *options) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tmux-mcp",
 		Short: "An MCP server over tmux",
@@ -122,7 +143,7 @@ the environment is wrong.`,
 	}
 	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
 	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
-	root.AddCommand(toolsCommand(&o), callCommand(&o), doctorCommand(&o),
+	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o),
 		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. Of two names the first counts if both are set.
 
 ` + server.Environment()},
@@ -210,11 +231,12 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 		cfg.Audit = slog.New(slog.NewJSONHandler(stderr, nil))
 	default:
 		// It stays open as long as the process runs.
-		file, err := os.OpenFile(o.auditLog, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		file, torn, err := openLog(o.auditLog)
 		if err != nil {
 			return cfg, usageError{fmt.Errorf("open the audit log: %w", err)}
 		}
-		cfg.Audit = slog.New(slog.NewJSONHandler(file, nil))
+		o.audit = newLogWriter(file, cfg.Log, torn)
+		cfg.Audit = slog.New(slog.NewJSONHandler(o.audit, nil))
 	}
 	return cfg, nil
 }
