@@ -19,6 +19,8 @@ type optionEffect struct {
 	ends bool
 	// safe is a value that has no such effect.
 	safe string
+	// pane is set if it changes what panes take or keep.
+	pane bool
 }
 
 // optionEffects are the options of all versions of tmux, by their effect. An option that is
@@ -54,13 +56,13 @@ var optionEffects = func() map[string]optionEffect {
 			window-pane-current-status-format window-pane-status-format window-size window-status-activity-style
 			window-status-bell-style window-status-current-format window-status-current-style window-status-format
 			window-status-last-style window-status-separator window-status-style window-style word-separators wrap-search`},
-		{optionEffect{"it can end sessions", true, "off"}, "destroy-unattached exit-empty exit-unattached"},
+		{optionEffect{why: "it can end sessions", ends: true, safe: "off"}, "destroy-unattached exit-empty exit-unattached"},
 		{optionEffect{why: "its value is run as a command"},
 			"command-alias copy-command default-client-command default-command default-shell editor lock-command"},
 		{optionEffect{why: "it locks terminals, by running a program"}, "lock-after-time"},
 		{optionEffect{why: "it changes what keys do, or where they go"}, `
 			assume-paste-time backspace detach-on-destroy escape-time extended-keys extended-keys-format focus-follows-mouse
-			initial-repeat-time key-table mode-keys prefix prefix2 prefix-timeout repeat-time status-keys synchronize-panes
+			initial-repeat-time key-table mode-keys prefix prefix2 prefix-timeout repeat-time status-keys
 			user-keys xterm-keys`},
 		{optionEffect{why: "it opens the clipboard, the terminal or names in tmux to programs in panes"},
 			"allow-passthrough allow-rename allow-set-title default-terminal get-clipboard set-clipboard terminal-features"},
@@ -68,8 +70,9 @@ var optionEffects = func() map[string]optionEffect {
 		{optionEffect{why: "it passes variables of terminals on to sessions"}, "update-environment"},
 		{optionEffect{why: "tmux writes to the file that it names"}, "history-file"},
 		{optionEffect{why: "it can throw text or paste buffers away"}, `
-			alternate-screen buffer-limit clear-on-attach history-limit input-buffer-size message-limit prompt-history-limit`},
-		{optionEffect{why: "it can throw text away", safe: "on"}, "remain-on-exit scroll-on-clear"},
+			buffer-limit clear-on-attach history-limit input-buffer-size message-limit prompt-history-limit`},
+		{optionEffect{why: "it can throw text away", safe: "on", pane: true}, "alternate-screen remain-on-exit scroll-on-clear"},
+		{optionEffect{why: "what is typed into one pane is typed into others too", pane: true}, "synchronize-panes"},
 	} {
 		for name := range strings.FieldsSeq(group.names) {
 			m[name] = group.effect
@@ -112,9 +115,9 @@ func effectOfOption(name string, value *string, v tmux.Version) optionEffect {
 	return optionEffect{}
 }
 
-// permitOption checks that this call may set an option to a value, and asks the user if
-// that could end this agent.
-func (c *call) permitOption(ctx context.Context, name string, value *string) error {
+// permitOption checks that this call may set an option to a value, and guards this agent
+// against one that could end it or change its pane.
+func (c *call) permitOption(ctx context.Context, p place, name string, value *string) error {
 	v, err := c.tmux.Version(ctx)
 	if err != nil {
 		return err
@@ -126,8 +129,16 @@ func (c *call) permitOption(ctx context.Context, name string, value *string) err
 	if err := c.permit(Destructive, effect.why); err != nil {
 		return err
 	}
-	if effect.ends {
-		return c.spare(ctx, ends, theServer, aimed{})
+	at := aimed{target: p.target}
+	switch {
+	case effect.ends:
+		return c.spare(ctx, ends, theServer, at)
+	case !effect.pane:
+		return nil
+	case p.scope == tmux.PaneOptions:
+		return c.spare(ctx, disturbs, aPane, at)
+	case p.ofObject():
+		return c.spare(ctx, disturbs, aWindow, at)
 	}
-	return nil
+	return c.spare(ctx, disturbs, theServer, at)
 }

@@ -208,7 +208,7 @@ var setOption = newTool(tool{
 	if err != nil {
 		return out, err
 	}
-	if err := c.permitOption(ctx, in.Option, in.Value); err != nil {
+	if err := c.permitOption(ctx, p, in.Option, in.Value); err != nil {
 		return out, err
 	}
 	options := c.tmux.OptionsAt(p.scope, p.target)
