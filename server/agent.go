@@ -48,8 +48,11 @@ const mostKnownAgents = 1000
 
 // programs returns the agents of panes by pane id: those that are running, and those that
 // ran there and have ended.
-func (k *knownAgents) programs(socket string, panes []agentPane) (running, ended map[tmux.PaneID]agents.Program) {
-	at := agentsAt(panes)
+func (c *call) programs(ctx context.Context, panes []agentPane) (running, ended map[tmux.PaneID]agents.Program) {
+	k, at := &c.s.agents, agentsByName(panes)
+	if c.sees(ctx) {
+		at = agentsAt(panes)
+	}
 	running, ended = map[tmux.PaneID]agents.Program{}, map[tmux.PaneID]agents.Program{}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -57,7 +60,7 @@ func (k *knownAgents) programs(socket string, panes []agentPane) (running, ended
 		k.panes = map[string]knownAgent{}
 	}
 	for _, p := range panes {
-		key := socket + " " + string(p.ID)
+		key := c.tmux.SocketPath() + " " + string(p.ID)
 		if program, ok := at[p.PID]; ok && !p.Dead {
 			running[p.ID], k.panes[key] = program, knownAgent{program, p.PID}
 			continue
@@ -73,6 +76,18 @@ func (k *knownAgents) programs(socket string, panes []agentPane) (running, ended
 		}
 	}
 	return running, ended
+}
+
+// agentsByName uses the names of the running commands. It does not detect programs run by an
+// interpreter, or versions.
+func agentsByName(panes []agentPane) map[int]agents.Program {
+	found := map[int]agents.Program{}
+	for _, pane := range panes {
+		if name, ok := agents.Recognise("", []string{pane.Command}); ok {
+			found[pane.PID] = agents.Program{Name: name}
+		}
+	}
+	return found
 }
 
 // seenAgent is an agent in a pane and its state at one moment.
@@ -103,7 +118,7 @@ func (c *call) agentsIn(ctx context.Context, ids []tmux.PaneID) ([]seenAgent, er
 			return nil, paneNotFound(string(id))
 		}
 	}
-	running, ended := c.s.agents.programs(c.tmux.SocketPath(), panes)
+	running, ended := c.programs(ctx, panes)
 	var seen []seenAgent
 	for _, p := range panes {
 		if program, ok := running[p.ID]; ok {

@@ -148,7 +148,7 @@ func (p *prompter) ready(ctx context.Context) error {
 	for {
 		if time.Since(found) > promptFind {
 			found = time.Now()
-			if err := p.find(); err != nil {
+			if err := p.find(ctx); err != nil {
 				return err
 			}
 			if err := p.look(ctx); err != nil {
@@ -190,8 +190,8 @@ func (p *prompter) ready(ctx context.Context) error {
 }
 
 // find checks that an agent runs in the pane, and that the prompt will reach it unchanged.
-func (p *prompter) find() error {
-	running, ended := p.s.agents.programs(p.tmux.SocketPath(), []agentPane{p.now.agentPane})
+func (p *prompter) find(ctx context.Context) error {
+	running, ended := p.programs(ctx, []agentPane{p.now.agentPane})
 	program, ok := running[p.pane]
 	if !ok {
 		if was, ok := ended[p.pane]; ok {

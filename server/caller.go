@@ -18,6 +18,10 @@ type Caller struct {
 	Socket string
 	// Server is the process of its tmux server, an ancestor of this one; 0 if unknown.
 	Server int
+	// Outside is set if the environment says that the agent runs in no pane, by empty
+	// variables. Otherwise it may run in any pane of a tmux server whose processes cannot be
+	// seen from here, as from another container.
+	Outside bool
 	// Lost is set if the environment names a pane but this process is not a descendant of
 	// it: for example, a client's daemon that outlives the pane in which it was started.
 	// Pane is then empty. The agent may run in any pane, most likely in one that runs
@@ -42,7 +46,7 @@ func callerOf(env map[string]string, above []ancestor) Caller {
 	_, hasTmux := env["TMUX"]
 	_, hasPane := env["TMUX_PANE"]
 	if (hasTmux || hasPane) && env["TMUX"] == "" && env["TMUX_PANE"] == "" {
-		return Caller{}
+		return Caller{Outside: true}
 	}
 	environments := []map[string]string{env}
 	for _, a := range above {

@@ -118,7 +118,7 @@ func TestCallerNeedsProof(t *testing.T) {
 		{"a daemon", in("%5", 3), []ancestor{self, client(in("%5", 3))}, lost},
 		{"a daemon that passes nothing on", nil, []ancestor{self, client(in("%5", 3))}, lost},
 		{"nothing can be read", in("%5", 3), nil, Caller{Socket: "/tmp/s", Lost: true}},
-		{"empty variables", map[string]string{"TMUX": "", "TMUX_PANE": ""}, []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{}},
+		{"empty variables", map[string]string{"TMUX": "", "TMUX_PANE": ""}, []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Outside: true}},
 	} {
 		if got := callerOf(c.env, c.above); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)

@@ -102,9 +102,10 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 		d.Findings = append(d.Findings, Finding{Kind: FoundNoSocket, Text: text, Hint: hint})
 	}
 	c := s.cfg.Caller
+	here := (&call{s: s, tmux: srv}).sees(ctx)
 	d.Caller = &DiagnosedCaller{Pane: c.Pane}
 	switch {
-	case c.Lost:
+	case c.Lost || !here && !c.Outside:
 		d.Caller.Place = "unknown"
 	case c.Pane == "":
 		d.Caller.Place = "outside"
@@ -165,7 +166,7 @@ func (d *Diagnosis) write(w io.Writer) {
 	}
 	switch d.Caller.Place {
 	case "unknown":
-		line("caller", "unknown: TMUX_PANE names a pane that this process does not run in; a call on a pane that may be the agent's needs consent")
+		line("caller", "unknown: the pane that TMUX_PANE names is not this process's, or tmux runs in another container; a call on a pane that may be the agent's needs consent")
 	case "outside":
 		line("caller", "outside tmux")
 	case "here":

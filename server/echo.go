@@ -3,7 +3,6 @@ package server
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -83,7 +82,7 @@ func echoOf(text string) echo {
 
 // at returns the echo of something typed while a pane looked like this, at most so long ago,
 // appended to before, if any.
-func (e echo) at(look *tmux.Look, before *echo, ago time.Duration) *echo {
+func (e echo) at(pid int, look *tmux.Look, before *echo, ago time.Duration) *echo {
 	if before != nil {
 		e.lines = append(slices.Clone(before.lines), e.lines...)
 		e.known, e.row, e.text = before.known, before.row, before.text
@@ -95,7 +94,7 @@ func (e echo) at(look *tmux.Look, before *echo, ago time.Duration) *echo {
 	e.known = true
 	e.row, e.text = look.CursorLine()
 	left, typed := leftOfCursor(look), (len(e.lines) > 0 || e.entered || e.edits) && !e.command
-	if pid, err := strconv.Atoi(look.PID); typed && err == nil && !look.Alternate && strings.TrimSpace(left) != "" && runner.WasAtPrompt(pid, look.TTY, left, ago) {
+	if typed && !look.Alternate && strings.TrimSpace(left) != "" && runner.WasAtPrompt(pid, look.TTY, left, ago) {
 		e.prompt, e.promptRow = left, e.row
 		e.text = strings.TrimRight(e.prompt, " ") // without what is on the right
 	}

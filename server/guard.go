@@ -106,7 +106,7 @@ func (c *call) typeUnless(ctx context.Context, own presence, on aimed, what echo
 	if err != nil || reaches {
 		return before.ID, reaches, err
 	}
-	c.typed(before, what, began)
+	c.typed(ctx, before, what, began)
 	for _, next := range bursts[1:] {
 		if err = next.after(ctx, before); err == nil {
 			_, reaches, err = c.typeBurst(ctx, own, aimed{selection: selection{pane: before.ID}, target: before.ID}, before, next.cmds)
@@ -200,7 +200,7 @@ func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error)
 	if err != nil || rows[0].ID == "" { // reported by typeUnless
 		return on, err
 	}
-	if pane := rows[0]; runner.CutsLines(pane.PID, pane.TTY) {
+	if pane := rows[0]; c.sees(ctx) && runner.CutsLines(pane.PID, pane.TTY) {
 		return on, faultf(kindRefused, "nothing was typed: a line has %d bytes, and the terminal of pane %s, which gathers lines for its program, keeps %d", size, pane.ID, runner.MostLine).
 			suggest("type shorter lines, or have the program read a file; run_command takes commands of any length")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 
 	"tmuxmcp/tmux"
 )
@@ -55,8 +56,39 @@ func (c *call) presence(ctx context.Context) (presence, error) {
 	return *c.own, nil
 }
 
+// local reports whether the processes of the tmux server have the same numbers here, so that
+// they can be looked up. Otherwise nothing is known of them, as outside Linux.
+func (c *call) local(ctx context.Context) (bool, error) {
+	p, err := c.tmux.Process(ctx)
+	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
+		return true, nil // it has none
+	}
+	return p.Here, err
+}
+
+// sees reports whether that is known.
+func (c *call) sees(ctx context.Context) bool {
+	here, err := c.local(ctx)
+	return here && err == nil
+}
+
+// pid returns the process of a pane's program, or 0 if it cannot be looked up.
+func (c *call) pid(ctx context.Context, of tmux.PaneState) int {
+	pid, _ := strconv.Atoi(of.PID)
+	if !c.sees(ctx) {
+		return 0
+	}
+	return pid
+}
+
 func (c *call) findPresence(ctx context.Context) (p presence, err error) {
 	caller := c.s.cfg.Caller
+	if caller.Outside {
+		return p, nil
+	}
+	if here, err := c.local(ctx); caller.Server == 0 && (!here || err != nil) { // it may run in any
+		return presence{every: true, which: ", in which this agent may run: the processes of this tmux server cannot be seen from here"}, err
+	}
 	switch {
 	case caller.Lost && c.s.mayHurtCaller(c.tmux):
 		return c.lostPresence(ctx)

@@ -12,7 +12,6 @@ import (
 
 	"tmuxmcp/internal/procstat"
 	"tmuxmcp/server/agents"
-	"tmuxmcp/tmux"
 )
 
 // agentsAt finds the agents that panes run from the processes started in the panes: in the
@@ -124,11 +123,7 @@ func versionOf(file string) string {
 
 // inForeground reports whether a program other than the pane's own is known to read from
 // its terminal.
-func inForeground(s tmux.PaneState) bool {
-	pid, err := strconv.Atoi(s.PID)
-	if err != nil {
-		return false
-	}
+func inForeground(pid int) bool {
 	p, err := procstat.Of(pid)
 	return err == nil && p.Foreground > 0 && p.Foreground != pid
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -17,13 +16,13 @@ import (
 
 // rests records whether the cursor is at the prompt of a shell, and reports whether at most
 // the prompt has been drawn again since the last look, or typed at.
-func (p *awaited) rests(l *tmux.Look) bool {
+func (p *awaited) rests(pid int, l *tmux.Look) bool {
 	left := strings.TrimRight(leftOfCursor(l), " ")
 	// A shell may have been in a trap or an event handler at the last look.
 	was := p.prompt || p.left != "" && sameButDigits(p.left, left)
 	again := was && redrawn(l)
 	p.left = left
-	p.prompt = p.prompt && again && !l.Printed || atPrompt(l, p.prompt && again)
+	p.prompt = p.prompt && again && !l.Printed || atPrompt(pid, l, p.prompt && again)
 	if again && p.prompt {
 		p.echo.moved(l.CursorIn() - l.WasRow)
 		return true
@@ -34,10 +33,9 @@ func (p *awaited) rests(l *tmux.Look) bool {
 // atPrompt reports whether the cursor is at a prompt of a shell that is waiting for a line.
 // If it is likely, a shell that does something else gets a moment to come back: it may be
 // in a trap or an event handler.
-func atPrompt(l *tmux.Look, likely bool) bool {
+func atPrompt(pid int, l *tmux.Look, likely bool) bool {
 	left := leftOfCursor(l)
-	pid, err := strconv.Atoi(l.PID)
-	if err != nil || l.Alternate || strings.TrimSpace(left) == "" {
+	if l.Alternate || strings.TrimSpace(left) == "" {
 		return false
 	}
 	for tries := 0; ; tries++ {

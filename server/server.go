@@ -223,5 +223,5 @@ func (s *Server) connect(socketName string) (*tmux.Server, error) {
 
 // tmuxConfig returns what all handles of this server have in common.
 func (s *Server) tmuxConfig() tmux.Config {
-	return tmux.Config{Binary: s.cfg.Tmux, Env: s.cfg.Env, Transport: s.cfg.Transport}
+	return tmux.Config{Binary: s.cfg.Tmux, Env: s.cfg.Env, Transport: s.cfg.Transport, Logger: s.cfg.Log}
 }

@@ -46,7 +46,7 @@ func (in sight) await(ctx context.Context, c *call) (*await, error) {
 
 // typed records what the call has typed into a pane since began, and how the pane looked
 // before.
-func (c *call) typed(look *tmux.Look, what echo, began time.Time) {
+func (c *call) typed(ctx context.Context, look *tmux.Look, what echo, began time.Time) {
 	c.typedLock.Lock()
 	defer c.typedLock.Unlock()
 	c.typedRow = look.History + look.CursorY
@@ -56,7 +56,7 @@ func (c *call) typed(look *tmux.Look, what echo, began time.Time) {
 		c.typedInto = append(c.typedInto, bookmark{mark: look.Mark()})
 	}
 	p := &c.typedInto[i]
-	p.echo = what.at(look, p.echo, time.Since(began))
+	p.echo = what.at(c.pid(ctx, look.PaneState), look, p.echo, time.Since(began))
 	p.prompt = p.echo.prompt != ""
 	c.s.places.set(c.tmux, *p)
 }
@@ -148,7 +148,7 @@ func (w *await) settle(ctx context.Context, p *awaited) error {
 		if err != nil {
 			return nil // show what was there before the pane was gone
 		}
-		if !p.rests(l) && l.Printed {
+		if !p.rests(w.c.pid(ctx, l.PaneState), l) && l.Printed {
 			p.printed = time.Now()
 		}
 		p.look = l

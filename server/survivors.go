@@ -35,8 +35,8 @@ type survivor struct {
 // have not ended after a moment.
 func (c *call) closing(ctx context.Context, filter tmux.Format, do func() error) error {
 	panes, err := tmux.List[paneProgram](ctx, c.tmux, tmux.ListPanes{All: true, Filter: filter})
-	if err != nil {
-		panes = nil // do fails too, or there is nothing to close
+	if err != nil || !c.sees(ctx) {
+		panes = nil // do fails too, or there is nothing to close, or to be seen
 	}
 	panes = slices.DeleteFunc(panes, func(p paneProgram) bool { return !p.known() })
 	if err := do(); err != nil || len(panes) == 0 {

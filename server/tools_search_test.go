@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -190,9 +189,8 @@ func TestSearchHoldsTmuxShortly(t *testing.T) {
 	if _, err := srv.Do(tmuxtest.Context(t), append([]tmux.Command{tmux.StartServer{}}, cmds...)...); err != nil {
 		t.Fatal(err)
 	}
-	var lists atomic.Int64
 	cfg := configFor(srv)
-	relayedTmux(t, &cfg, func() { lists.Add(1) })
+	lists := countedTmux(t, &cfg)
 	p := serve(t, cfg)
 	testtool.Eventually(t, "all panes show it", func() bool { return search(p, "needle", "").Total == panes })
 	for _, c := range []struct {
@@ -205,9 +203,9 @@ func TestSearchHoldsTmuxShortly(t *testing.T) {
 		{"ne+dles", `,"regex":true`, 0},
 		{"zzz", `,"content_start":-2000`, 0},
 	} {
-		before := lists.Load()
+		before := lists()
 		got := search(p, c.pattern, c.more)
-		n := lists.Load() - before
+		n := lists() - before
 		if n < 5 || got.Total != c.want {
 			t.Errorf("%q%s is found in %d panes by %d lists, want %d by 5 at least", c.pattern, c.more, got.Total, n, c.want)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"regexp"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -90,7 +89,7 @@ func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
 	type place struct{ X, Y, History int }
 	start, moved := time.Now(), time.Time{}
 	was := place{before.CursorX, before.CursorY, before.History}
-	pid, _ := strconv.Atoi(before.PID)
+	pid := c.pid(ctx, before.PaneState)
 	for read := start; ; {
 		if runner.Unread(pid, before.TTY) {
 			read = time.Now()

@@ -269,7 +269,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	req.text, req.mixed = text, stdin != nil && len(items) > 1 && typed
 	start := time.Now()
 	rep, err := s.transport.run(ctx, req)
-	if s.cfg.Logger != nil {
+	if l := s.cfg.Logger; l != nil && l.Enabled(ctx, slog.LevelDebug) {
 		// The words themselves may be what a user types.
 		var names []string
 		size := len(req.stdin)
@@ -279,7 +279,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		for _, w := range req.words {
 			size += len(w)
 		}
-		s.cfg.Logger.DebugContext(ctx, "tmux", "commands", names, "bytes", size, "code", rep.code, "duration", time.Since(start), "error", err)
+		l.DebugContext(ctx, "tmux", "commands", names, "bytes", size, "code", rep.code, "duration", time.Since(start), "error", err)
 	}
 	outputs := m.split(rep.stdout, parts)
 	proven := closed && len(outputs) == parts

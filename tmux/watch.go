@@ -125,7 +125,8 @@ func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
 	}
 	if !p.announced && state.Generation == nil {
 		// It fails, for now, if the pane's program is just being started.
-		p.announced = w.ttys.add(w.ctx, state, w.wakes)
+		process, err := w.srv.Process(w.ctx)
+		p.announced = err == nil && process.Here && w.ttys.add(w.ctx, state, w.wakes)
 	}
 	printed = printed || state.Generation != nil && p.state.Generation != nil && *state.Generation != *p.state.Generation
 	p.state, p.looked = state, began

@@ -30,7 +30,7 @@ func slowly(m Members, raw []byte) bool {
 				known := false
 				if inner, known = m[text]; !known {
 					for other := range m {
-						if strings.ToUpper(text) == strings.ToUpper(other) || strings.EqualFold(text, other) {
+						if strings.EqualFold(text, other) {
 							return false
 						}
 					}
