@@ -102,7 +102,7 @@ func (s *Server) WriteMarkdown(w io.Writer) error {
 	for _, r := range rowNames {
 		all.Rows = append(all.Rows, struct{ Name, Properties string }{r.name, properties(params.FieldsOf(r.typ))})
 	}
-	for _, r := range resources {
+	for _, r := range s.resources {
 		all.Resources = append(all.Resources, struct{ URI, Desc string }{r.uri, r.desc})
 	}
 	return catalogue.Execute(w, all)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -88,6 +89,11 @@ func (s *Server) explain(r stdio.Request, err error) *mcp.JSONRPCErrorDetails {
 		f = argumentFault("uri", "is required")
 	case errors.Is(err, mcpserver.ErrResourceNotFound):
 		f = faultf(kindNotFound, "there is no such resource")
+		for _, known := range resources {
+			if _, ok := known.variables(uri); ok {
+				f.msg = cmp.Or(s.withheld(known), f).msg
+			}
+		}
 	}
 	details := mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, f.msg, nil)
 	switch f.kind {

@@ -104,10 +104,16 @@ func (s *Server) addPrompts() {
 type completer struct{ s *Server }
 
 func (c completer) CompletePromptArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	if c.s.refusal(c.s.tools["list_panes"]) != nil {
+		return &mcp.Completion{}, nil
+	}
 	return c.complete(ctx, a, mcp.CompleteContext{})
 }
 
-func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
+func (c completer) CompleteResourceArgument(ctx context.Context, uri string, a mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
+	if !slices.ContainsFunc(c.s.resources, func(r resource) bool { return r.uri == uri }) {
+		return &mcp.Completion{}, nil
+	}
 	return c.complete(ctx, a, given)
 }
 
@@ -141,7 +147,7 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 		for _, r := range rows {
 			values = append(values, value(r))
 		}
-	} else if a.Name == "socket_name" && !c.s.cfg.Pin {
+	} else if a.Name == "socket_name" && !c.s.cfg.Pin && c.s.refusal(c.s.tools["list_servers"]) == nil {
 		servers, _ := c.s.servers(nil)
 		for _, srv := range servers {
 			values = append(values, filepath.Base(srv.SocketPath()))

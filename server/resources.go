@@ -18,7 +18,8 @@ import (
 type resource struct {
 	name, uri, title, desc string
 	mime                   string
-	drawn                  bool // it changes only with what a pane shows
+	drawn                  bool   // it changes only with what a pane shows
+	tools                  string // which read the same, and with which it is offered
 	read                   func(ctx context.Context, c *call, vars map[string]string) (any, error)
 }
 
@@ -28,11 +29,11 @@ const (
 )
 
 var resources = []resource{
-	{"get_sessions", "tmux://sessions{?socket_name}", "All Sessions", "All tmux sessions.", jsonType, false,
+	{"get_sessions", "tmux://sessions{?socket_name}", "All Sessions", "All tmux sessions.", jsonType, false, "list_sessions",
 		func(ctx context.Context, c *call, _ map[string]string) (any, error) {
 			return listRows[sessionInfo](ctx, c, new(tmux.Batch), tmux.ListSessions{})
 		}},
-	{"get_session", "tmux://sessions/{session_name}{?socket_name}", "Session Detail", "A tmux session and its windows.", jsonType, false,
+	{"get_session", "tmux://sessions/{session_name}{?socket_name}", "Session Detail", "A tmux session and its windows.", jsonType, false, "list_sessions list_windows",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			s := selection{name: vars["session_name"]}
 			var b tmux.Batch
@@ -50,7 +51,7 @@ var resources = []resource{
 				Windows []windowInfo `json:"windows"`
 			}{(*sessions)[0], complete[windowInfo](c, *rows, *linked)}, nil
 		}},
-	{"get_session_windows", "tmux://sessions/{session_name}/windows{?socket_name}", "Session Windows", "The windows of a tmux session.", jsonType, false,
+	{"get_session_windows", "tmux://sessions/{session_name}/windows{?socket_name}", "Session Windows", "The windows of a tmux session.", jsonType, false, "list_windows",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			s := selection{name: vars["session_name"]}
 			rows, err := listRows[windowInfo](ctx, c, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.within()})
@@ -59,7 +60,7 @@ var resources = []resource{
 			}
 			return rows, err
 		}},
-	{"get_window", "tmux://sessions/{session_name}/windows/{window_index}{?socket_name}", "Window Detail", "A tmux window and its panes.", jsonType, false,
+	{"get_window", "tmux://sessions/{session_name}/windows/{window_index}{?socket_name}", "Window Detail", "A tmux window and its panes.", jsonType, false, "list_windows list_panes",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			s := selection{name: vars["session_name"], index: vars["window_index"]}
 			if err := s.check(); err != nil {
@@ -80,11 +81,11 @@ var resources = []resource{
 				Panes []paneInfo `json:"panes"`
 			}{complete[windowInfo](c, *rows, *linked)[0], complete[paneInfo](c, *paneRows, *linked)}, nil
 		}},
-	{"get_pane", "tmux://panes/{pane_id}{?socket_name}", "Pane Detail", "A tmux pane.", jsonType, false,
+	{"get_pane", "tmux://panes/{pane_id}{?socket_name}", "Pane Detail", "A tmux pane.", jsonType, false, "list_panes",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			return find[paneInfo](ctx, c, selection{pane: tmux.PaneID(vars["pane_id"])})
 		}},
-	{"get_pane_content", "tmux://panes/{pane_id}/content{?socket_name}", "Pane Content", "The visible screen of a tmux pane.", textType, true,
+	{"get_pane_content", "tmux://panes/{pane_id}/content{?socket_name}", "Pane Content", "The visible screen of a tmux pane.", textType, true, "capture_pane",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			target, err := c.spec(selection{pane: tmux.PaneID(vars["pane_id"])})
 			if err != nil {
@@ -98,8 +99,13 @@ var resources = []resource{
 		}},
 }
 
+// addResources registers the resources that this server offers.
 func (s *Server) addResources() {
 	for _, r := range resources {
+		if s.withheld(r) != nil {
+			continue
+		}
+		s.resources = append(s.resources, r)
 		s.mcp.AddResourceTemplate(r.template(), func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			if req.Params.RequestState != "" {
 				return nil, errForged
@@ -112,6 +118,16 @@ func (s *Server) addResources() {
 			return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: r.mime, Text: text}}, nil
 		})
 	}
+}
+
+// withheld returns why this server does not offer a resource, or nil.
+func (s *Server) withheld(r resource) *fault {
+	for name := range strings.FieldsSeq(r.tools) {
+		if f := s.refusal(s.tools[name]); f != nil {
+			return f
+		}
+	}
+	return nil
 }
 
 // template returns the template of the resource's URIs.

@@ -78,6 +78,71 @@ func TestResourcesAreWhatToolsReturn(t *testing.T) {
 	}
 }
 
+// TestResourcesComeWithTheirTools: a server that does not offer a tool does not offer what
+// reads the same either, by any method.
+func TestResourcesComeWithTheirTools(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "work")
+	reads := map[string][]string{ // and by their names as URIs
+		"tmux://sessions": {"list_sessions"}, "tmux://sessions/work": {"list_sessions", "list_windows"}, "tmux://sessions/work/windows": {"list_windows"},
+		"tmux://sessions/work/windows/0": {"list_windows", "list_panes"}, "tmux://panes/%0": {"list_panes"}, "tmux://panes/%0/content": {"capture_pane"},
+	}
+	offered := 0
+	for _, change := range []func(cfg *server.Config){
+		func(*server.Config) {},
+		func(cfg *server.Config) { cfg.Toolsets = []string{"buffers"} },
+		func(cfg *server.Config) { cfg.Toolsets = []string{"core"} },
+		func(cfg *server.Config) { cfg.Toolsets = []string{"windows"} },
+		func(cfg *server.Config) { cfg.Toolsets = []string{"sessions", "hooks"} },
+		func(cfg *server.Config) { cfg.Toolsets = []string{"panes"} },
+		func(cfg *server.Config) { cfg.Effects = []string{"manage", "execute", "teardown"} },
+		func(cfg *server.Config) { cfg.Effects = []string{"inspect"} },
+	} {
+		cfg := configFor(srv)
+		change(&cfg)
+		c := &client{peer: connect(t, cfg), revision: "2025-06-18", capabilities: `{}`}
+		c.hello()
+		var tools []string
+		for _, tool := range c.listed() {
+			tools = append(tools, tool.Name)
+		}
+		var list struct {
+			Templates []struct{ URITemplate string } `json:"resourceTemplates"`
+		}
+		raw := c.request("resources/templates/list", struct{}{}).Result
+		if json.Unmarshal(raw, &list) != nil || list.Templates == nil {
+			t.Fatalf("the templates are %s", raw)
+		}
+		completes := func(ref map[string]any, argument string) bool {
+			r := c.request("completion/complete", map[string]any{"ref": ref, "argument": map[string]any{"name": argument, "value": ""}})
+			return strings.Contains(string(r.Result), "%0") || strings.Contains(string(r.Result), "work")
+		}
+		if got := completes(map[string]any{"type": "ref/prompt", "name": "interrupt_gracefully"}, "pane_id"); got != slices.Contains(tools, "list_panes") {
+			t.Errorf("%v, %v: a prompt's pane is completed: %t", cfg.Toolsets, cfg.Effects, got)
+		}
+		for uri, needs := range reads {
+			want := !slices.ContainsFunc(needs, func(tool string) bool { return !slices.Contains(tools, tool) })
+			template := strings.NewReplacer("work", "{session_name}", "%0", "{pane_id}", "windows/0", "windows/{window_index}").Replace(uri) + "{?socket_name}"
+			listed := slices.ContainsFunc(list.Templates, func(r struct{ URITemplate string }) bool { return r.URITemplate == template })
+			if want {
+				offered++
+			}
+			if listed != want || strings.Contains(template, "/{") && completes(map[string]any{"type": "ref/resource", "uri": template}, regexp.MustCompile(`{(\w+)}`).FindStringSubmatch(template)[1]) != want {
+				t.Errorf("%v, %v: %s is listed: %t, or completed, want %t", cfg.Toolsets, cfg.Effects, template, listed, want)
+			}
+			for _, method := range []string{"resources/read", "resources/subscribe"} {
+				if r := c.request(method, map[string]any{"uri": uri}); (r.Error == nil) != want || !want && !strings.Contains(r.Error.Message, " is in the toolset ") {
+					t.Errorf("%v, %v: %s of %s is answered with %s %+v", cfg.Toolsets, cfg.Effects, method, uri, r.Result, r.Error)
+				}
+			}
+		}
+	}
+	if offered != 6+0+6+1+1+2+0+6 {
+		t.Errorf("%d resources are offered", offered)
+	}
+}
+
 // decoded is a value as it comes out of JSON.
 func decoded(t *testing.T, v any) (out any) {
 	t.Helper()

@@ -23,11 +23,13 @@ import (
 
 // Server is an MCP server over tmux. It is safe for concurrent use.
 type Server struct {
-	cfg    Config
-	mcp    *mcpserver.MCPServer
-	tools  map[string]*tool
-	order  []string // in catalogue order
-	digest digester
+	cfg   Config
+	mcp   *mcpserver.MCPServer
+	tools map[string]*tool
+	order []string // in catalogue order
+	// resources are those that this server offers.
+	resources []resource
+	digest    digester
 	// cursors are the short cursors that clients have; nil until this server is serving.
 	cursors *cursors
 	places  places

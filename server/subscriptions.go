@@ -78,11 +78,11 @@ func (b *subscription) check(ctx context.Context, limit time.Duration) {
 // exist. Subscribing twice makes one subscription.
 func (s *Server) subscribe(ctx context.Context, who any, uri string, updated func()) error {
 	var vars map[string]string
-	i := slices.IndexFunc(resources, func(r resource) (ok bool) { vars, ok = r.variables(uri); return ok })
+	i := slices.IndexFunc(s.resources, func(r resource) (ok bool) { vars, ok = r.variables(uri); return ok })
 	if i < 0 {
 		return mcpserver.ErrResourceNotFound
 	}
-	r := resources[i]
+	r := s.resources[i]
 	srv, err := s.handle(vars["socket_name"])
 	if err != nil {
 		return err
