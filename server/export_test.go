@@ -87,6 +87,23 @@ func (s *Server) AddUndeclared() {
 		func(context.Context, *call, struct{}) (text, error) { return text{}, nil }))
 }
 
+// HoldSlots takes all slots of the tmux server.
+func (s *Server) HoldSlots(ctx context.Context) (release func(), err error) {
+	var all []func()
+	for range maxAtOnce {
+		leave, err := s.slot(ctx, s.handles[""])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, leave)
+	}
+	return func() {
+		for _, leave := range all {
+			leave()
+		}
+	}, nil
+}
+
 // SetConsentWait sets how long the user may take to answer.
 func (s *Server) SetConsentWait(d time.Duration) { s.consentWait = d }
 

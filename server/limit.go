@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -18,10 +19,10 @@ const maxResult = 1_000_000
 // a result that is too large, since what a terminal printed last matters most. Text loses
 // its beginning and a list its first items; structured content keeps its shape, and the
 // text block says how much was removed.
-func (s *Server) limit(res *mcp.CallToolResult) *mcp.CallToolResult {
+func (s *Server) limit(ctx context.Context, res *mcp.CallToolResult) *mcp.CallToolResult {
 	most := maxResult
 	if s.cfg.Results == ResultsJSON {
-		most = s.cfg.MaxResult
+		most = s.budgetIn(ctx)
 	}
 	whole := Text(res)
 	raw, structured := res.StructuredContent.(json.RawMessage)

@@ -40,7 +40,7 @@ func (s *Server) run(ctx context.Context, req mcp.CallToolRequest) (res *mcp.Cal
 	if err != nil || res == nil {
 		return res, err
 	}
-	return s.limit(res), nil
+	return s.limit(ctx, res), nil
 }
 
 // attempt runs the tool that a request names, if this server offers it.

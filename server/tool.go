@@ -180,7 +180,7 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 		if c.tmux, err = s.handle(named.socketName()); err != nil {
 			return nil, err
 		}
-		c.waits = t.selfBounded || waits
+		c.waits = waits
 	}
 	if err := c.enter(ctx); err != nil {
 		return nil, err

@@ -78,10 +78,14 @@ func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResu
 		return out, argumentFault("operations", "must have 1 to %d items", maxOperations)
 	}
 	room := s.budgetIn(ctx)
+	if s.cfg.Results == ResultsJSON {
+		room = room * 4 / 9 // the answer contains each twice: see fit
+	}
 	for i, op := range in.Operations {
 		start := time.Now()
 		row := s.batchRow(withBudget(ctx, room/(len(in.Operations)-i)), op, ceiling)
-		room -= len(row.text())
+		raw, _ := row.StructuredContent.(json.RawMessage)
+		room = max(0, room-len(row.text())-len(raw))
 		row.Index, row.Tool = i, op.Tool
 		row.ElapsedSeconds = seconds(time.Since(start))
 		out.Results = append(out.Results, row)

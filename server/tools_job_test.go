@@ -225,3 +225,39 @@ func TestCancelHitsNobodyElse(t *testing.T) {
 		})
 	}
 }
+
+// TestOnlyWaitsNeedNoSlot: of the calls that may wait, those that do not are bounded in
+// number as all others are.
+func TestOnlyWaitsNeedNoSlot(t *testing.T) {
+	t.Parallel()
+	srv, _ := shellPane(t, "bash")
+	s := newServer(t, configFor(srv))
+	p := connectTo(t, s)
+	p.handshake("{}")
+	job := p.command("%0", "sleep 600", `"detach":true`)
+	release, err := s.HoldSlots(tmuxtest.Context(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func(tool string, args map[string]any) <-chan reply {
+		c, _ := p.begin("tools/call", map[string]any{"name": tool, "arguments": args})
+		return c
+	}
+	bounded := []<-chan reply{
+		begin("get_job", map[string]any{"job_id": job.JobID}),
+		begin("run_command", map[string]any{"pane_id": "%0", "command": "true", "detach": true}),
+	}
+	p.await(begin("get_job", map[string]any{"job_id": job.JobID, "timeout": 0.1}))
+	p.await(begin("wait_for_text", map[string]any{"pane_id": "%0", "patterns": []string{"nothing"}, "timeout": 0.1}))
+	for i, c := range bounded {
+		select {
+		case r := <-c:
+			t.Errorf("call %d needed no slot: %s", i, r.Result)
+		default:
+		}
+	}
+	release()
+	for _, c := range bounded {
+		p.await(c)
+	}
+}

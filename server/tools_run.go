@@ -127,8 +127,12 @@ func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
 	}
 	at := pane.on(c)
 	at.Pane = string(pane.ID)
+	c.leave() // the slot is not for waiting
 	release, waited, ok := c.s.files.Take(ctx, at, c.s.cfg.WaitMax)
+	late := c.enter(ctx)
 	switch {
+	case late != nil:
+		err = late
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case !ok:
