@@ -18,11 +18,16 @@ var capturePane = newTool(tool{
 }, func(ctx context.Context, c *call, in capturePaneIn) (screenText, error) {
 	target := c.on.target
 	var b tmux.Batch
-	panes := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target}, "pane_id", "pane_height", "history_size")
-	screen := tmux.Add(&b, tmux.CapturePane{
+	panes := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target}, "pane_id", "pane_height", "pane_width", "history_size")
+	capture := tmux.CapturePane{
 		Target: target, Print: true, Start: in.Start, End: in.End,
 		Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
-	})
+	}
+	screen := new([]byte)
+	long := in.long()
+	if !long {
+		screen = tmux.Add(&b, capture)
+	}
 	var hidden *[]byte // it may have a different height
 	if in.Hidden {
 		hidden = tmux.Add(&b, tmux.CapturePane{Target: target, Print: true, Alternate: true})
@@ -42,6 +47,17 @@ var capturePane = newTool(tool{
 	if out.Outside = in.outside(out.FirstLine, out.LastLine); out.Outside {
 		return out, nil
 	}
+	if long {
+		capture.Target = pane.PaneID
+		from, to := max(int(in.Start), out.FirstLine), out.LastLine
+		if in.End != nil && *in.End != tmux.LineEdge {
+			to = min(max(int(*in.End), out.FirstLine), to)
+		}
+		var err error
+		if *screen, err = c.inPieces(ctx, capture, [2]int{min(from, to), max(from, to)}, pane.HistorySize, pane.PaneWidth, mostCaptured); err != nil {
+			return out, err
+		}
+	}
 	lines, cut := lastLines(screenLines(*screen), in.MaxLines)
 	if cut > 0 {
 		lines = append([]string{fmt.Sprintf("[... truncated %d lines ...]", cut)}, lines...)
@@ -49,6 +65,14 @@ var capturePane = newTool(tool{
 	out.Result = strings.Join(lines, "\n")
 	return out, nil
 })
+
+// mostCaptured is how much text is captured at once, in bytes.
+const mostCaptured = 16 << 20
+
+// long reports whether these may be more lines than one list should capture.
+func (in capturePaneIn) long() bool {
+	return !in.Hidden && !in.Pending && (in.Start == tmux.LineEdge || in.Start < -mostCells/100)
+}
 
 // outside reports whether a pane with lines first to last has none of the requested ones:
 // tmux then answers with the nearest.

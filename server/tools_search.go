@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -209,7 +210,28 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 	}
 	found = []paneMatch{}
 	look := matching{most: c.s.matchTime}
+	take := func(p paneMatch, joined, last []byte) error {
+		lines := screenLines(joined)
+		matches, err := look.indexes(ctx, m, lines)
+		if len(matches) > 0 && err == nil {
+			at := rowsOf(strings.Split(string(joined), "\n"), strings.Split(string(last), "\n"), in.span(p)[0])
+			p.addMatches(lines, matches, at, in)
+			found = append(found, p)
+		}
+		return err
+	}
 	for len(panes) > 0 {
+		if p := panes[0]; p.cells(in.rows(p)) > mostCells {
+			p, joined, last, err := c.searchedLong(ctx, p, in, exact, rows)
+			if err == nil {
+				err = take(p, joined, last)
+			}
+			if err != nil && !errors.Is(err, tmux.ErrNotFound) {
+				return nil, err
+			}
+			panes = panes[1:]
+			continue
+		}
 		var b tmux.Batch
 		var now []*[]paneMatch
 		var joined, last []*[]byte
@@ -219,7 +241,7 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 			if rows {
 				cost *= 2
 			}
-			if cells += cost; cells > mostCells && len(last) > 0 {
+			if cells += cost; cells > mostCells && len(last) > 0 || p.cells(in.rows(p)) > mostCells {
 				break
 			}
 			row, capture := &[]paneMatch{p}, in.capture(p)
@@ -227,11 +249,9 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 				out := tmux.Add(&b, capture)
 				joined, last = append(joined, out), append(last, out)
 			} else {
-				row = tmux.Rows[paneMatch](&b, tmux.DisplayMessage{Target: tmux.TargetSpec(fmt.Sprintf("%s:%s.%s", p.SessionID, p.WindowID, p.PaneID))})
+				row = tmux.Rows[paneMatch](&b, p.itself())
 				joined = append(joined, tmux.Add(&b, capture))
-				// With these flags the rows are exactly the pieces of the joined lines.
-				capture.Join, capture.KeepSpaces, capture.UsedCells = false, true, exact
-				last = append(last, tmux.Add(&b, capture))
+				last = append(last, tmux.Add(&b, unjoined(capture, exact)))
 			}
 			now = append(now, row)
 		}
@@ -240,15 +260,8 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 			return nil, err
 		}
 		for i := range done {
-			p, lines := (*now[i])[0], screenLines(*joined[i])
-			matches, err := look.indexes(ctx, m, lines)
-			if err != nil {
+			if err := take((*now[i])[0], *joined[i], *last[i]); err != nil {
 				return nil, err
-			}
-			if len(matches) > 0 {
-				at := rowsOf(strings.Split(string(*joined[i]), "\n"), strings.Split(string(*last[i]), "\n"), in.first(p))
-				p.addMatches(lines, matches, at, in)
-				found = append(found, p)
 			}
 		}
 		if done < len(last) {
@@ -257,6 +270,73 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 		panes = panes[done:]
 	}
 	return found, nil
+}
+
+// searchedLong captures a pane that is too large for one list.
+func (c *call) searchedLong(ctx context.Context, p paneMatch, in searchPanesIn, exact, rows bool) (_ paneMatch, joined, last []byte, err error) {
+	if rows {
+		var b tmux.Batch
+		now := tmux.Rows[paneMatch](&b, p.itself())
+		if err := b.Do(ctx, c.tmux); err != nil {
+			return p, nil, nil, err
+		}
+		p = (*now)[0]
+	}
+	capture := in.capture(p)
+	joined, err = c.inPieces(ctx, capture, in.span(p), p.History, p.Width, mostSearched)
+	if last = joined; rows && err == nil {
+		last, err = c.inPieces(ctx, unjoined(capture, exact), in.span(p), p.History, p.Width, mostSearched)
+	}
+	return p, joined, last, err
+}
+
+// mostSearched is how much text of one pane is searched, in bytes.
+const mostSearched = 64 << 20
+
+// inPieces captures rows in lists between which tmux serves others. history is the size of
+// the history for which their numbers hold. Joined lines go on in the next piece.
+func (c *call) inPieces(ctx context.Context, capture tmux.CapturePane, span [2]int, history, width, most int) (out []byte, err error) {
+	from, to := span[0], span[1]
+	for tries := 0; from <= to; {
+		end := tmux.Line(min(to, from+mostCells/width))
+		capture.Start, capture.End = tmux.Line(from), &end
+		var b tmux.Batch
+		size := tmux.Displayed(&b, tmux.DisplayMessage{Target: capture.Target, Message: "#{history_size}"})
+		text, seam := tmux.Add(&b, capture), new([]byte)
+		if capture.Join && int(end) < to {
+			next := end + 1
+			both := capture
+			both.Start, both.End = end, &next
+			seam = tmux.Add(&b, both)
+		}
+		if err := b.Do(ctx, c.tmux); err != nil {
+			return nil, err
+		}
+		if now, _ := strconv.Atoi(*size); now > history && tries < 3 { // they have moved up
+			from, to, history, tries = from-(now-history), to-(now-history), now, tries+1
+			continue
+		}
+		if bytes.Count(*seam, []byte("\n")) == 1 { // the last row goes on in the next
+			*text = bytes.TrimSuffix(*text, []byte("\n"))
+		}
+		out, from, tries = append(out, *text...), int(end)+1, 0
+		if len(out) > most {
+			return nil, faultf(kindRefused, "these lines have more than %d MB", most>>20).suggest("ask for fewer of them, by the first and the last")
+		}
+	}
+	return out, nil
+}
+
+// itself returns the command that lists the pane at the place where it was found.
+func (p paneMatch) itself() tmux.DisplayMessage {
+	return tmux.DisplayMessage{Target: tmux.TargetSpec(fmt.Sprintf("%s:%s.%s", p.SessionID, p.WindowID, p.PaneID))}
+}
+
+// unjoined returns the command that captures the same, as exactly the pieces of the joined
+// lines.
+func unjoined(capture tmux.CapturePane, exact bool) tmux.CapturePane {
+	capture.Join, capture.KeepSpaces, capture.UsedCells = false, true, exact
+	return capture
 }
 
 // capture returns the command that captures the searched part of a pane.
@@ -293,15 +373,16 @@ func doneOf(captured []*[]byte, err error) (int, error) {
 	return done, nil
 }
 
-// first returns the first row of a capture of a pane.
-func (in searchPanesIn) first(p paneMatch) int {
+// span returns the first and the last row of a capture of a pane.
+func (in searchPanesIn) span(p paneMatch) [2]int {
 	within := func(l *tmux.Line, otherwise int) int {
 		if l == nil {
 			return otherwise
 		}
 		return min(max(int(*l), -p.History), p.Height-1)
 	}
-	return min(within(in.ContentStart, 0), within(in.ContentEnd, p.Height-1))
+	start, end := within(in.ContentStart, 0), within(in.ContentEnd, p.Height-1)
+	return [2]int{min(start, end), max(start, end)}
 }
 
 // rowsOf returns the rows in which joined lines begin. The first of plain is in row first.

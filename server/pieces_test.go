@@ -1,0 +1,91 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// TestLongPanesInPieces: what is captured in pieces is what one list captures, wrapped lines
+// at the seams included.
+func TestLongPanesInPieces(t *testing.T) {
+	t.Parallel()
+	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "50", "-y", "20", "cat")
+	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "50000")
+	pane := tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}",
+		`awk 'BEGIN { for (i = 0; i < 9000; i++) { s = "L" i; for (j = 0; j < i % 40; j++) s = s " word" j; print s } }'; echo all; exec cat`))
+	tmuxtest.WaitScreen(t, srv, string(pane), "all")
+	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Results: ResultsJSON})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &call{s: s, tmux: srv}
+	rows, err := tmux.List[paneMatch](ctx, srv, tmux.DisplayMessage{Target: pane})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := rows[0]
+	if pieces := (p.History + p.Height) * p.Width / mostCells; pieces < 3 {
+		t.Fatalf("the pane has %d rows, too few for several pieces", p.History)
+	}
+	for _, capture := range []tmux.CapturePane{{Join: true}, {}, {KeepSpaces: true}} {
+		capture.Target, capture.Print = pane, true
+		for _, span := range [][2]int{{-p.History, p.Height - 1}, {-p.History + 1, 0}, {-p.History, -p.History + mostCells/p.Width + 1}} {
+			end := tmux.Line(span[1])
+			whole := capture
+			whole.Start, whole.End = tmux.Line(span[0]), &end
+			want, err := srv.Do(ctx, whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := c.inPieces(ctx, capture, span, p.History, p.Width, mostSearched); err != nil || string(got) != string(want[0]) {
+				t.Errorf("%+v, rows %d: %d bytes instead of %d, %v", capture, span, len(got), len(want[0]), err)
+			}
+			// Lines printed since the size of the history was read.
+			moved := [2]int{span[0] + 7, span[1] + 7}
+			if got, err := c.inPieces(ctx, capture, moved, p.History-7, p.Width, mostSearched); err != nil || string(got) != string(want[0]) {
+				t.Errorf("%+v, rows %d, moved: %d bytes instead of %d, %v", capture, span, len(got), len(want[0]), err)
+			}
+		}
+		if _, err := c.inPieces(ctx, capture, [2]int{-p.History, 0}, p.History, p.Width, 1000); err == nil || !strings.Contains(err.Error(), "these lines have more than") {
+			t.Errorf("more than fits: %v", err)
+		}
+	}
+	answer := func(tool, args string) (found struct {
+		Matches []struct {
+			Lines []string `json:"matched_lines"`
+			Rows  []int    `json:"matched_rows"`
+		}
+		Result string
+	}) {
+		t.Helper()
+		res, err := s.Call(ctx, tool, json.RawMessage(args))
+		if err != nil || res.IsError {
+			t.Fatalf("%s %s: %v %+v", tool, args, err, res)
+		}
+		raw, _ := json.Marshal(res.StructuredContent)
+		if err := json.Unmarshal(raw, &found); err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	// A row is one that capture_pane takes.
+	for i := 39; i < 9000; i += 2000 {
+		got := answer("search_panes", fmt.Sprintf(`{"pattern":"^L%d .*word38$","regex":true,"content_start":-50000}`, i))
+		if len(got.Matches) != 1 || len(got.Matches[0].Rows) != 1 {
+			t.Fatalf("L%d: %+v", i, got)
+		}
+		row := got.Matches[0].Rows[0]
+		if text := answer("capture_pane", fmt.Sprintf(`{"pane_id":%q,"start":%d,"end":%d}`, pane, row, row)); !strings.HasPrefix(text.Result, fmt.Sprintf("L%d word0 ", i)) {
+			t.Errorf("L%d is said to be in row %d, which is %q", i, row, text.Result)
+		}
+	}
+	if got := answer("capture_pane", fmt.Sprintf(`{"pane_id":%q,"start":-60000,"max_lines":3}`, pane)); !strings.HasSuffix(got.Result, "all") {
+		t.Errorf("%q", got.Result)
+	}
+}
