@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/nearest"
+	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
@@ -231,9 +232,9 @@ func checkNames(values map[string]string) (warnings []string, err error) {
 			if alike := "TMUX_MCP_" + strings.ToUpper(near[0]); own && slices.Contains(known, alike) {
 				meant = alike
 			}
-			return nil, fmt.Errorf("unknown variable %s; did you mean %s?", name, meant)
+			return nil, fmt.Errorf("unknown variable %s; did you mean %s?", params.Short(name, 100), meant)
 		case own:
-			return nil, fmt.Errorf("unknown variable %s; tmux-mcp environment lists the variables", name)
+			return nil, fmt.Errorf("unknown variable %s; tmux-mcp environment lists the variables", params.Short(name, 100))
 		}
 		warnings = append(warnings, "unknown variable "+name+" is ignored")
 	}
@@ -348,7 +349,7 @@ func namesIn(list string, known []string, what string) (names []string, err erro
 		case slices.Contains(known, name):
 			names = append(names, name)
 		default:
-			return nil, fmt.Errorf("unknown %s %q: want any of %s", what, name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("unknown %s %q: want any of %s", what, params.Short(name, 100), strings.Join(known, ", "))
 		}
 	}
 	if names == nil {

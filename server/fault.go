@@ -77,14 +77,21 @@ func (f *fault) showing(words string, lines []string) *fault {
 
 // text returns what a client gets: the message, and the suggestion on a separate line.
 func (f *fault) text() string {
-	msg := legible(f.msg, "\n\t")
+	msg := said(f.msg)
 	if f.suggestion != "" {
-		msg += "\n" + legible(f.suggestion, "\n\t")
+		msg += "\n" + said(f.suggestion)
 	}
 	for _, line := range f.lines {
 		msg += "\n" + legible(line, "\t")
 	}
 	return msg
+}
+
+// maxSaid bounds a message, in bytes: it may name what the caller or a program chose.
+const maxSaid = 900
+
+func said(s string) string {
+	return params.Short(legible(params.Short(s, maxSaid), "\n\t"), maxSaid)
 }
 
 func (f *fault) Error() string { return f.msg }
@@ -167,7 +174,7 @@ func (s *Server) errorResult(f *fault, expected bool) *mcp.CallToolResult {
 	}
 	meta := map[string]any{"error_type": f.kind, "expected": expected}
 	if f.suggestion != "" {
-		meta["suggestion"] = legible(f.suggestion, "\n\t")
+		meta["suggestion"] = said(f.suggestion)
 	}
 	res.Meta = mcp.NewMetaFromMap(meta)
 	return res

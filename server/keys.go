@@ -63,8 +63,14 @@ func misnamedKey(text string) (name string, misnamed bool) {
 	return name, !strings.EqualFold(name, text)
 }
 
+// longestKey is longer than the name of any key.
+const longestKey = 100
+
 // keyName returns tmux's name of a key.
 func keyName(s string) (name string, ok bool) {
+	if len(s) > longestKey {
+		return "", false
+	}
 	if name, ok = modifiedName(s); name == "S-Tab" {
 		name = "BTab"
 	}

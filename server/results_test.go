@@ -230,3 +230,61 @@ func TestShrink(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsAreShort: whatever a client sends, an error says only so much of it, and the
+// beginning and the end of a long name.
+func TestErrorsAreShort(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	cfg := configFor(srv)
+	cfg.Tier = server.Destructive
+	c := &client{peer: connect(t, cfg), revision: "2025-06-18", capabilities: `{}`}
+	c.hello()
+	const size = 100_000
+	long := strings.Repeat("list_panes\u202e", size/13)
+	name := quoted(long)
+	var unknown, list []string
+	for i := range 20_000 {
+		unknown, list = append(unknown, fmt.Sprintf(`"unknown%d":1`, i)), append(list, "{}")
+	}
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}`
+	for _, r := range []struct{ method, params string }{
+		{long, `{}`}, {long, `{` + meta + `}}`}, {"tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":` + name + `}}`},
+		{"tools/list", `{` + meta + `,"io.modelcontextprotocol/logLevel":` + name + `}}`}, {"tools/call", `{"name":` + name + `}`}, {"tools/call", `{"name":"list_panes",` + name + `:1,` + name + `:2}`},
+		{"prompts/get", `{"name":` + name + `}`}, {"prompts/get", `{"name":"interrupt_gracefully","arguments":{"pane_id":` + name + `}}`},
+		{"prompts/get", `{"name":"interrupt_gracefully","arguments":{` + name + `:"x","pane_id":"%0"}}`}, {"resources/read", `{"uri":` + name + `}`},
+		{"resources/read", `{"uri":"tmux://sessions/` + strings.Repeat("x", size) + `"}`}, {"resources/read", `{"uri":"tmux://panes/` + strings.Repeat("x", size) + `"}`},
+		{"resources/subscribe", `{"uri":` + name + `}`}, {"logging/setLevel", `{"level":` + name + `}`}, {"completion/complete", `{"ref":{"type":` + name + `}}`},
+	} {
+		reply := c.request(r.method, json.RawMessage(r.params))
+		if reply.Error == nil || len(reply.Error.Message)+len(reply.Error.Data) > 2050 {
+			t.Errorf("%.30q with %.80s is answered with %.100s, and an error of %d bytes", r.method, r.params, reply.Result, len(reply.Error.Message)+len(reply.Error.Data))
+		}
+	}
+	for _, call := range [][2]string{
+		{"list_panes", `{` + strings.Join(unknown, ",") + `}`}, {"list_panes", `{` + name + `:1}`}, {"list_panes", `{"filters":{` + name + `:"1"}}`},
+		{"list_panes", `{"filters":{"pane_id__` + strings.Repeat("x", size) + `":"1"}}`}, {"list_panes", `{"fields":[` + name + `]}`}, {"list_panes", `{"socket_name":` + name + `}`},
+		{"list_panes", `{"session_name":` + name + `}`}, {"list_panes", `{"filters":{"pane_id__regex":"(` + strings.Repeat("x", size) + `"}}`},
+		{"search_panes", `{"pattern":"(` + strings.Repeat("x", size) + `","regex":true}`}, {"display_message", `{"format_string":"#{` + strings.Repeat("x", size) + `}"}`},
+		{"send_keys", `{"pane_id":"%0","keys":["` + strings.Repeat("C-", size) + `"],"literal":false}`}, {"send_keys", `{"pane_id":` + name + `,"keys":"x"}`},
+		{"set_environment", `{"name":` + quoted("="+long) + `,"value":"x"}`}, {"set_option", `{"option":` + name + `,"value":"x"}`}, {"set_option", `{"option":"mouse","value":` + name + `}`},
+		{"show_buffer", `{"buffer_name":` + name + `}`}, {"show_hook", `{"hook_name":` + name + `}`}, {"send_keys_batch", `{"operations":[` + strings.Join(list, ",") + `]}`},
+		{"call_readonly_tools_batch", `{"operations":[{"tool":` + name + `}]}`}, {"call_readonly_tools_batch", `{"operations":[{"tool":"list_panes","arguments":{` + name + `:1}}]}`},
+		{"create_session", `{"session_name":"b","environment":{` + quoted("="+long) + `:"x"}}`}, {"create_session", `{"session_name":"b","start_directory":` + name + `}`},
+		{"get_job", `{"job_id":` + name + `}`}, {"run_command", `{"command":"x","pane_id":` + name + `}`}, {"wait_for_text", `{"pane_id":"%0","patterns":["(` + strings.Repeat("x", size) + `"],"regex":true,"timeout":1}`},
+		{"select_layout", `{"layout":` + name + `}`}, {"capture_since", `{"cursor":` + name + `}`}, {"rename_session", `{"session_name":` + name + `,"new_name":"x"}`},
+	} {
+		res := c.tool(call[0], call[1])
+		if strings.Contains(call[0], "_batch") {
+			if got := res.text(); len(got) > 5000 {
+				t.Errorf("%s with %.80s answers %d bytes: %.100q", call[0], call[1], len(got), got)
+			}
+		} else if got := res.text(); !res.IsError || len(got) > 2050 {
+			t.Errorf("%s with %.80s answers %t, %d bytes: %.200q", call[0], call[1], res.IsError, len(got), got)
+		}
+	}
+	if got := c.tool("list_panes", `{`+strings.Join(unknown, ",")+`}`).text(); !strings.Contains(got, "unknown0 is not an argument") || !strings.Contains(got, "; and 19992 more\nit takes ") {
+		t.Errorf("many unknown arguments: %s", got)
+	}
+}

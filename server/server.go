@@ -16,6 +16,7 @@ import (
 
 	"tmuxmcp/internal/nearest"
 	"tmuxmcp/internal/turns"
+	"tmuxmcp/server/params"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/server/stdio"
 	"tmuxmcp/tmux"
@@ -154,7 +155,7 @@ func unknownTool(name string, s *Server) *fault {
 	for _, d := range s.offered() {
 		names = append(names, d.name)
 	}
-	return faultf(kindNotFound, "there is no tool %q%s", name, nearest.Meant(name, names))
+	return faultf(kindNotFound, "there is no tool %q%s", params.Short(name, 100), nearest.Meant(name, names))
 }
 
 // handle returns the tmux server of a socket name; "" is the configured one.

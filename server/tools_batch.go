@@ -86,7 +86,7 @@ func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResu
 		row := s.batchRow(withBudget(ctx, room/(len(in.Operations)-i)), op, ceiling)
 		raw, _ := row.StructuredContent.(json.RawMessage)
 		room = max(0, room-len(row.text())-len(raw))
-		row.Index, row.Tool = i, op.Tool
+		row.Index, row.Tool = i, params.Short(op.Tool, 100)
 		row.ElapsedSeconds = seconds(time.Since(start))
 		out.Results = append(out.Results, row)
 		if row.Success {

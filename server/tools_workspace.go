@@ -468,7 +468,7 @@ func (b *builder) start(ctx context.Context) error {
 		}
 		row.Title = p.Title
 		if problems[i] != nil {
-			text := problems[i].Error()
+			text := said(problems[i].Error())
 			row.Problem = &text
 		}
 		b.out.Panes = append(b.out.Panes, row)

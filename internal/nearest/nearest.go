@@ -21,8 +21,14 @@ func Meant(name string, names []string) string {
 	}
 }
 
+// longest is how long a name may be that is taken for a mistyped one.
+const longest = 100
+
 // Names returns the names that resemble a mistyped one, at most three, the most alike first.
 func Names(name string, names []string) []string {
+	if len(name) > longest {
+		return nil
+	}
 	type scored struct {
 		name  string
 		score int

@@ -1,16 +1,20 @@
 package nearest
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestMeant(t *testing.T) {
 	names := []string{"list_panes", "list_sessions", "list_servers", "kill_pane"}
 	for name, want := range map[string]string{
-		"lst_panes":  "; did you mean list_panes?",
-		"list":       "; did you mean list_panes, list_sessions or list_servers?",
-		"frobnicate": "",
+		"lst_panes":                         "; did you mean list_panes?",
+		"list":                              "; did you mean list_panes, list_sessions or list_servers?",
+		"frobnicate":                        "",
+		strings.Repeat("list_panes", 3<<20): "",
 	} {
 		if got := Meant(name, names); got != want {
-			t.Errorf("%s%s, want %s", name, got, want)
+			t.Errorf("%.100s%s, want %s", name, got, want)
 		}
 	}
 }

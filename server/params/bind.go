@@ -46,17 +46,37 @@ func Bind(tool string, args json.RawMessage, into any) *Error {
 	if b.problems == nil {
 		return nil
 	}
-	return &Error{Message: tool + ": " + strings.Join(b.problems, "; "), Unknown: b.unknown, Takes: b.takes}
+	message := tool + ": " + strings.Join(b.problems, "; ")
+	if b.more > 0 {
+		message += fmt.Sprintf("; and %d more", b.more)
+	}
+	return &Error{Message: message, Unknown: b.unknown, Takes: b.takes}
+}
+
+// maxProblems is how many problems are named.
+const maxProblems = 8
+
+// Short returns a text that has at most little more than n bytes, by leaving out its middle.
+func Short(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n*2/3], "") + "…" + strings.ToValidUTF8(s[len(s)-n/3:], "")
 }
 
 type argumentBinder struct {
 	problems []string
+	more     int // problems that are not named
 	unknown  []string
 	takes    []string
 }
 
 func (b *argumentBinder) problem(path, format string, args ...any) {
-	b.problems = append(b.problems, path+" "+fmt.Sprintf(format, args...))
+	if len(b.problems) == maxProblems {
+		b.more++
+		return
+	}
+	b.problems = append(b.problems, Short(path, 100)+" "+fmt.Sprintf(format, args...))
 }
 
 // object decodes an object into a struct. path is that of the object, empty for the
@@ -100,6 +120,10 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 		b.unknown = append(b.unknown, path+name)
 		if b.takes == nil {
 			b.takes = Names(v.Type())
+		}
+		if len(b.problems) == maxProblems {
+			b.more++
+			return true
 		}
 		hint := ""
 		near := slices.DeleteFunc(slices.Clone(others[name]), func(n string) bool { return !slices.Contains(Names(v.Type()), n) })

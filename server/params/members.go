@@ -73,14 +73,14 @@ func (w *walk) value(m Members) error {
 			if open == '{' {
 				name := w.text()
 				if seen[name] {
-					return fmt.Errorf("%q appears twice", name)
+					return fmt.Errorf("%q appears twice", Short(name, 100))
 				}
 				seen[name] = true
 				known := false
 				if inner, known = m[name]; !known {
 					for other := range m {
 						if strings.EqualFold(name, other) {
-							return fmt.Errorf("%q must be written %q", name, other)
+							return fmt.Errorf("%q must be written %q", Short(name, 100), other)
 						}
 					}
 					inner = m[""]

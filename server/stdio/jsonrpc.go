@@ -170,6 +170,10 @@ func encodeError(id json.RawMessage, details mcp.JSONRPCErrorDetails) []byte {
 	return line
 }
 
+// maxSaid bounds what an error says and has besides, in bytes: both may repeat what the client
+// sent.
+const maxSaid = 1000
+
 // encodeResponse returns the JSON of an answer to a request, with the bytes of its id
 // unchanged; a nil id becomes null. It writes the result of a call itself: mcp-go's own
 // encoder processes it five times and escapes it for HTML.
@@ -186,6 +190,10 @@ func encodeResponse(id json.RawMessage, response mcp.JSONRPCMessage) ([]byte, er
 		}
 	case mcp.JSONRPCError:
 		name = "error"
+		r.Error.Message = params.Short(r.Error.Message, maxSaid)
+		if data, _ := params.Marshal(r.Error.Data); len(data) > maxSaid {
+			r.Error.Data = nil
+		}
 		body, err = params.Marshal(r.Error)
 	default:
 		err = fmt.Errorf("there is no answer, but a %T", response)
