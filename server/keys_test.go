@@ -28,7 +28,7 @@ func TestMisnamedKeys(t *testing.T) {
 			t.Errorf("%s: %q, %t", text, name, misnamed)
 		}
 	}
-	for text, want := range map[string]string{"enter": "Enter", "c-M-x": "C-M-x", "M-A": "M-A", "f5": "F5", "C-C": "C-C", "PPage": "PPage", "ic": "", "a": "", "ü": "", "0x41": "", "KP0": ""} {
+	for text, want := range map[string]string{"enter": "Enter", "c-M-x": "C-M-x", "M-A": "M-A", "f5": "F5", "C-C": "C-C", "PPage": "PPage", "ic": "", "a": "", "ü": "", "你": "", "☃": "", "e\u0301": "", "👩\u200d💻": "", "0x41": "", "KP0": ""} {
 		if name, ok := keyName(text); name != want || ok != (want != "") {
 			t.Errorf("%q is the key %q (%t), want %q", text, name, ok, want)
 		}
