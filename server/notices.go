@@ -26,7 +26,7 @@ func (n *notices) add(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for line := range strings.Lines(text) {
-		line = head(strings.TrimSpace(line), mostNotice)
+		line = named("", head(strings.TrimSpace(line), mostNotice), ";")
 		switch {
 		case line == "" || slices.Contains(n.lines, line):
 		case len(n.lines) == mostNotices:

@@ -75,7 +75,7 @@ func (c *call) noteSurvivors(left []survivor) {
 	}
 	var names []string
 	for _, s := range left[:min(len(left), mostSurvivors)] {
-		names = append(names, fmt.Sprintf("%s (pid %d)", s.name, s.pid))
+		names = append(names, fmt.Sprintf("%s (pid %d)", named("", s.name, "()"), s.pid))
 	}
 	if more := len(left) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

@@ -160,6 +160,16 @@ type column[R any] struct {
 	text   func(R) string
 }
 
+// named returns a text, which a program may have chosen, as part of a fact. It is quoted if
+// it could be taken for more: if it has a comma, a bracket, a quote, or what sets the parts
+// of the fact apart. Only the columns at and flags are no names.
+func named(column, text, apart string) string {
+	if column != "at" && column != "flags" && strings.ContainsAny(text, `,[]"`+apart) {
+		return `"` + strings.ReplaceAll(text, `"`, `\u0022`) + `"`
+	}
+	return text
+}
+
 // tabular is a row with its own columns. Other rows have one per property.
 type tabular[R any] interface{ columns() []column[R] }
 
@@ -181,7 +191,7 @@ func rowFacts[R tabular[R]](row R) view {
 	var words []string
 	for _, c := range row.columns() {
 		if text := c.text(row); text != "" {
-			words = append(words, c.lead+text)
+			words = append(words, c.lead+named(c.name, text, " "))
 		}
 	}
 	return view{facts: []string{strings.Join(words, " ")}}
@@ -249,7 +259,7 @@ func (v *view) table(cells [][]string) {
 		case !same || first != "" && len(cells) == 2:
 			shown = append(shown, i)
 		case first != "":
-			equal = append(equal, name+" "+first)
+			equal = append(equal, name+" "+named(name, first, ""))
 		}
 	}
 	v.factIf(equal != nil, "all with %s", strings.Join(equal, ", "))
@@ -271,17 +281,18 @@ const fewProperties = 6
 // propertiesView shows the properties of an output that are not null, empty or false.
 func propertiesView(out any) view {
 	value := reflect.Indirect(reflect.ValueOf(out))
-	var all []string
+	var facts, lines []string
 	for _, f := range params.FieldsOf(value.Type()) {
 		p := value.FieldByIndex(f.Index)
 		if text := inLine(p); text != "" && text != "-" && text != "false" {
-			all = append(all, f.Name+" "+legible(text, ""))
+			facts = append(facts, f.Name+" "+named(f.Name, text, ""))
+			lines = append(lines, f.Name+" "+legible(text, ""))
 		}
 	}
-	if len(all) <= fewProperties {
-		return view{facts: all}
+	if len(facts) <= fewProperties {
+		return view{facts: facts}
 	}
-	return view{lines: all, head: true}
+	return view{lines: lines, head: true}
 }
 
 // inLine returns a value as shown in a cell or fact: on one line, "-" for null.

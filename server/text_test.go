@@ -87,12 +87,12 @@ func TestTables(t *testing.T) {
 	own := pane("%2", "vim")
 	own.PaneActive, own.IsCaller = true, &yes
 	panes := list[paneInfo]{Result: []paneInfo{pane("%1", "sh"), own}, Total: 7, offset: 2}
-	want := "[3 to 4 of 7 panes, more: offset=4, all with place a\\u0009b\\u000a[%9 exit 0]:0.0, size 80x24, at 0,0, path /srv]\n" +
+	want := "[3 to 4 of 7 panes, more: offset=4, all with place \"a\\u0009b\\u000a[%9 exit 0]:0.0\", size 80x24, at 0,0, path /srv]\n" +
 		"pane\tcommand\tflags\n%1\tsh\n%2\tvim\tactive,caller"
 	if got := panes.view().text(1000); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := viewOf(&own).text(1000); got != "[%2 a\\u0009b\\u000a[%9 exit 0]:0.0 80x24 at 0,0 vim in /srv active,caller]" {
+	if got := viewOf(&own).text(1000); got != "[%2 \"a\\u0009b\\u000a[%9 exit 0]:0.0\" 80x24 at 0,0 vim in /srv active,caller]" {
 		t.Errorf("a row is %s", got)
 	}
 	same := list[paneInfo]{Result: []paneInfo{own, own}, Total: 2}

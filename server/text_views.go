@@ -107,7 +107,7 @@ func (t screenText) view() view {
 func (s *paneSnapshot) view() view {
 	v := raw(s.Content)
 	v.fact("%s %dx%d cursor %d,%d %s in %s", s.PaneID, s.PaneWidth, s.PaneHeight, s.CursorX, s.CursorY,
-		or(s.PaneCurrentCommand, "-"), or(s.PaneCurrentPath, "-"))
+		named("", or(s.PaneCurrentCommand, "-"), " "), named("", or(s.PaneCurrentPath, "-"), " "))
 	v.factIf(s.AlternateOn, "alternate screen")
 	v.factIf(s.PaneInMode, "in %s", or(s.PaneMode, "a mode"))
 	v.factIf(deref(s.ScrollPosition) > 0, "scrolled up %d", deref(s.ScrollPosition))
@@ -206,7 +206,7 @@ func (r *searchPanesResult) view() view {
 	v.factIf(r.Truncated && len(r.TruncatedPanes) == 0, "of some panes only the last lines: max_matched_lines_per_pane")
 	v.more, v.head = "limit and offset, or max_matched_lines_per_pane", true
 	for _, m := range r.Matches {
-		where := strings.TrimSpace(legible(fmt.Sprintf("%s %s %s", m.PaneID, or(m.SessionName, string(m.SessionID)), or(m.PaneCurrentCommand, "")), ""))
+		where := strings.TrimSpace(legible(fmt.Sprintf("%s %s %s", m.PaneID, named("", or(m.SessionName, string(m.SessionID)), " "), named("", or(m.PaneCurrentCommand, ""), " ")), ""))
 		if len(m.Context) > 0 {
 			v.lines = append(v.lines, where)
 		} else {

@@ -273,7 +273,7 @@ func (r *execution) shellEnded() {
 		r.result.PaneGone = true
 		return
 	}
-	note := fmt.Sprintf("the shell it ran in has ended: %s", r.shell.Name)
+	note := fmt.Sprintf("the shell it ran in has ended: %s", named("", r.shell.Name, ""))
 	r.result.Note = &note
 }
 

@@ -154,7 +154,7 @@ func (w *workspace) view() view {
 		}
 		v.lines = append(v.lines, legible(line, ""))
 	}
-	v.fact("session %s %s", w.SessionID, w.SessionName)
+	v.fact("session %s %s", w.SessionID, named("", w.SessionName, ""))
 	v.fact("%s, %s", count(windows, "window"), count(len(w.Panes), "pane"))
 	return v
 }
