@@ -261,3 +261,50 @@ func TestOnlyWaitsNeedNoSlot(t *testing.T) {
 		p.await(c)
 	}
 }
+
+// TestCancelWithoutJobControl: the job, the shell and what the user runs in the background
+// are one process group. Whatever the signal, only the job ends, also one that the shell
+// runs itself.
+func TestCancelWithoutJobControl(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "dash", "ksh", "mksh", "fish", "busybox"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			srv, p := shellPane(t, shell)
+			p.expect("%0", "echo first", "first")
+			own, loop := "set +m", "while :; do sleep 1; done"
+			if shell == "fish" {
+				own, loop = "status job-control none", "while true; sleep 1; end"
+			}
+			typeLine(t, srv, "%0", own+"; env sleep 4321 &")
+			pid, err := strconv.Atoi(format(t, srv, "%0", "#{pane_pid}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			theirs := func() bool {
+				return slices.ContainsFunc(children(t, pid), func(pid string) bool {
+					line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+					return strings.HasPrefix(string(line), "sleep\x004321")
+				})
+			}
+			testtool.Eventually(t, "the user's program runs", theirs)
+			for _, command := range []string{"echo begun; env sleep 1234", "echo begun; " + loop} {
+				for _, sig := range []string{"INT", "TERM", "HUP", "QUIT", "KILL"} {
+					if sig == "QUIT" && (shell == "bash" || shell == "fish") {
+						continue // they ignore that
+					}
+					job := p.command("%0", command, `"detach":true`)
+					testtool.Eventually(t, "it has begun", func() bool { return len(p.job(job.JobID).Output) > 0 })
+					got := ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`","signal":"`+sig+`"}`)
+					if got = p.job(job.JobID, `"timeout":30`); got.State != "ended" || got.status() == "0" {
+						t.Errorf("%s, %s: %+v", command, sig, got)
+					}
+					p.expect("%0", "echo usable", "usable")
+					if !theirs() {
+						t.Fatalf("%s, %s: the user's program has ended", command, sig)
+					}
+				}
+			}
+		})
+	}
+}

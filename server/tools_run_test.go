@@ -344,6 +344,18 @@ func (u shellUser) cancel() {
 		u.Errorf("interrupted: %+v", got)
 	}
 	u.expect("%0", "echo usable", "usable")
+	// ksh runs this loop in the process that runs the command.
+	loop := "echo begun; while :; do sleep 1; done"
+	if u.shell == "fish" {
+		loop = "echo begun; while true; sleep 1; end"
+	}
+	job = u.command("%0", loop, `"detach":true`)
+	testtool.Eventually(u, "the loop has begun", func() bool { return len(u.job(job.JobID).Output) > 0 })
+	cancel(job.JobID, `,"signal":"TERM"`)
+	if got := u.job(job.JobID, `"timeout":60`); got.State != "ended" || got.status() == "0" {
+		u.Errorf("a loop: %+v", got)
+	}
+	u.expect("%0", "echo usable", "usable")
 	// An interrupt kills the shell itself if it does not wait for sh yet.
 	job = u.command("%0", `sh -c 'trap "echo no" INT; sleep 0.1; echo trapped; while :; do sleep 0.1; done'`, `"detach":true`)
 	testtool.Eventually(u, "sh has set its trap, and its shell waits for it", func() bool { return len(u.job(job.JobID).Output) > 0 })

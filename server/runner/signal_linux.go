@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -32,7 +34,13 @@ func (j *Job) runner() (p procstat.Process, there, known bool) {
 		return p, false, false
 	}
 	p, err = procstat.Of(noted.PID)
-	return p, err == nil && p.Started == noted.Started && p.State != 'Z', true
+	return p, err == nil && exists(noted), true
+}
+
+// exists reports whether a process has not ended.
+func exists(p procstat.Process) bool {
+	now, err := procstat.Of(p.PID)
+	return err == nil && now.Started == p.Started && now.State != 'Z'
 }
 
 // Stopped reports whether a running job was stopped, as by C-z, and its shell has the
@@ -99,10 +107,10 @@ func Gone(pid int) bool {
 	return err == nil && (p.State == 'Z' || p.Dying) || syscall.Kill(pid, 0) == syscall.ESRCH
 }
 
-// Signal sends a signal to the programs of a running job: to the foreground process group
-// of its terminal if that is the job's, as Ctrl-C would, otherwise to the job's own group.
-// Nothing else gets it: neither other programs that the user runs in the pane nor the
-// shell.
+// Signal sends a signal to the programs of a running job: to those in the foreground of its
+// terminal if that is the job's, as Ctrl-C would, otherwise to those in the job's own
+// group. Nothing else gets it: neither other programs that the user runs in the pane, which
+// are in the same group if their shell has no job control, nor the shell.
 func (j *Job) Signal(sig syscall.Signal) error { return j.signal(sig, notedIn) }
 
 // signal is Signal. A job that has just begun takes a moment to note its process.
@@ -119,27 +127,106 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 		return errors.New("it does not run any more")
 	}
 	group := p.Group
-	if leader, err := procstat.Of(p.Foreground); err == nil && p.Foreground != group && descends(leader, p.PID) {
+	if leader, err := procstat.Of(p.Foreground); err == nil && p.Foreground != group && descends(leader, p.PID, 0) {
 		group = p.Foreground
 	}
 	forked := becoming(p, group)
 	defer func() { signalAgain(forked, sig) }()
-	if sig == syscall.SIGINT || group != p.Group {
+	own, alone := programs(p, group)
+	if alone && (sig == syscall.SIGINT || group != p.Group) {
 		// What runs the command traps interrupts.
 		if err := syscall.Kill(-group, sig); err != nil {
 			return err
 		}
 		return syscall.Kill(-group, syscall.SIGCONT)
 	}
+	// Others may have been forked meanwhile; or because of the signal, if a program catches
+	// it.
+	caught := slices.ContainsFunc(own, func(other procstat.Process) bool { return other.PID != p.PID && catches(other, sig) })
+	var sent []procstat.Process
+	for round, more := 0, own; len(more) > 0 && round < 20; round++ {
+		for _, other := range more {
+			if other.PID != p.PID || sig == syscall.SIGINT {
+				send(other, sig)
+			}
+			send(other, syscall.SIGCONT)
+		}
+		if sent = append(sent, more...); caught {
+			break
+		}
+		more, _ = programs(p, group)
+		more = slices.DeleteFunc(more, func(other procstat.Process) bool { // ksh93 goes on with the next program
+			return other.Parent == p.PID || slices.ContainsFunc(sent, func(o procstat.Process) bool { return o.PID == other.PID && o.Started == other.Started })
+		})
+	}
+	if sig == syscall.SIGINT || !strings.HasPrefix(p.Name, "ksh") {
+		return nil
+	}
+	// In ksh93 what runs the command also runs its loops and builtins. Any signal but an
+	// interrupt would keep it from reporting the end. If it goes on, though all that got the
+	// signal have ended, it is in a loop.
+	for began := time.Now(); exists(p) && time.Since(began) < reportsIn; {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !slices.ContainsFunc(sent, func(other procstat.Process) bool { return other.PID != p.PID && exists(other) }) {
+		send(p, syscall.SIGINT)
+	}
+	return nil
+}
+
+// programs returns what belongs to a job in a process group, oldest first: the process that
+// runs it and its descendants; and, if the leader of the group is one of these, processes
+// whose parents have ended. It reports whether the group has no others.
+func programs(p procstat.Process, group int) (own []procstat.Process, alone bool) {
+	led := 0
+	if group != p.Group || group == p.PID {
+		led = group
+	}
+	alone = led != 0
 	for _, other := range members(group) {
-		if other.PID != p.PID {
-			_ = syscall.Kill(other.PID, sig)
+		if descends(other, p.PID, led) {
+			own = append(own, other)
+		} else {
+			alone = false
 		}
 	}
-	return syscall.Kill(-group, syscall.SIGCONT)
+	slices.SortFunc(own, func(a, b procstat.Process) int { return cmp.Or(cmp.Compare(a.Started, b.Started), a.PID-b.PID) })
+	return own, alone
+}
+
+// adopted reports whether the parent of a process has ended: a process begins in the
+// session of its parent.
+func adopted(p procstat.Process) bool {
+	parent, err := procstat.Of(p.Parent)
+	return p.Session != p.PID && (err != nil || parent.Session != p.Session)
+}
+
+// catches reports whether a process handles a signal.
+func catches(p procstat.Process, sig syscall.Signal) bool {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
+	_, rest, _ := bytes.Cut(status, []byte("\nSigCgt:\t"))
+	digits, _, _ := bytes.Cut(rest, []byte("\n"))
+	caught, _ := strconv.ParseUint(string(digits), 16, 64)
+	return caught>>(sig-1)&1 != 0
+}
+
+// send signals a process, and no other one that has its pid by now.
+func send(p procstat.Process, sig syscall.Signal) {
+	fd, err := unix.PidfdOpen(p.PID, 0)
+	switch {
+	case err == nil:
+		defer unix.Close(fd)
+		if exists(p) {
+			_ = unix.PidfdSendSignal(fd, sig, nil, 0)
+		}
+	case exists(p): // an old kernel
+		_ = syscall.Kill(p.PID, sig)
+	}
 }
 
 const (
+	// reportsIn is how long a shell may take to report the end of a command.
+	reportsIn = 500 * time.Millisecond
 	// becomesIn is how long a process may take from its fork to its program.
 	becomesIn = 2 * time.Second
 	// notedIn is how long a shell may take between its mark that the job has begun and
@@ -155,7 +242,7 @@ func members(group int) (all []procstat.Process) {
 		if err != nil {
 			continue
 		}
-		if p, err := procstat.Of(pid); err == nil && p.Group == group {
+		if p, err := procstat.Of(pid); err == nil && p.Group == group && p.State != 'Z' {
 			all = append(all, p)
 		}
 	}
@@ -180,19 +267,19 @@ func signalAgain(forked []procstat.Process, sig syscall.Signal) {
 	for began := time.Now(); len(forked) > 0 && time.Since(began) < becomesIn; time.Sleep(10 * time.Millisecond) {
 		forked = slices.DeleteFunc(forked, func(p procstat.Process) bool {
 			now, err := procstat.Of(p.PID)
-			there := err == nil && now.Started == p.Started && now.State != 'Z'
-			if there && !now.Forked {
-				_ = syscall.Kill(p.PID, sig)
+			if err == nil && !now.Forked {
+				send(p, sig)
 			}
-			return !there || !now.Forked
+			return !exists(p) || !now.Forked
 		})
 	}
 }
 
-// descends reports whether a process is a descendant of another one.
-func descends(p procstat.Process, from int) bool {
+// descends reports whether a process is a descendant of another one, or of one in a group
+// whose parent has ended.
+func descends(p procstat.Process, from, group int) bool {
 	for range 1000 {
-		if p.PID == from {
+		if p.PID == from || p.Group == group && adopted(p) {
 			return true
 		}
 		parent, err := procstat.Of(p.Parent)

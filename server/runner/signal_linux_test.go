@@ -4,10 +4,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // A job can be signalled from the moment it counts as running, which is a little before
@@ -59,5 +62,59 @@ func TestSignalBetweenForkAndExec(t *testing.T) {
 	ok(t, j.Signal(syscall.SIGINT))
 	if err := job.Wait(); job.ProcessState.ExitCode() != 128+int(syscall.SIGINT) {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// began starts a command as a job whose process leads a group, and returns when the command
+// has printed something.
+func began(t *testing.T, j *Job, attr syscall.SysProcAttr, command string) *exec.Cmd {
+	t.Helper()
+	job := exec.Command("sh", "-c", `trap : INT; read -r stat </proc/$$/stat; echo "$stat" >process; `+command)
+	job.Dir, job.SysProcAttr = filepath.Dir(j.path("process")), &attr
+	ready, err := job.StdoutPipe()
+	ok(t, err)
+	ok(t, job.Start())
+	t.Cleanup(func() { syscall.Kill(-job.Process.Pid, syscall.SIGKILL) })
+	if _, err := ready.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// A program whose parent has ended is the job's if it is in the job's group.
+func TestSignalWithoutAParent(t *testing.T) {
+	f := ownFiles(t)
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		j := made(t, f, here(), "", 0)
+		job := began(t, j, syscall.SysProcAttr{Setsid: true}, `trap : INT; (sh -c "while :; do sleep 0.01; done" &); (sleep 0.1; echo; sleep 60; :); exit 3`)
+		ok(t, j.Signal(sig))
+		if err := job.Wait(); job.ProcessState.ExitCode() != 3 {
+			t.Errorf("%v: it ended with %v", sig, err)
+		}
+		testtool.Eventually(t, "the group has ended", func() bool {
+			return !slices.ContainsFunc(members(job.Process.Pid), exists)
+		})
+	}
+}
+
+// Another program that was put in the group gets no signal.
+func TestSignalInASharedGroup(t *testing.T) {
+	f := ownFiles(t)
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
+		j := made(t, f, here(), "", 0)
+		job := began(t, j, syscall.SysProcAttr{Setpgid: true}, "(echo; sleep 60; :); exit 3")
+		other := exec.Command("cat")
+		other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: job.Process.Pid}
+		in, err := other.StdinPipe()
+		ok(t, err)
+		ok(t, other.Start())
+		ok(t, j.Signal(sig))
+		if err := job.Wait(); job.ProcessState.ExitCode() != 3 {
+			t.Errorf("%v: it ended with %v", sig, err)
+		}
+		in.Close()
+		if err := other.Wait(); err != nil {
+			t.Errorf("%v: the other program ended with %v", sig, err)
+		}
 	}
 }
