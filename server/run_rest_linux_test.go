@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/procstat"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -58,4 +61,78 @@ func recorderOf(t *testing.T, srv *tmux.Server) (dd, sh int) {
 		return dd != 0
 	})
 	return dd, sh
+}
+
+// TestAKilledServerLeavesNoRecorder: a recorder ends though its server is killed while it
+// rests, while the job runs or before it began, and keeps nothing that the user types
+// afterwards. What a job prints is recorded to its end.
+func TestAKilledServerLeavesNoRecorder(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "dash"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			srv, later := shellPane(t, shell)
+			waitPrompt(t, srv, "%0")
+			recorded := func(text string) bool {
+				names, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tmux-mcp", "j*", "o*"))
+				return slices.ContainsFunc(names, func(name string) bool {
+					b, _ := os.ReadFile(name)
+					return strings.Contains(string(b), text)
+				})
+			}
+			ended := func(what string) {
+				t.Helper()
+				testtool.Eventually(t, "the pipe is closed "+what, func() bool { return format(t, srv, "%0", "#{pane_pipe}") == "0" })
+				word := fmt.Sprint(shell, "-typed-", srv.SocketPath())
+				typeLine(t, srv, "%0", "echo "+word)
+				tmuxtest.WaitScreen(t, srv, "%0", "\n"+word)
+				if recorded(word) {
+					t.Errorf("what the user typed %s is kept", what)
+				}
+				typeLine(t, srv, "%0", "clear")
+			}
+			serving := func() *peer {
+				p := start(t, srv, nil)
+				p.handshake("{}")
+				return p
+			}
+			kill := func(p *peer) {
+				p.process.Process.Kill()
+				<-p.done
+			}
+			p := serving()
+			p.expect("%0", "echo a", "a")
+			typeLine(t, srv, "%0", "echo at-rest"+"-"+shell)
+			tmuxtest.WaitScreen(t, srv, "%0", "\nat-rest-"+shell)
+			kill(p)
+			ended("while it rested")
+			if recorded("at-rest-" + shell) {
+				t.Error("what the user typed while it rested is kept")
+			}
+
+			p = serving()
+			g := newGate(t)
+			job := p.command("%0", g.wait()+"; echo all of it", `"detach":true`)
+			kill(p)
+			time.Sleep(7 * time.Second) // two looks of the recorder
+			g.open(t)
+			if got := later.job(job.JobID, `"timeout":60`); got.status() != "0" || fmt.Sprint(got.Output) != "[all of it]" || got.LinesMissed {
+				t.Errorf("%+v", got)
+			}
+			ended("after the job")
+
+			p = serving()
+			job = p.command("%0", "sh -c 'echo begun; exec sleep 4321'", `"detach":true`)
+			kill(p)
+			text, err := os.ReadFile(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tmux-mcp", job.JobID, "process"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			noted, err := procstat.Parse(text)
+			if err != nil || syscall.Kill(-noted.PID, syscall.SIGKILL) != nil {
+				t.Fatal(err)
+			}
+			ended("after the job was killed")
+		})
+	}
 }

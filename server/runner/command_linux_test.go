@@ -60,7 +60,14 @@ func TestACommandBeginsOrIsRevoked(t *testing.T) {
 // fed runs the recorder of a command in a shell, as tmux does.
 func fed(t *testing.T, c *Command, shell string) (in io.WriteCloser, done <-chan error) {
 	t.Helper()
-	args := []string{testtool.Path(t, shell), "-c", c.Feed()}
+	return fedBy(t, c, shell, os.Getpid())
+}
+
+// fedBy is fed for another server.
+func fedBy(t *testing.T, c *Command, shell string, server int) (in io.WriteCloser, done <-chan error) {
+	t.Helper()
+	feed := strings.Replace(c.Feed(), fmt.Sprintf("server=%d;", os.Getpid()), fmt.Sprintf("server=%d;", server), 1)
+	args := []string{testtool.Path(t, shell), "-c", feed}
 	if shell == "busybox" {
 		args = append([]string{args[0], "sh"}, args[1:]...)
 	}
@@ -250,6 +257,31 @@ func TestReadingLags(t *testing.T) {
 	}
 	if r.close(); !r.ended || r.status != 3 || !r.lost.Load() || !slices.Equal(lines, keeper{"one", "two"}) {
 		t.Errorf("ended is %t, status %d, lost is %t; lines %q", r.ended, r.status, r.lost.Load(), lines)
+	}
+}
+
+// TestARecorderWithoutAServer: whichever shell runs it, it ends if its server was killed,
+// also one that nobody has waited for, and keeps no output of when it rested.
+func TestARecorderWithoutAServer(t *testing.T) {
+	f := ownFiles(t)
+	for _, shell := range []string{"sh", "bash", "ksh", "mksh", "busybox"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			server := exec.Command("sleep", "600")
+			ok(t, server.Start())
+			defer server.Wait()
+			c, _ := recording(t, f)
+			in, done := fedBy(t, c, shell, server.Process.Pid)
+			awaitsInput(t, c)
+			os.Remove(c.path("status"))
+			io.WriteString(in, "typed")
+			testtool.Eventually(t, "output came", func() bool { return c.Came() > 0 })
+			ok(t, server.Process.Kill())
+			within(t, "it does not end", done)
+			if left := c.parts(); len(left) > 0 {
+				t.Errorf("it keeps %v", left)
+			}
+		})
 	}
 }
 

@@ -3,9 +3,11 @@
 # server, the process of the MCP server.
 # Its input is what the pane prints. It ends with that, when a server ends it by TERM,
 # and two seconds after USR1, which the command's shell sends when no server waits for
-# it: output that tmux has not read yet still comes.
+# it: output that tmux has not read yet still comes. And it ends once the server is gone, if
+# no command runs: what the user does in the pane is not recorded.
 #
-# Only dd, wc, rm and sleep are programs, and only dd is started for a short command.
+# Only dd, wc, rm and sleep are programs, and only dd and sleep are started for a short
+# command.
 
 umask 077
 export LC_ALL=C
@@ -15,13 +17,47 @@ n=0
 # Not more than so many reads go to a part, o0, o1, ...: then there may be another.
 record() { dd bs=8192 count=$reads <&3 >>o$n 2>s 3<&- & d=$!; }
 
-finish() { sleep 2 3<&- & wait $!; kill $d; exit; }
+finish() { sleep 2 3<&- & wait $!; kill $d $w; exit; }
+
+# When a process began, where /proc shows it.
+began() {
+	b=
+	read -r b </proc/$1/stat
+	set -- ${b##*\) }
+	case $1 in Z) b=ended ;; *) b=${20} ;; esac
+}
+
+gone() {
+	began $1
+	test "$b" != "$2" || ! kill -0 $1
+}
+
+# A recorder without a file status is at rest. A command that has ended, or was killed, may
+# just have sent USR1.
+watch() {
+	trap 'kill $s; exit' TERM
+	over=
+	while sleep 3 & s=$!; wait $s && kill -0 $$; do
+		gone $server "$since" || continue
+		test -e status || rm -f o*
+		test -e status && test -z "$over" || { kill $$; exit; }
+		r= p=
+		read -r r <status
+		read -r p <process
+		set -- ${p##*\) }
+		case $r in *[0-9]*) over=1 ;; *) test -e begun && { test -z "$p" || ! gone ${p%% *} "${20}"; } || over=1 ;; esac
+	done
+}
 
 record
-trap 'kill $d; exit' TERM
+w=
+trap 'kill $d $w; exit' TERM
 trap finish USR1
 # Who finds this file may send signals. Without it nobody could.
 echo $$ >recorder || { kill $d; exit; }
+began $server
+since=$b
+watch 3<&- & w=$!
 # The command may have ended before, with no server that waits for it.
 r=
 read -r r <status
@@ -38,3 +74,4 @@ while wait $d; do
 	test $(wc -c <o$n) -lt $size || { n=$((n + 1)); rm -f o$((n - parts)); }
 	record
 done
+kill $w

@@ -11,7 +11,8 @@ import (
 // Starting a recorder takes longer than running a short command. So the recorder of a
 // command whose output was returned in full stays for a while for the next command in its
 // pane, in the same directory under another name, which is the id of the next job. It keeps
-// no recorded output. A server that is killed meanwhile leaves it to [Sweep].
+// no recorded output. If the server is killed meanwhile, the recorder ends by itself, and
+// leaves its directory to [Sweep].
 
 const (
 	// restsFor is how long a recorder stays.

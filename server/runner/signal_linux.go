@@ -81,8 +81,7 @@ func (s script) Drained() bool {
 	if !began || !s.worksHere(pid) {
 		return false
 	}
-	all := children(pid)
-	return len(all) == 1 && all[0].Name == "dd" && all[0].State == 'S'
+	return slices.ContainsFunc(children(pid), func(p procstat.Process) bool { return p.Name == "dd" && p.State == 'S' })
 }
 
 // reading reports whether the recorder has the pipe: its dd has not ended. The recorder
