@@ -131,7 +131,6 @@ func TestConsentInEveryRevision(t *testing.T) {
 			cfg.Results = server.ResultsText
 			cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
 			s := newServer(t, cfg)
-			s.SetConsentWait(300 * time.Millisecond)
 			name, form := "probe", "empty"
 			if words := strings.Fields(revision); words[0] == "codex" {
 				name, form = "codex-mcp-client", "codex"
@@ -162,6 +161,9 @@ func TestConsentInEveryRevision(t *testing.T) {
 				}
 				for _, one := range answers {
 					answer := one[0]
+					if s.SetConsentWait(time.Minute); answer == "" {
+						s.SetConsentWait(300 * time.Millisecond)
+					}
 					res, asked := c.call(g.tool, args, answer)
 					works := free || canAsk && strings.Contains(one[1], form)
 					wantAsked := 0
