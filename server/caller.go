@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,19 +124,29 @@ func (c *call) isCaller(id tmux.PaneID) *bool {
 }
 
 // callerPane returns the caller's pane if it is certainly on srv, otherwise "".
-func (s *Server) callerPane(ctx context.Context, srv *tmux.Server) tmux.PaneID {
+func (s *Server) callerPane(ctx context.Context, srv *tmux.Server) (tmux.PaneID, error) {
 	c := s.cfg.Caller
-	switch {
-	case c.Pane == "":
-		return ""
-	case c.Server != 0:
-		if p, err := srv.Process(ctx); err != nil || !p.Here || p.PID != c.Server {
-			return ""
+	is := c.Socket != "" && samePath(c.Socket, srv.SocketPath())
+	if c.Pane != "" && c.Server != 0 {
+		p, err := processOf(ctx, srv)
+		if err != nil {
+			return "", err
 		}
-	case c.Socket == "" || !samePath(c.Socket, srv.SocketPath()):
-		return ""
+		is = p.Here && p.PID == c.Server
 	}
-	return c.Pane
+	if !is {
+		return "", nil
+	}
+	return c.Pane, nil
+}
+
+// processOf returns the process of a tmux server; of none that runs, the zero one, here.
+func processOf(ctx context.Context, srv *tmux.Server) (tmux.Process, error) {
+	p, err := srv.Process(ctx)
+	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
+		return tmux.Process{Here: true}, nil
+	}
+	return p, err
 }
 
 // mayHurtCaller reports whether a caller whose tmux server's process is not known may run in

@@ -215,7 +215,11 @@ func TestCallerComparators(t *testing.T) {
 			t.Fatal(err)
 		}
 		srv := s.handles[""]
-		if got := (&call{s: s, ownPane: s.callerPane(t.Context(), srv)}).isCaller("%0"); !reflect.DeepEqual(got, c.annotated) {
+		own, err := s.callerPane(t.Context(), srv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (&call{s: s, ownPane: own}).isCaller("%0"); !reflect.DeepEqual(got, c.annotated) {
 			t.Errorf("%s: is_caller is %v", c.name, got)
 		}
 		if got := s.mayHurtCaller(srv); got != c.guarded {

@@ -103,13 +103,14 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	}
 	c := s.cfg.Caller
 	here := (&call{s: s, tmux: srv}).sees(ctx)
+	own, _ := s.callerPane(ctx, srv)
 	d.Caller = &DiagnosedCaller{Pane: c.Pane}
 	switch {
 	case c.Lost || !here && !c.Outside:
 		d.Caller.Place = "unknown"
 	case c.Pane == "":
 		d.Caller.Place = "outside"
-	case s.callerPane(ctx, srv) != "":
+	case own != "":
 		d.Caller.Place = "here"
 	default:
 		d.Caller.Place, d.Caller.Socket = "elsewhere", c.Socket

@@ -59,10 +59,7 @@ func (c *call) presence(ctx context.Context) (presence, error) {
 // local reports whether the processes of the tmux server have the same numbers here, so that
 // they can be looked up. Otherwise nothing is known of them, as outside Linux.
 func (c *call) local(ctx context.Context) (bool, error) {
-	p, err := c.tmux.Process(ctx)
-	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
-		return true, nil // it has none
-	}
+	p, err := processOf(ctx, c.tmux)
 	return p.Here, err
 }
 
@@ -155,9 +152,9 @@ func (s *Server) ownTerminals(ctx context.Context) (all []string, err error) {
 }
 
 // shows is the condition that a pane is a terminal of tmux: of a client of its server or of
-// the agent's, or of any that is in the foreground.
+// the agent's, or of any that is in the foreground and draws.
 func (p presence) shows() tmux.Format {
-	return tmux.Or("#{m/r:^tmux(-?[0-9][0-9a-z.]*|: client)?$,#{pane_current_command}}",
+	return tmux.Or("#{&&:#{alternate_on},#{m/r:^tmux(-?[0-9][0-9a-z.]*|: client)?$,#{pane_current_command}}}",
 		"#{m:*[ #,]#{pane_tty}[ #,]*, #{S:#{session_attached_list} }}", tmux.MatchOneOf("pane_tty", p.terminals...))
 }
 

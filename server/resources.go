@@ -146,7 +146,11 @@ func (s *Server) readResource(ctx context.Context, r resource, vars map[string]s
 		return "", err
 	}
 	defer leave()
-	got, err := r.read(ctx, &call{s: s, tmux: srv, ownPane: s.callerPane(ctx, srv)}, vars)
+	own, err := s.callerPane(ctx, srv)
+	if err != nil {
+		return "", err
+	}
+	got, err := r.read(ctx, &call{s: s, tmux: srv, ownPane: own}, vars)
 	if err != nil {
 		return "", err
 	}

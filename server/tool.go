@@ -186,7 +186,11 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 		return nil, err
 	}
 	defer func() { c.leave() }()
-	c.ownPane = s.callerPane(ctx, c.tmux)
+	if c.tmux != nil {
+		if c.ownPane, err = s.callerPane(ctx, c.tmux); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.aim(ctx, in); err != nil {
 		return nil, err
 	}
