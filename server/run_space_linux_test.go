@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,19 +15,27 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestAFullDisk runs itself in a mount namespace where it may mount a small file system.
-func TestAFullDisk(t *testing.T) {
-	if os.Getenv("TEST_FULL_DISK") != "" {
-		fullDisk(t)
+// onSmallDisk plays a test again in a mount namespace, where it may mount a file system of
+// a size, for the files of commands.
+func onSmallDisk(t *testing.T, size string, play func(t *testing.T, dir string)) {
+	if os.Getenv("TEST_SMALL_DISK") != "" {
+		dir := t.TempDir()
+		if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=700,size="+size); err != nil {
+			t.Skip("mount a small file system: ", err)
+		}
+		t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+		t.Setenv("TMPDIR", dir)
+		t.Setenv("XDG_RUNTIME_DIR", "")
+		play(t, dir)
 		return
 	}
 	t.Parallel()
-	args := []string{"--mount", "--propagation", "private", os.Args[0], "-test.run=^TestAFullDisk$", "-test.v"}
+	args := []string{"--mount", "--propagation", "private", os.Args[0], "-test.run=^" + t.Name() + "$", "-test.v"}
 	if os.Geteuid() != 0 {
 		args = append([]string{"--map-root-user"}, args...)
 	}
 	cmd := exec.Command("unshare", args...)
-	cmd.Env = append(os.Environ(), "TEST_FULL_DISK=1")
+	cmd.Env = append(os.Environ(), "TEST_SMALL_DISK=1")
 	out, err := cmd.CombinedOutput()
 	switch text := string(out); {
 	case strings.Contains(text, "unshare: ") || !strings.Contains(text, "=== RUN"):
@@ -38,17 +47,43 @@ func TestAFullDisk(t *testing.T) {
 	}
 }
 
-func fullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m,mode=700"); err != nil {
-		t.Skip("mount a small file system: ", err)
+// TestNoisyJobsLeaveRoom: all recordings together take no more than a quarter of what is
+// free.
+func TestNoisyJobsLeaveRoom(t *testing.T) { onSmallDisk(t, "60m", noisyJobs) }
+
+func noisyJobs(t *testing.T, dir string) {
+	srv, p := shellPane(t, "bash")
+	for range 5 {
+		tmuxtest.Run(t, srv, "new-window", "-d", shellStart(t, "bash"))
 	}
-	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	var jobs []string
+	for i := range 6 {
+		pane := fmt.Sprint("%", i)
+		waitPrompt(t, srv, pane)
+		jobs = append(jobs, p.command(pane, "yes 'a line of a noisy job'", `"detach":true`).JobID)
+	}
+	home := filepath.Join(dir, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
+	testtool.Eventually(t, "each job has printed more than is kept", func() bool {
+		var st unix.Statfs_t
+		if err := unix.Statfs(dir, &st); err != nil {
+			t.Fatal(err)
+		}
+		if free := int64(st.Bavail) * st.Bsize; free < 44<<20 {
+			t.Fatalf("%d bytes of 60 MB are free", free)
+		}
+		return !slices.ContainsFunc(jobs, func(id string) bool {
+			_, err := os.Stat(filepath.Join(home, id, "o0"))
+			return err == nil
+		})
+	})
+}
+
+func TestAFullDisk(t *testing.T) { onSmallDisk(t, "1m", fullDisk) }
+
+func fullDisk(t *testing.T, dir string) {
 	srv := tmuxtest.New(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", shellStart(t, "bash"))
 	waitPrompt(t, srv, "%0")
-	t.Setenv("TMPDIR", dir)
-	t.Setenv("XDG_RUNTIME_DIR", "")
 	p := serve(t, configFor(srv))
 	home := filepath.Join(dir, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
 	filler := filepath.Join(dir, "filler")

@@ -30,14 +30,36 @@ var recorder []byte
 
 // Feed returns the command for pipe-pane. The pipe must be open in both directions:
 // otherwise tmux notices the end of the recorder only at the next output. If little space
-// is free, it keeps less than usual, at most a quarter of the free space.
+// is free, it keeps less than usual.
 func (s script) Feed() string {
 	reads, size := ddReads, partSize
-	if free, ok := freeIn(s.dir); ok && free/4 < 2*parts*partSize {
-		reads = int(max(8, free/4/(2*parts*8192)))
+	if most := s.share(); most < 2*parts*partSize {
+		reads = int(max(8, most/(2*parts*8192)))
 		size = reads * 8192
 	}
+	_ = os.WriteFile(s.path("most"), []byte(strconv.Itoa(2*parts*size)), 0o600)
 	return fmt.Sprintf("exec >/dev/null; cd %s || exit; reads=%d size=%d parts=%d server=%d; . ./recorder.sh", s.dir, reads, size, parts, os.Getpid())
+}
+
+// share returns how many bytes a recording may take: half of what the others that are not
+// over leave of a quarter of the free space. So all together take no more than a quarter.
+func (s script) share() int64 {
+	free, ok := freeIn(s.dir)
+	if !ok {
+		return 2 * parts * partSize
+	}
+	home, taken := filepath.Dir(s.dir), int64(0)
+	for _, id := range jobsIn(home) {
+		other := script{dir: filepath.Join(home, id)}
+		status, _ := readOwn(other.path("status"), 4)
+		if other.dir != s.dir && !bytes.ContainsAny(status, "0123456789") {
+			text, _ := readOwn(other.path("most"), 20)
+			most, _ := strconv.ParseInt(string(text), 10, 64)
+			taken += most
+			free += sizeOf(other.dir)
+		}
+	}
+	return (free/4 - taken) / 2
 }
 
 // recorder returns the process id of the recorder, once it has begun to record.
