@@ -99,7 +99,7 @@ func checkScoped(format Format, scopes []Scope, v Version) error {
 	if strayTokens.In(v) {
 		return nil
 	}
-	for _, t := range tokenTable {
+	for _, t := range tokenTable() {
 		if t.Scoped && !slices.Contains(scopes, t.Scope) && strings.Contains(string(format), t.Name) {
 			return &UnsupportedError{What: "#{" + t.Name + "} here", Since: strayTokens.Since, Have: v}
 		}

@@ -143,23 +143,8 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 			f.since, f.until = t.Since, t.Until
 			f.plain = t.Type != "string" && !strings.HasPrefix(t.Type, "[]")
 		}
-		for o := range strings.SplitSeq(options, ",") {
-			key, value, _ := strings.Cut(o, "=")
-			var err error
-			switch {
-			case o == "":
-			case key == "since":
-				f.since, err = ParseVersion(value)
-			case key == "until":
-				f.until, err = ParseVersion(value)
-			case key == "sep" && separators[value] != "":
-				f.sep = separators[value]
-			default:
-				err = fmt.Errorf("unknown option %q", o)
-			}
-			if err != nil {
-				return nil, argumentError("tag of %s.%s: %v", t, sf.Name, err)
-			}
+		if err := f.obey(options); err != nil {
+			return nil, argumentError("tag of %s.%s: %v", t, sf.Name, err)
 		}
 		if strings.ContainsAny(token, "{}#,:| ") {
 			return nil, argumentError("tag of %s.%s: %q is not a token", t, sf.Name, token)
@@ -178,6 +163,29 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 	}
 	actual, _ := rowPlans.LoadOrStore(t, p)
 	return actual.(rowPlan), nil
+}
+
+// obey sets what the options of a tag say.
+func (f *rowField) obey(options string) error {
+	for o := range strings.SplitSeq(options, ",") {
+		key, value, _ := strings.Cut(o, "=")
+		var err error
+		switch {
+		case o == "":
+		case key == "since":
+			f.since, err = ParseVersion(value)
+		case key == "until":
+			f.until, err = ParseVersion(value)
+		case key == "sep" && separators[value] != "":
+			f.sep = separators[value]
+		default:
+			err = fmt.Errorf("unknown option %q", o)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var separators = map[string]string{"comma": ",", "space": " ", "colon": ":"}

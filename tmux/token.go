@@ -50,12 +50,12 @@ func (t Token) In(v Version) bool {
 // Tokens returns all known tokens, ordered by name: tmux's own tables from 3.2 to 3.8.
 // Names that exist only while a command, a mode or a hook runs (copy_cursor_x, hook_pane)
 // are not among them.
-func Tokens() []Token { return append([]Token(nil), tokenTable...) }
+func Tokens() []Token { return slices.Clone(tokenTable()) }
 
 var tokensByName = sync.OnceValue(func() map[string]*Token {
-	m := make(map[string]*Token, len(tokenTable))
-	for i := range tokenTable {
-		m[tokenTable[i].Name] = &tokenTable[i]
+	m := map[string]*Token{}
+	for i, t := range tokenTable() {
+		m[t.Name] = &tokenTable()[i]
 	}
 	return m
 })
@@ -72,7 +72,7 @@ const momentaryTokens = `
 // tokenNames are the names that a row may have.
 var tokenNames = sync.OnceValue(func() []string {
 	names := strings.Fields(momentaryTokens)
-	for _, t := range tokenTable {
+	for _, t := range tokenTable() {
 		names = append(names, t.Name)
 	}
 	return names

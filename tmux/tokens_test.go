@@ -22,7 +22,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// tokenScopes are the generated rows: how they are listed, and the token that identifies
+// tokenScopes are the rows of objects: how they are listed, and the token that identifies
 // one where a script has several.
 var tokenScopes = map[string]struct {
 	list func(t testing.TB, srv *tmux.Server) []any
@@ -305,7 +305,7 @@ func TestRowFieldsHideNothing(t *testing.T) {
 			_, method := reflect.PointerTo(ref.Type).MethodByName(name)
 			_, field := ref.Type.FieldByName(name)
 			if method || field {
-				t.Errorf("%s.%s hides %s.%s; give its token another field name in fixtures/tokens.json", row.Name(), name, ref.Name, name)
+				t.Errorf("%s.%s hides %s.%s; give the field another name", row.Name(), name, ref.Name, name)
 			}
 		}
 	}

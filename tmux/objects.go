@@ -1,8 +1,77 @@
-// Code generated from fixtures/tokens.json by go generate; DO NOT EDIT.
-
 package tmux
 
-import "time"
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The rows here have all tokens of tmux's own table, and the tags what tmux does not say of
+// them: to tmux a token is text or a time, and which object it belongs to is known to a C
+// function only. A field is named after its token, without the scope in front and without
+// _flag at the end where that leaves one name to one field. It is plain if every tmux from
+// 3.2 on has its token and always a value for it; otherwise it is a pointer, nil for absent.
+// Lists are nil for absent and empty for empty. The tag token has what else a [Token] says.
+// The tokens since 3.8 were read from a release; development versions called next-3.8 may
+// lack them. mcp-conform tokens finds what is missing.
+var objectRows = map[Scope]reflect.Type{
+	ServerScope:  reflect.TypeFor[ServerInfo](),
+	SessionScope: reflect.TypeFor[Session](),
+	WindowScope:  reflect.TypeFor[Window](),
+	PaneScope:    reflect.TypeFor[Pane](),
+	ClientScope:  reflect.TypeFor[Client](),
+	BufferScope:  reflect.TypeFor[Buffer](),
+}
+
+// tokensWithoutField are ids, which are in the handles and in rows of other scopes too, and
+// tokens that no row has.
+var tokensWithoutField = []Token{
+	{Name: "session_id", Scope: SessionScope, Type: "SessionID"},
+	{Name: "window_id", Scope: WindowScope, Type: "WindowID"},
+	{Name: "pane_id", Scope: PaneScope, Type: "PaneID"},
+	{Name: "client_name", Scope: ClientScope, Type: "string"},
+	{Name: "buffer_name", Scope: BufferScope, Type: "string"},
+	// The whole content, newlines and control bytes as they are, up to the first NUL byte.
+	{Name: "buffer_full", Scope: BufferScope, Type: "string", Since: Version{Major: 3, Minor: 6}},
+	{Name: "mouse_hyperlink", Scope: MouseScope, Type: "string", Since: Version{Major: 3, Minor: 4}, Nullable: true},
+	{Name: "mouse_line", Scope: MouseScope, Type: "string", Nullable: true},
+	{Name: "mouse_pane", Scope: MouseScope, Type: "PaneID", Nullable: true},
+	{Name: "mouse_status_line", Scope: MouseScope, Type: "int", Since: Version{Major: 3, Minor: 4}, Nullable: true}, // from 0
+	// left, right, window, or a name that the style gave the part of the status line.
+	{Name: "mouse_status_range", Scope: MouseScope, Type: "string", Since: Version{Major: 3, Minor: 4}, Nullable: true},
+	{Name: "mouse_word", Scope: MouseScope, Type: "string", Nullable: true},
+	// Column and row in the pane; from tmux 3.3 also on the status line.
+	{Name: "mouse_x", Scope: MouseScope, Type: "int", Nullable: true},
+	{Name: "mouse_y", Scope: MouseScope, Type: "int", Nullable: true},
+}
+
+// tokenTable returns every token of tmux's own table, in ascending order of names.
+var tokenTable = sync.OnceValue(func() []Token {
+	table := slices.Clone(tokensWithoutField)
+	for scope, row := range objectRows {
+		for i := range row.NumField() {
+			field := row.Field(i)
+			name, options, _ := strings.Cut(field.Tag.Get("tmux"), ",")
+			if slices.ContainsFunc(tokensWithoutField, func(t Token) bool { return t.Name == name }) {
+				continue
+			}
+			var f rowField
+			if err := f.obey(options); err != nil {
+				panic(name + ": " + err.Error())
+			}
+			table = append(table, Token{
+				Name: name, Scope: scope, Type: strings.TrimPrefix(strings.TrimPrefix(field.Type.String(), "*"), "tmux."),
+				Since: f.since, Until: f.until,
+				Nullable: strings.Contains(field.Tag.Get("token"), "nullable"),
+				Scoped:   strings.Contains(field.Tag.Get("token"), "scoped"),
+			})
+		}
+	}
+	slices.SortFunc(table, func(a, b Token) int { return strings.Compare(a.Name, b.Name) })
+	return table
+})
 
 // ServerInfo is the state of a tmux server when it was asked.
 type ServerInfo struct {
@@ -39,7 +108,7 @@ type ServerInfo struct {
 	// User id of the server. Since tmux 3.3.
 	UID *int `json:"uid" tmux:"uid,since=3.3"`
 	// User name of the server, where the system knows one. Since tmux 3.3.
-	User *string `json:"user" tmux:"user,since=3.3"`
+	User *string `json:"user" tmux:"user,since=3.3" token:"nullable"`
 	// The server's version, as in 3.6a or next-3.8.
 	Version string `json:"version" tmux:"version"`
 }
@@ -56,9 +125,9 @@ type Session struct {
 	// Whether the client that asks is attached to this session. The clients of
 	// this package are attached to none: it is false from tmux 3.8, and has no
 	// answer before. Since tmux 3.6.
-	Active *bool `json:"session_active" tmux:"session_active,since=3.6"`
+	Active *bool `json:"session_active" tmux:"session_active,since=3.6" token:"nullable"`
 	// When something last happened in the session: a key, an attached client.
-	Activity time.Time `json:"session_activity" tmux:"session_activity"`
+	Activity time.Time `json:"session_activity" tmux:"session_activity" token:"scoped"`
 	// Whether a window of the session has an activity alert; before tmux 3.8 only
 	// the current window counts. Since tmux 3.6.
 	ActivityFlag *bool `json:"session_activity_flag" tmux:"session_activity_flag,since=3.6"`
@@ -76,26 +145,26 @@ type Session struct {
 	// first window counts. Since tmux 3.6.
 	Bell *bool `json:"session_bell_flag" tmux:"session_bell_flag,since=3.6"`
 	// When the session was made.
-	Created time.Time `json:"session_created" tmux:"session_created"`
+	Created time.Time `json:"session_created" tmux:"session_created" token:"scoped"`
 	// Whether the row is made for a session: true in every row of list-sessions.
 	SessionFormat bool `json:"session_format" tmux:"session_format"`
 	// Name of the group the session is in, if it is in one.
-	Group *string `json:"session_group" tmux:"session_group"`
+	Group *string `json:"session_group" tmux:"session_group" token:"nullable"`
 	// How many clients are attached to the group's sessions.
-	GroupAttached *int `json:"session_group_attached" tmux:"session_group_attached"`
+	GroupAttached *int `json:"session_group_attached" tmux:"session_group_attached" token:"nullable"`
 	// Names of the clients attached to the group's sessions.
-	GroupAttachedList []string `json:"session_group_attached_list" tmux:"session_group_attached_list"`
+	GroupAttachedList []string `json:"session_group_attached_list" tmux:"session_group_attached_list" token:"nullable"`
 	// Names of the group's sessions; a comma in a name is indistinguishable from a
 	// separator.
-	GroupList []string `json:"session_group_list" tmux:"session_group_list"`
+	GroupList []string `json:"session_group_list" tmux:"session_group_list" token:"nullable"`
 	// Whether more than one client is attached to the group's sessions.
-	GroupManyAttached *bool `json:"session_group_many_attached" tmux:"session_group_many_attached"`
+	GroupManyAttached *bool `json:"session_group_many_attached" tmux:"session_group_many_attached" token:"nullable"`
 	// How many sessions are in the group.
-	GroupSize *int `json:"session_group_size" tmux:"session_group_size"`
+	GroupSize *int `json:"session_group_size" tmux:"session_group_size" token:"nullable"`
 	// Whether the session is in a group.
 	Grouped bool `json:"session_grouped" tmux:"session_grouped"`
 	// When a client last attached; none if there was never one.
-	LastAttached *time.Time `json:"session_last_attached" tmux:"session_last_attached"`
+	LastAttached *time.Time `json:"session_last_attached" tmux:"session_last_attached" token:"nullable,scoped"`
 	// Whether more than one client is attached.
 	ManyAttached bool `json:"session_many_attached" tmux:"session_many_attached"`
 	// Whether the marked pane is in this session.
@@ -134,7 +203,7 @@ type Window struct {
 	// is indistinguishable from a separator.
 	ActiveSessionsList []string `json:"window_active_sessions_list" tmux:"window_active_sessions_list"`
 	// When a program in the window last wrote something.
-	Activity time.Time `json:"window_activity" tmux:"window_activity"`
+	Activity time.Time `json:"window_activity" tmux:"window_activity" token:"scoped"`
 	// Whether the window has an activity alert.
 	ActivityFlag bool `json:"window_activity_flag" tmux:"window_activity_flag"`
 	// Whether the window has a bell alert.
@@ -169,14 +238,14 @@ type Window struct {
 	LinkedSessionsList []string `json:"window_linked_sessions_list" tmux:"window_linked_sessions_list"`
 	// The height set by hand; none unless the option window-size is manual. Since
 	// tmux 3.8.
-	ManualHeight *int `json:"window_manual_height" tmux:"window_manual_height,since=3.8"`
+	ManualHeight *int `json:"window_manual_height" tmux:"window_manual_height,since=3.8" token:"nullable"`
 	// The width set by hand; none unless the option window-size is manual. Since
 	// tmux 3.8.
-	ManualWidth *int `json:"window_manual_width" tmux:"window_manual_width,since=3.8"`
+	ManualWidth *int `json:"window_manual_width" tmux:"window_manual_width,since=3.8" token:"nullable"`
 	// Whether the marked pane is in this window.
 	Marked bool `json:"window_marked_flag" tmux:"window_marked_flag"`
 	// The window's modal pane, if it has one. Since tmux 3.8.
-	ModalPane *PaneID `json:"window_modal_pane" tmux:"window_modal_pane,since=3.8"`
+	ModalPane *PaneID `json:"window_modal_pane" tmux:"window_modal_pane,since=3.8" token:"nullable"`
 	// The window's name.
 	Name string `json:"window_name" tmux:"window_name"`
 	// How many panes the window has.
@@ -221,7 +290,7 @@ type Pane struct {
 	// Whether the cursor blinks. Since tmux 3.6.
 	CursorBlinking *bool `json:"cursor_blinking" tmux:"cursor_blinking,since=3.6"`
 	// The character under the cursor; none on the right half of a wide one.
-	CursorCharacter *string `json:"cursor_character" tmux:"cursor_character"`
+	CursorCharacter *string `json:"cursor_character" tmux:"cursor_character" token:"nullable"`
 	// The cursor's colour, none for the terminal's own. Since tmux 3.6.
 	CursorColour *string `json:"cursor_colour" tmux:"cursor_colour,since=3.6"`
 	// Whether the cursor is shown.
@@ -284,43 +353,43 @@ type Pane struct {
 	// Whether the pane touches the window's upper edge.
 	AtTop bool `json:"pane_at_top" tmux:"pane_at_top"`
 	// The pane's default background colour, default for the terminal's own.
-	Bg string `json:"pane_bg" tmux:"pane_bg"`
+	Bg string `json:"pane_bg" tmux:"pane_bg" token:"scoped"`
 	// Row of the window the pane's last line is on, from 0.
 	Bottom int `json:"pane_bottom" tmux:"pane_bottom"`
 	// Seconds the shell's last command took, or has taken so far; needs a shell
 	// that marks its prompts. Since tmux 3.8.
-	CommandDuration *int `json:"pane_command_duration" tmux:"pane_command_duration,since=3.8"`
+	CommandDuration *int `json:"pane_command_duration" tmux:"pane_command_duration,since=3.8" token:"nullable"`
 	// When the shell's last command ended; needs a shell that marks its prompts.
 	// Since tmux 3.8.
-	CommandEndTime *time.Time `json:"pane_command_end_time" tmux:"pane_command_end_time,since=3.8"`
+	CommandEndTime *time.Time `json:"pane_command_end_time" tmux:"pane_command_end_time,since=3.8" token:"nullable"`
 	// Whether the shell is running a command; always false for a shell that does
 	// not mark its prompts. Since tmux 3.8.
 	CommandRunning *bool `json:"pane_command_running" tmux:"pane_command_running,since=3.8"`
 	// When the shell's last command began; needs a shell that marks its prompts.
 	// Since tmux 3.8.
-	CommandStartTime *time.Time `json:"pane_command_start_time" tmux:"pane_command_start_time,since=3.8"`
+	CommandStartTime *time.Time `json:"pane_command_start_time" tmux:"pane_command_start_time,since=3.8" token:"nullable"`
 	// Exit status of the shell's last command; needs a shell that marks its
 	// prompts. Since tmux 3.8.
-	CommandStatus *int `json:"pane_command_status" tmux:"pane_command_status,since=3.8"`
+	CommandStatus *int `json:"pane_command_status" tmux:"pane_command_status,since=3.8" token:"nullable"`
 	// Name of the program in the foreground of the pane; once it has ended, of the
 	// command the pane was started with.
 	CurrentCommand string `json:"pane_current_command" tmux:"pane_current_command"`
 	// Working directory of the program in the foreground; unknown when it has
 	// ended.
-	CurrentPath *string `json:"pane_current_path" tmux:"pane_current_path"`
+	CurrentPath *string `json:"pane_current_path" tmux:"pane_current_path" token:"nullable"`
 	// Whether the pane's program has ended; before tmux 3.7 also true of a pane
 	// that never had one.
 	Dead bool `json:"pane_dead" tmux:"pane_dead"`
 	// The signal that ended the program of a dead pane: its number or its name
 	// without SIG, as the system names it. Since tmux 3.3.
-	DeadSignal *string `json:"pane_dead_signal" tmux:"pane_dead_signal,since=3.3"`
+	DeadSignal *string `json:"pane_dead_signal" tmux:"pane_dead_signal,since=3.3" token:"nullable"`
 	// Exit status of the program of a dead pane, unless a signal ended it. tmux
 	// may know it a moment later than that the pane is dead.
-	DeadStatus *int `json:"pane_dead_status" tmux:"pane_dead_status"`
+	DeadStatus *int `json:"pane_dead_status" tmux:"pane_dead_status" token:"nullable"`
 	// When the program of a dead pane ended. Since tmux 3.3.
-	DeadTime *time.Time `json:"pane_dead_time" tmux:"pane_dead_time,since=3.3"`
+	DeadTime *time.Time `json:"pane_dead_time" tmux:"pane_dead_time,since=3.3" token:"nullable"`
 	// The pane's default foreground colour, default for the terminal's own.
-	Fg string `json:"pane_fg" tmux:"pane_fg"`
+	Fg string `json:"pane_fg" tmux:"pane_fg" token:"scoped"`
 	// Letters for the pane's states: * active, - last, Z zoomed, F floating and
 	// others. Since tmux 3.7.
 	Flags *string `json:"pane_flags" tmux:"pane_flags,since=3.7"`
@@ -342,10 +411,10 @@ type Pane struct {
 	// Whether the pane was the active one before the present one.
 	Last bool `json:"pane_last" tmux:"pane_last"`
 	// When the program last wrote something. Since tmux 3.8.
-	LastOutputTime *time.Time `json:"pane_last_output_time" tmux:"pane_last_output_time,since=3.8"`
+	LastOutputTime *time.Time `json:"pane_last_output_time" tmux:"pane_last_output_time,since=3.8" token:"nullable"`
 	// When the shell last showed its prompt; needs a shell that marks its prompts.
 	// Since tmux 3.8.
-	LastPromptTime *time.Time `json:"pane_last_prompt_time" tmux:"pane_last_prompt_time,since=3.8"`
+	LastPromptTime *time.Time `json:"pane_last_prompt_time" tmux:"pane_last_prompt_time,since=3.8" token:"nullable"`
 	// Column of the window the pane begins at, from 0; a floating pane can be left
 	// of it.
 	Left int `json:"pane_left" tmux:"pane_left"`
@@ -358,13 +427,13 @@ type Pane struct {
 	Modal *bool `json:"pane_modal_flag" tmux:"pane_modal_flag,since=3.8"`
 	// The mode on top: copy-mode, view-mode, tree-mode and others; none when the
 	// pane is in no mode.
-	Mode *string `json:"pane_mode" tmux:"pane_mode"`
+	Mode *string `json:"pane_mode" tmux:"pane_mode" token:"nullable"`
 	// A number that grows whenever the program's output is processed. Since tmux
 	// 3.8.
 	OutputGeneration *int64 `json:"pane_output_generation" tmux:"pane_output_generation,since=3.8"`
 	// What the program reported as its path by OSC 7: free text, usually a file
 	// URL.
-	Path *string `json:"pane_path" tmux:"pane_path"`
+	Path *string `json:"pane_path" tmux:"pane_path" token:"nullable"`
 	// Progress the program reported by OSC 9;4, in percent. Since tmux 3.7.
 	Progress *int `json:"pane_pb_progress" tmux:"pane_pb_progress,since=3.7"`
 	// State of the progress bar the program reported by OSC 9;4: hidden, normal,
@@ -372,25 +441,25 @@ type Pane struct {
 	ProgressState *string `json:"pane_pb_state" tmux:"pane_pb_state,since=3.7"`
 	// Process id of the program the pane was started with. Without one: absent
 	// from tmux 3.8, before that the last one's id, or 0 if there never was one.
-	PID *int `json:"pane_pid" tmux:"pane_pid"`
+	PID *int `json:"pane_pid" tmux:"pane_pid" token:"nullable"`
 	// Whether pipe-pane is at work on the pane.
 	Piped bool `json:"pane_pipe" tmux:"pane_pipe"`
 	// Process id of pipe-pane's command. Since tmux 3.7.
-	PipePID *int `json:"pane_pipe_pid" tmux:"pane_pipe_pid,since=3.7"`
+	PipePID *int `json:"pane_pipe_pid" tmux:"pane_pipe_pid,since=3.7" token:"nullable"`
 	// Numbers of the DEC private modes that are set. Since tmux 3.8.
 	PrivateModes []int `json:"pane_private_modes" tmux:"pane_private_modes,since=3.8"`
 	// Column of the window the pane ends at, from 0.
 	Right int `json:"pane_right" tmux:"pane_right"`
 	// What was last searched for in copy mode.
-	SearchString *string `json:"pane_search_string" tmux:"pane_search_string"`
+	SearchString *string `json:"pane_search_string" tmux:"pane_search_string" token:"nullable"`
 	// The command the pane was started with, quoted as tmux reads it; none for the
 	// default shell.
-	StartCommand *string `json:"pane_start_command" tmux:"pane_start_command"`
+	StartCommand *string `json:"pane_start_command" tmux:"pane_start_command" token:"nullable"`
 	// The command the pane was started with, its words quoted for a shell; none
 	// for the default shell. Since tmux 3.8.
-	StartCommandList *string `json:"pane_start_command_list" tmux:"pane_start_command_list,since=3.8"`
+	StartCommandList *string `json:"pane_start_command_list" tmux:"pane_start_command_list,since=3.8" token:"nullable"`
 	// The directory the pane was started in. Since tmux 3.3.
-	StartPath *string `json:"pane_start_path" tmux:"pane_start_path,since=3.3"`
+	StartPath *string `json:"pane_start_path" tmux:"pane_start_path,since=3.3" token:"nullable"`
 	// Whether keys are sent to this pane and its neighbours alike.
 	Synchronized bool `json:"pane_synchronized" tmux:"pane_synchronized"`
 	// The columns with a tab stop, from 0.
@@ -401,14 +470,14 @@ type Pane struct {
 	// it.
 	Top int `json:"pane_top" tmux:"pane_top"`
 	// The pane's terminal device; a pane without a program has none.
-	TTY *string `json:"pane_tty" tmux:"pane_tty"`
+	TTY *string `json:"pane_tty" tmux:"pane_tty" token:"nullable"`
 	// Whether the program wrote something while the pane was in a mode. Since tmux
 	// 3.4.
 	UnseenChanges *bool `json:"pane_unseen_changes" tmux:"pane_unseen_changes,since=3.4"`
 	// Height in lines the pane has in the layout, zoomed or not. Since tmux 3.8.
-	UnzoomedHeight *int `json:"pane_unzoomed_height" tmux:"pane_unzoomed_height,since=3.8"`
+	UnzoomedHeight *int `json:"pane_unzoomed_height" tmux:"pane_unzoomed_height,since=3.8" token:"nullable"`
 	// Width in columns the pane has in the layout, zoomed or not. Since tmux 3.8.
-	UnzoomedWidth *int `json:"pane_unzoomed_width" tmux:"pane_unzoomed_width,since=3.8"`
+	UnzoomedWidth *int `json:"pane_unzoomed_width" tmux:"pane_unzoomed_width,since=3.8" token:"nullable"`
 	// Width in columns.
 	Width int `json:"pane_width" tmux:"pane_width"`
 	// Column of the window the pane begins at, as pane_left. Since tmux 3.7.
@@ -436,22 +505,22 @@ type Client struct {
 	ClientRef `tmux:"client_name"`
 
 	// When the client last sent a key or used the mouse, or attached.
-	Activity time.Time `json:"client_activity" tmux:"client_activity"`
+	Activity time.Time `json:"client_activity" tmux:"client_activity" token:"scoped"`
 	// Height of a character cell of the client's terminal in pixels, 0 if the
 	// terminal does not report it; none for a control client, which has no
 	// terminal.
-	CellHeight *int `json:"client_cell_height" tmux:"client_cell_height"`
+	CellHeight *int `json:"client_cell_height" tmux:"client_cell_height" token:"nullable"`
 	// Width of a character cell of the client's terminal in pixels, 0 if the
 	// terminal does not report it; none for a control client, which has no
 	// terminal.
-	CellWidth *int `json:"client_cell_width" tmux:"client_cell_width"`
+	CellWidth *int `json:"client_cell_width" tmux:"client_cell_width" token:"nullable"`
 	// How many colours the client's terminal has, 16777216 for full RGB; a control
 	// client has none. Since tmux 3.8.
-	Colours *int `json:"client_colours" tmux:"client_colours,since=3.8"`
+	Colours *int `json:"client_colours" tmux:"client_colours,since=3.8" token:"nullable"`
 	// Whether this is a control mode client.
 	ControlMode bool `json:"client_control_mode" tmux:"client_control_mode"`
 	// When the client attached.
-	Created time.Time `json:"client_created" tmux:"client_created"`
+	Created time.Time `json:"client_created" tmux:"client_created" token:"scoped"`
 	// Bytes tmux threw away because the client did not read fast enough.
 	Discarded int64 `json:"client_discarded" tmux:"client_discarded"`
 	// The client's flags, such as attached, focused, control-mode, ignore-size and
@@ -459,12 +528,12 @@ type Client struct {
 	Flags []string `json:"client_flags" tmux:"client_flags"`
 	// Height of the client's terminal in lines; a control client has no terminal
 	// and none.
-	Height *int `json:"client_height" tmux:"client_height"`
+	Height *int `json:"client_height" tmux:"client_height" token:"nullable"`
 	// The key table the client's next key is looked up in.
 	KeyTable string `json:"client_key_table" tmux:"client_key_table"`
 	// Name of the session the client showed before this one, if there was one and
 	// it still lives.
-	LastSession *string `json:"client_last_session" tmux:"client_last_session"`
+	LastSession *string `json:"client_last_session" tmux:"client_last_session" token:"nullable"`
 	// Process id of the client.
 	PID int `json:"client_pid" tmux:"client_pid"`
 	// Whether the client is in another key table than its usual one, as after the
@@ -480,17 +549,17 @@ type Client struct {
 	// The client's TERM.
 	Termname string `json:"client_termname" tmux:"client_termname"`
 	// What the client's terminal says it is, once it has answered.
-	Termtype *string `json:"client_termtype" tmux:"client_termtype"`
+	Termtype *string `json:"client_termtype" tmux:"client_termtype" token:"nullable"`
 	// dark or light, once the client's terminal has reported it. Since tmux 3.6.
-	Theme *string `json:"client_theme" tmux:"client_theme,since=3.6"`
+	Theme *string `json:"client_theme" tmux:"client_theme,since=3.6" token:"nullable"`
 	// The client's terminal device; a control client has none.
-	TTY *string `json:"client_tty" tmux:"client_tty"`
+	TTY *string `json:"client_tty" tmux:"client_tty" token:"nullable"`
 	// User id of the client's process, where the system reports it. Since tmux
 	// 3.3.
-	UID *int `json:"client_uid" tmux:"client_uid,since=3.3"`
+	UID *int `json:"client_uid" tmux:"client_uid,since=3.3" token:"nullable"`
 	// User name of the client's process, where the system reports it. Since tmux
 	// 3.3.
-	User *string `json:"client_user" tmux:"client_user,since=3.3"`
+	User *string `json:"client_user" tmux:"client_user,since=3.3" token:"nullable"`
 	// Whether the client takes UTF-8.
 	UTF8 bool `json:"client_utf8" tmux:"client_utf8"`
 	// Width of the client's terminal in columns.
@@ -502,10 +571,10 @@ type Client struct {
 	WindowBigger bool `json:"window_bigger" tmux:"window_bigger"`
 	// First column of the window that the client shows; none when the whole window
 	// fits.
-	WindowOffsetX *int `json:"window_offset_x" tmux:"window_offset_x"`
+	WindowOffsetX *int `json:"window_offset_x" tmux:"window_offset_x" token:"nullable"`
 	// First line of the window that the client shows; none when the whole window
 	// fits.
-	WindowOffsetY *int `json:"window_offset_y" tmux:"window_offset_y"`
+	WindowOffsetY *int `json:"window_offset_y" tmux:"window_offset_y" token:"nullable"`
 }
 
 // Buffer is a paste buffer as it was when tmux was asked: a handle on it, and
@@ -515,228 +584,9 @@ type Buffer struct {
 	BufferRef `tmux:"buffer_name"`
 
 	// When the buffer was made.
-	Created time.Time `json:"buffer_created" tmux:"buffer_created"`
+	Created time.Time `json:"buffer_created" tmux:"buffer_created" token:"scoped"`
 	// The start of the content, with control bytes escaped.
 	Sample string `json:"buffer_sample" tmux:"buffer_sample"`
 	// Length of the content in bytes.
 	Size int64 `json:"buffer_size" tmux:"buffer_size"`
-}
-
-// tokenTable is every token of tmux's own table, in ascending order of names.
-var tokenTable = []Token{
-	{Name: "active_window_index", Scope: "session", Type: "int"},
-	{Name: "alternate_on", Scope: "pane", Type: "bool"},
-	{Name: "alternate_saved_x", Scope: "pane", Type: "int64"},
-	{Name: "alternate_saved_y", Scope: "pane", Type: "int64"},
-	{Name: "bracket_paste_flag", Scope: "pane", Type: "bool", Since: Version{Major: 3, Minor: 7}},
-	{Name: "buffer_created", Scope: "buffer", Type: "time.Time", Scoped: true},
-	{Name: "buffer_full", Scope: "buffer", Type: "string", Since: Version{Major: 3, Minor: 6}},
-	{Name: "buffer_mode_format", Scope: "server", Type: "string"},
-	{Name: "buffer_name", Scope: "buffer", Type: "string"},
-	{Name: "buffer_sample", Scope: "buffer", Type: "string"},
-	{Name: "buffer_size", Scope: "buffer", Type: "int64"},
-	{Name: "client_activity", Scope: "client", Type: "time.Time", Scoped: true},
-	{Name: "client_cell_height", Scope: "client", Type: "int", Nullable: true},
-	{Name: "client_cell_width", Scope: "client", Type: "int", Nullable: true},
-	{Name: "client_colours", Scope: "client", Type: "int", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "client_control_mode", Scope: "client", Type: "bool"},
-	{Name: "client_created", Scope: "client", Type: "time.Time", Scoped: true},
-	{Name: "client_discarded", Scope: "client", Type: "int64"},
-	{Name: "client_flags", Scope: "client", Type: "[]string"},
-	{Name: "client_height", Scope: "client", Type: "int", Nullable: true},
-	{Name: "client_key_table", Scope: "client", Type: "string"},
-	{Name: "client_last_session", Scope: "client", Type: "string", Nullable: true},
-	{Name: "client_mode_format", Scope: "server", Type: "string"},
-	{Name: "client_name", Scope: "client", Type: "string"},
-	{Name: "client_pid", Scope: "client", Type: "int"},
-	{Name: "client_prefix", Scope: "client", Type: "bool"},
-	{Name: "client_readonly", Scope: "client", Type: "bool"},
-	{Name: "client_session", Scope: "client", Type: "string"},
-	{Name: "client_termfeatures", Scope: "client", Type: "[]string"},
-	{Name: "client_termname", Scope: "client", Type: "string"},
-	{Name: "client_termtype", Scope: "client", Type: "string", Nullable: true},
-	{Name: "client_theme", Scope: "client", Type: "string", Since: Version{Major: 3, Minor: 6}, Nullable: true},
-	{Name: "client_tty", Scope: "client", Type: "string", Nullable: true},
-	{Name: "client_uid", Scope: "client", Type: "int", Since: Version{Major: 3, Minor: 3}, Nullable: true},
-	{Name: "client_user", Scope: "client", Type: "string", Since: Version{Major: 3, Minor: 3}, Nullable: true},
-	{Name: "client_utf8", Scope: "client", Type: "bool"},
-	{Name: "client_width", Scope: "client", Type: "int"},
-	{Name: "client_written", Scope: "client", Type: "int64"},
-	{Name: "config_files", Scope: "server", Type: "[]string"},
-	{Name: "cursor_blinking", Scope: "pane", Type: "bool", Since: Version{Major: 3, Minor: 6}},
-	{Name: "cursor_character", Scope: "pane", Type: "string", Nullable: true},
-	{Name: "cursor_colour", Scope: "pane", Type: "string", Since: Version{Major: 3, Minor: 6}},
-	{Name: "cursor_flag", Scope: "pane", Type: "bool"},
-	{Name: "cursor_shape", Scope: "pane", Type: "string", Since: Version{Major: 3, Minor: 6}},
-	{Name: "cursor_very_visible", Scope: "pane", Type: "bool", Since: Version{Major: 3, Minor: 6}},
-	{Name: "cursor_x", Scope: "pane", Type: "int"},
-	{Name: "cursor_y", Scope: "pane", Type: "int"},
-	{Name: "history_added", Scope: "pane", Type: "int64", Since: Version{Major: 3, Minor: 8}},
-	{Name: "history_all_bytes", Scope: "pane", Type: "[]int64"},
-	{Name: "history_bytes", Scope: "pane", Type: "int64"},
-	{Name: "history_collected", Scope: "pane", Type: "int64", Since: Version{Major: 3, Minor: 8}},
-	{Name: "history_generation", Scope: "pane", Type: "int64", Since: Version{Major: 3, Minor: 8}},
-	{Name: "history_limit", Scope: "pane", Type: "int"},
-	{Name: "history_size", Scope: "pane", Type: "int"},
-	{Name: "host", Scope: "server", Type: "string"},
-	{Name: "host_short", Scope: "server", Type: "string"},
-	{Name: "insert_flag", Scope: "pane", Type: "bool"},
-	{Name: "keypad_cursor_flag", Scope: "pane", Type: "bool"},
-	{Name: "keypad_flag", Scope: "pane", Type: "bool"},
-	{Name: "last_window_index", Scope: "session", Type: "int"},
-	{Name: "loop_last_flag", Scope: "server", Type: "bool", Since: Version{Major: 3, Minor: 6}, Until: Version{Major: 3, Minor: 7}},
-	{Name: "mouse_all_flag", Scope: "pane", Type: "bool"},
-	{Name: "mouse_any_flag", Scope: "pane", Type: "bool"},
-	{Name: "mouse_button_flag", Scope: "pane", Type: "bool"},
-	{Name: "mouse_hyperlink", Scope: "mouse", Type: "string", Since: Version{Major: 3, Minor: 4}, Nullable: true},
-	{Name: "mouse_line", Scope: "mouse", Type: "string", Nullable: true},
-	{Name: "mouse_pane", Scope: "mouse", Type: "PaneID", Nullable: true},
-	{Name: "mouse_sgr_flag", Scope: "pane", Type: "bool"},
-	{Name: "mouse_standard_flag", Scope: "pane", Type: "bool"},
-	{Name: "mouse_status_line", Scope: "mouse", Type: "int", Since: Version{Major: 3, Minor: 4}, Nullable: true},
-	{Name: "mouse_status_range", Scope: "mouse", Type: "string", Since: Version{Major: 3, Minor: 4}, Nullable: true},
-	{Name: "mouse_utf8_flag", Scope: "pane", Type: "bool"},
-	{Name: "mouse_word", Scope: "mouse", Type: "string", Nullable: true},
-	{Name: "mouse_x", Scope: "mouse", Type: "int", Nullable: true},
-	{Name: "mouse_y", Scope: "mouse", Type: "int", Nullable: true},
-	{Name: "next_session_id", Scope: "server", Type: "SessionID", Since: Version{Major: 3, Minor: 3}},
-	{Name: "origin_flag", Scope: "pane", Type: "bool"},
-	{Name: "pane_active", Scope: "pane", Type: "bool"},
-	{Name: "pane_at_bottom", Scope: "pane", Type: "bool"},
-	{Name: "pane_at_left", Scope: "pane", Type: "bool"},
-	{Name: "pane_at_right", Scope: "pane", Type: "bool"},
-	{Name: "pane_at_top", Scope: "pane", Type: "bool"},
-	{Name: "pane_bg", Scope: "pane", Type: "string", Scoped: true},
-	{Name: "pane_bottom", Scope: "pane", Type: "int"},
-	{Name: "pane_command_duration", Scope: "pane", Type: "int", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "pane_command_end_time", Scope: "pane", Type: "time.Time", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "pane_command_running", Scope: "pane", Type: "bool", Since: Version{Major: 3, Minor: 8}},
-	{Name: "pane_command_start_time", Scope: "pane", Type: "time.Time", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "pane_command_status", Scope: "pane", Type: "int", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "pane_current_command", Scope: "pane", Type: "string"},
-	{Name: "pane_current_path", Scope: "pane", Type: "string", Nullable: true},
-	{Name: "pane_dead", Scope: "pane", Type: "bool"},
-	{Name: "pane_dead_signal", Scope: "pane", Type: "string", Since: Version{Major: 3, Minor: 3}, Nullable: true},
-	{Name: "pane_dead_status", Scope: "pane", Type: "int", Nullable: true},
-	{Name: "pane_dead_time", Scope: "pane", Type: "time.Time", Since: Version{Major: 3, Minor: 3}, Nullable: true},
-	{Name: "pane_fg", Scope: "pane", Type: "string", Scoped: true},
-	{Name: "pane_flags", Scope: "pane", Type: "string", Since: Version{Major: 3, Minor: 7}},
-	{Name: "pane_floating_flag", Scope: "pane", Type: "bool", Since: Version{Major: 3, Minor: 7}},
-	{Name: "pane_format", Scope: "pane", Type: "bool"},
-	{Name: "pane_height", Scope: "pane", Type: "int"},
-	{Name: "pane_id", Scope: "pane", Type: "PaneID"},
-	{Name: "pane_in_mode", Scope: "pane", Type: "int"},
-	{Name: "pane_index", Scope: "pane", Type: "int"},
-	{Name: "pane_input_off", Scope: "pane", Type: "bool"},
-	{Name: "pane_key_mode", Scope: "pane", Type: "string", Since: Version{Major: 3, Minor: 5}},
-	{Name: "pane_last", Scope: "pane", Type: "bool"},
-	{Name: "pane_last_output_time", Scope: "pane", Type: "time.Time", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "pane_last_prompt_time", Scope: "pane", Type: "time.Time", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "pane_left", Scope: "pane", Type: "int"},
-	{Name: "pane_marked", Scope: "pane", Type: "bool"},
-	{Name: "pane_marked_set", Scope: "pane", Type: "bool"},
-	{Name: "pane_modal_flag", Scope: "pane", Type: "bool", Since: Version{Major: 3, Minor: 8}},
-	{Name: "pane_mode", Scope: "pane", Type: "string", Nullable: true},
-	{Name: "pane_output_generation", Scope: "pane", Type: "int64", Since: Version{Major: 3, Minor: 8}},
-	{Name: "pane_path", Scope: "pane", Type: "string", Nullable: true},
-	{Name: "pane_pb_progress", Scope: "pane", Type: "int", Since: Version{Major: 3, Minor: 7}},
-	{Name: "pane_pb_state", Scope: "pane", Type: "string", Since: Version{Major: 3, Minor: 7}},
-	{Name: "pane_pid", Scope: "pane", Type: "int", Nullable: true},
-	{Name: "pane_pipe", Scope: "pane", Type: "bool"},
-	{Name: "pane_pipe_pid", Scope: "pane", Type: "int", Since: Version{Major: 3, Minor: 7}, Nullable: true},
-	{Name: "pane_private_modes", Scope: "pane", Type: "[]int", Since: Version{Major: 3, Minor: 8}},
-	{Name: "pane_right", Scope: "pane", Type: "int"},
-	{Name: "pane_search_string", Scope: "pane", Type: "string", Nullable: true},
-	{Name: "pane_start_command", Scope: "pane", Type: "string", Nullable: true},
-	{Name: "pane_start_command_list", Scope: "pane", Type: "string", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "pane_start_path", Scope: "pane", Type: "string", Since: Version{Major: 3, Minor: 3}, Nullable: true},
-	{Name: "pane_synchronized", Scope: "pane", Type: "bool"},
-	{Name: "pane_tabs", Scope: "pane", Type: "[]int"},
-	{Name: "pane_title", Scope: "pane", Type: "string"},
-	{Name: "pane_top", Scope: "pane", Type: "int"},
-	{Name: "pane_tty", Scope: "pane", Type: "string", Nullable: true},
-	{Name: "pane_unseen_changes", Scope: "pane", Type: "bool", Since: Version{Major: 3, Minor: 4}},
-	{Name: "pane_unzoomed_height", Scope: "pane", Type: "int", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "pane_unzoomed_width", Scope: "pane", Type: "int", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "pane_width", Scope: "pane", Type: "int"},
-	{Name: "pane_x", Scope: "pane", Type: "int", Since: Version{Major: 3, Minor: 7}},
-	{Name: "pane_y", Scope: "pane", Type: "int", Since: Version{Major: 3, Minor: 7}},
-	{Name: "pane_z", Scope: "pane", Type: "int", Since: Version{Major: 3, Minor: 7}},
-	{Name: "pane_zoomed_flag", Scope: "pane", Type: "bool", Since: Version{Major: 3, Minor: 7}},
-	{Name: "pid", Scope: "server", Type: "int"},
-	{Name: "scroll_region_lower", Scope: "pane", Type: "int"},
-	{Name: "scroll_region_upper", Scope: "pane", Type: "int"},
-	{Name: "server_sessions", Scope: "server", Type: "int", Since: Version{Major: 3, Minor: 4}},
-	{Name: "session_active", Scope: "session", Type: "bool", Since: Version{Major: 3, Minor: 6}, Nullable: true},
-	{Name: "session_activity", Scope: "session", Type: "time.Time", Scoped: true},
-	{Name: "session_activity_flag", Scope: "session", Type: "bool", Since: Version{Major: 3, Minor: 6}},
-	{Name: "session_alert", Scope: "session", Type: "string", Since: Version{Major: 3, Minor: 6}},
-	{Name: "session_alerts", Scope: "session", Type: "[]string"},
-	{Name: "session_attached", Scope: "session", Type: "int"},
-	{Name: "session_attached_list", Scope: "session", Type: "[]string"},
-	{Name: "session_bell_flag", Scope: "session", Type: "bool", Since: Version{Major: 3, Minor: 6}},
-	{Name: "session_created", Scope: "session", Type: "time.Time", Scoped: true},
-	{Name: "session_format", Scope: "session", Type: "bool"},
-	{Name: "session_group", Scope: "session", Type: "string", Nullable: true},
-	{Name: "session_group_attached", Scope: "session", Type: "int", Nullable: true},
-	{Name: "session_group_attached_list", Scope: "session", Type: "[]string", Nullable: true},
-	{Name: "session_group_list", Scope: "session", Type: "[]string", Nullable: true},
-	{Name: "session_group_many_attached", Scope: "session", Type: "bool", Nullable: true},
-	{Name: "session_group_size", Scope: "session", Type: "int", Nullable: true},
-	{Name: "session_grouped", Scope: "session", Type: "bool"},
-	{Name: "session_id", Scope: "session", Type: "SessionID"},
-	{Name: "session_last_attached", Scope: "session", Type: "time.Time", Nullable: true, Scoped: true},
-	{Name: "session_many_attached", Scope: "session", Type: "bool"},
-	{Name: "session_marked", Scope: "session", Type: "bool"},
-	{Name: "session_name", Scope: "session", Type: "string"},
-	{Name: "session_path", Scope: "session", Type: "string"},
-	{Name: "session_silence_flag", Scope: "session", Type: "bool", Since: Version{Major: 3, Minor: 6}},
-	{Name: "session_stack", Scope: "session", Type: "[]int"},
-	{Name: "session_windows", Scope: "session", Type: "int"},
-	{Name: "sixel_support", Scope: "server", Type: "bool", Since: Version{Major: 3, Minor: 6}},
-	{Name: "socket_path", Scope: "server", Type: "string"},
-	{Name: "start_time", Scope: "server", Type: "time.Time"},
-	{Name: "synchronized_output_flag", Scope: "pane", Type: "bool", Since: Version{Major: 3, Minor: 7}},
-	{Name: "tree_mode_format", Scope: "server", Type: "string"},
-	{Name: "uid", Scope: "server", Type: "int", Since: Version{Major: 3, Minor: 3}},
-	{Name: "user", Scope: "server", Type: "string", Since: Version{Major: 3, Minor: 3}, Nullable: true},
-	{Name: "version", Scope: "server", Type: "string"},
-	{Name: "window_active", Scope: "window", Type: "bool"},
-	{Name: "window_active_clients", Scope: "window", Type: "int"},
-	{Name: "window_active_clients_list", Scope: "window", Type: "[]string"},
-	{Name: "window_active_sessions", Scope: "window", Type: "int"},
-	{Name: "window_active_sessions_list", Scope: "window", Type: "[]string"},
-	{Name: "window_activity", Scope: "window", Type: "time.Time", Scoped: true},
-	{Name: "window_activity_flag", Scope: "window", Type: "bool"},
-	{Name: "window_bell_flag", Scope: "window", Type: "bool"},
-	{Name: "window_bigger", Scope: "client", Type: "bool"},
-	{Name: "window_cell_height", Scope: "window", Type: "int"},
-	{Name: "window_cell_width", Scope: "window", Type: "int"},
-	{Name: "window_end_flag", Scope: "window", Type: "bool"},
-	{Name: "window_flags", Scope: "window", Type: "string"},
-	{Name: "window_format", Scope: "window", Type: "bool"},
-	{Name: "window_height", Scope: "window", Type: "int"},
-	{Name: "window_id", Scope: "window", Type: "WindowID"},
-	{Name: "window_index", Scope: "window", Type: "int"},
-	{Name: "window_last_flag", Scope: "window", Type: "bool"},
-	{Name: "window_layout", Scope: "window", Type: "string"},
-	{Name: "window_linked", Scope: "window", Type: "bool"},
-	{Name: "window_linked_sessions", Scope: "window", Type: "int"},
-	{Name: "window_linked_sessions_list", Scope: "window", Type: "[]string"},
-	{Name: "window_manual_height", Scope: "window", Type: "int", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "window_manual_width", Scope: "window", Type: "int", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "window_marked_flag", Scope: "window", Type: "bool"},
-	{Name: "window_modal_pane", Scope: "window", Type: "PaneID", Since: Version{Major: 3, Minor: 8}, Nullable: true},
-	{Name: "window_name", Scope: "window", Type: "string"},
-	{Name: "window_offset_x", Scope: "client", Type: "int", Nullable: true},
-	{Name: "window_offset_y", Scope: "client", Type: "int", Nullable: true},
-	{Name: "window_panes", Scope: "window", Type: "int"},
-	{Name: "window_raw_flags", Scope: "window", Type: "string"},
-	{Name: "window_silence_flag", Scope: "window", Type: "bool"},
-	{Name: "window_stack_index", Scope: "window", Type: "int"},
-	{Name: "window_start_flag", Scope: "window", Type: "bool"},
-	{Name: "window_visible_layout", Scope: "window", Type: "string"},
-	{Name: "window_width", Scope: "window", Type: "int"},
-	{Name: "window_zoomed_flag", Scope: "window", Type: "bool"},
-	{Name: "wrap_flag", Scope: "pane", Type: "bool"},
 }
