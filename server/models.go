@@ -42,22 +42,27 @@ type windowInfo struct {
 	ActivePaneID     *tmux.PaneID     `json:"active_pane_id" tmux:"pane_id"`
 }
 
-// paneInfo is what the tools return for a pane. Edges are rows and columns of its window,
-// counted from 0, inclusive.
+// paneEdges is where a pane is: rows and columns of its window, counted from 0, inclusive;
+// and its terminal.
+type paneEdges struct {
+	PaneLeft     int     `json:"pane_left" tmux:"pane_left"`
+	PaneTop      int     `json:"pane_top" tmux:"pane_top"`
+	PaneRight    int     `json:"pane_right" tmux:"pane_right"`
+	PaneBottom   int     `json:"pane_bottom" tmux:"pane_bottom"`
+	PaneAtLeft   bool    `json:"pane_at_left" tmux:"pane_at_left"`
+	PaneAtRight  bool    `json:"pane_at_right" tmux:"pane_at_right"`
+	PaneAtTop    bool    `json:"pane_at_top" tmux:"pane_at_top"`
+	PaneAtBottom bool    `json:"pane_at_bottom" tmux:"pane_at_bottom"`
+	PaneTTY      *string `json:"pane_tty" tmux:"pane_tty"`
+}
+
+// paneInfo is what the tools return for a pane.
 type paneInfo struct {
-	PaneID             tmux.PaneID      `json:"pane_id" tmux:"pane_id"`
-	PaneIndex          int              `json:"pane_index" tmux:"pane_index"`
-	PaneWidth          int              `json:"pane_width" tmux:"pane_width"`
-	PaneHeight         int              `json:"pane_height" tmux:"pane_height"`
-	PaneLeft           int              `json:"pane_left" tmux:"pane_left"`
-	PaneTop            int              `json:"pane_top" tmux:"pane_top"`
-	PaneRight          int              `json:"pane_right" tmux:"pane_right"`
-	PaneBottom         int              `json:"pane_bottom" tmux:"pane_bottom"`
-	PaneAtLeft         bool             `json:"pane_at_left" tmux:"pane_at_left"`
-	PaneAtRight        bool             `json:"pane_at_right" tmux:"pane_at_right"`
-	PaneAtTop          bool             `json:"pane_at_top" tmux:"pane_at_top"`
-	PaneAtBottom       bool             `json:"pane_at_bottom" tmux:"pane_at_bottom"`
-	PaneTTY            *string          `json:"pane_tty" tmux:"pane_tty"`
+	PaneID     tmux.PaneID `json:"pane_id" tmux:"pane_id"`
+	PaneIndex  int         `json:"pane_index" tmux:"pane_index"`
+	PaneWidth  int         `json:"pane_width" tmux:"pane_width"`
+	PaneHeight int         `json:"pane_height" tmux:"pane_height"`
+	paneEdges
 	PaneCurrentCommand *string          `json:"pane_current_command" tmux:"pane_current_command"`
 	PaneCurrentPath    *string          `json:"pane_current_path" tmux:"pane_current_path"`
 	PanePID            *int             `json:"pane_pid" tmux:"pane_pid"`
@@ -78,10 +83,6 @@ type paneInfo struct {
 // paneDetail is what get_pane_info returns: it adds the states and modes that lists omit.
 type paneDetail struct {
 	paneInfo
-	paneMore
-}
-
-type paneMore struct {
 	PaneMode               *string `json:"pane_mode" tmux:"pane_mode"`
 	PaneKeyMode            *string `json:"pane_key_mode" tmux:"pane_key_mode,since=3.5"`
 	PaneInputOff           bool    `json:"pane_input_off" tmux:"pane_input_off"`
@@ -107,10 +108,6 @@ type paneMore struct {
 // windowDetail is what get_window_info returns.
 type windowDetail struct {
 	windowInfo
-	windowMore
-}
-
-type windowMore struct {
 	WindowFlags              string      `json:"window_flags" tmux:"window_flags"`
 	WindowActivityFlag       bool        `json:"window_activity_flag" tmux:"window_activity_flag"`
 	WindowBellFlag           bool        `json:"window_bell_flag" tmux:"window_bell_flag"`
@@ -126,10 +123,6 @@ type windowMore struct {
 // sessionDetail is what get_session_info returns.
 type sessionDetail struct {
 	sessionInfo
-	sessionMore
-}
-
-type sessionMore struct {
 	SessionGrouped           bool    `json:"session_grouped" tmux:"session_grouped"`
 	SessionManyAttached      bool    `json:"session_many_attached" tmux:"session_many_attached"`
 	SessionGroupManyAttached *bool   `json:"session_group_many_attached" tmux:"session_group_many_attached"`
@@ -193,6 +186,11 @@ func (w *windowInfo) complete(_ *call, l links) {
 	w.WindowLayout = w.WindowLayout.Classic()
 }
 
+func (w *windowDetail) complete(c *call, l links) {
+	w.windowInfo.complete(c, l)
+	w.WindowVisibleLayout = w.WindowVisibleLayout.Classic()
+}
+
 func (s *sessionInfo) complete(*call, links) {}
 
 func (*paneInfo) lister(s selection) tmux.Lister {
@@ -221,7 +219,9 @@ func listRows[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd 
 func listEach[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
 	rows := tmux.Rows[R](b, cmd, only...)
 	linked := new([]objectIDs)
-	if _, sessions := any(P(nil)).(*sessionInfo); !sessions {
+	switch any(P(nil)).(type) {
+	case *sessionInfo, *sessionDetail:
+	default:
 		linked = linkRows(b, only...)
 	}
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
@@ -257,46 +257,28 @@ func completeEach[R any, P row[R]](c *call, rows []R, linked []objectIDs) []R {
 // finds the caller's or, if there is no caller, the one in the session used last. The
 // commands in first run before it in the same round trip, so that the row shows their effect.
 func find[R any, P row[R]](ctx context.Context, c *call, s selection, first ...tmux.Command) (*R, error) {
-	list, err := listerOf[R, P](c, &s)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := listRows[R, P](ctx, c, batchOf(first...), list)
-	return firstOf(ctx, c, s, rows, err)
-}
-
-// findWith is find, and reads more of the object.
-func findWith[M, R any, P row[R]](ctx context.Context, c *call, s selection) (found R, more M, err error) {
-	list, err := listerOf[R, P](c, &s)
-	if err != nil {
-		return found, more, err
-	}
-	var b tmux.Batch
-	rest := tmux.Rows[M](&b, list)
-	rows, err := listRows[R, P](ctx, c, &b, list)
-	row, err := firstOf(ctx, c, s, rows, err)
-	if err != nil {
-		return found, more, err
-	}
-	return *row, (*rest)[0], nil
-}
-
-// listerOf returns the command that lists the object that find finds. If a pane is meant
-// and none is selected, it selects the caller's.
-func listerOf[R any, P row[R]](c *call, s *selection) (tmux.Lister, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if _, pane := any(P(nil)).(*paneInfo); pane && s.zero() {
-		s.pane = c.ownPane
+	row := P(new(R))
+	switch any(row).(type) {
+	case *paneInfo, *paneDetail:
+		if s.zero() {
+			s.pane = c.ownPane
+		}
 	}
-	if !s.zero() {
-		return P(nil).lister(*s), nil
+	list := row.lister(s)
+	if s.zero() {
+		// The active pane of the caller's window, or else of the window used last, with the
+		// pane's own session and window.
+		target, err := c.spec(s)
+		if err != nil {
+			return nil, err
+		}
+		list = tmux.ListPanes{Target: target, Filter: isActivePane}
 	}
-	// The active pane of the caller's window, or else of the window used last, with the
-	// pane's own session and window.
-	target, err := c.spec(*s)
-	return tmux.ListPanes{Target: target, Filter: isActivePane}, err
+	rows, err := listRows[R, P](ctx, c, batchOf(first...), list)
+	return firstOf(ctx, c, s, rows, err)
 }
 
 // firstOf returns the first row that a selection found, or an error that says what is

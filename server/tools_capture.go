@@ -99,34 +99,26 @@ type capturePaneIn struct {
 
 // paneSnapshot is a pane's content and state at one moment.
 type paneSnapshot struct {
-	PaneID                tmux.PaneID `json:"pane_id" tmux:"pane_id"`
-	Content               string      `json:"content" exact:"true"`
-	CursorX               int         `json:"cursor_x" tmux:"cursor_x"`
-	CursorY               int         `json:"cursor_y" tmux:"cursor_y"`
-	PaneWidth             int         `json:"pane_width" tmux:"pane_width"`
-	PaneHeight            int         `json:"pane_height" tmux:"pane_height"`
-	PaneLeft              int         `json:"pane_left" tmux:"pane_left"`
-	PaneTop               int         `json:"pane_top" tmux:"pane_top"`
-	PaneRight             int         `json:"pane_right" tmux:"pane_right"`
-	PaneBottom            int         `json:"pane_bottom" tmux:"pane_bottom"`
-	PaneAtLeft            bool        `json:"pane_at_left" tmux:"pane_at_left"`
-	PaneAtRight           bool        `json:"pane_at_right" tmux:"pane_at_right"`
-	PaneAtTop             bool        `json:"pane_at_top" tmux:"pane_at_top"`
-	PaneAtBottom          bool        `json:"pane_at_bottom" tmux:"pane_at_bottom"`
-	PaneTTY               *string     `json:"pane_tty" tmux:"pane_tty"`
-	PanePID               *int        `json:"pane_pid" tmux:"pane_pid"`
-	PaneDead              bool        `json:"pane_dead" tmux:"pane_dead"`
-	AlternateOn           bool        `json:"alternate_on" tmux:"alternate_on"`
-	PaneInMode            bool        `json:"pane_in_mode" tmux:"pane_in_mode"`
-	PaneMode              *string     `json:"pane_mode" tmux:"pane_mode"`
-	ScrollPosition        *int        `json:"scroll_position" tmux:"scroll_position"`
-	HistorySize           int         `json:"history_size" tmux:"history_size"`
-	Title                 *string     `json:"title" tmux:"pane_title"`
-	PaneCurrentCommand    *string     `json:"pane_current_command" tmux:"pane_current_command"`
-	PaneCurrentPath       *string     `json:"pane_current_path" tmux:"pane_current_path"`
-	IsCaller              *bool       `json:"is_caller"`
-	ContentTruncated      bool        `json:"content_truncated"`
-	ContentTruncatedLines int         `json:"content_truncated_lines"`
+	PaneID     tmux.PaneID `json:"pane_id" tmux:"pane_id"`
+	Content    string      `json:"content" exact:"true"`
+	CursorX    int         `json:"cursor_x" tmux:"cursor_x"`
+	CursorY    int         `json:"cursor_y" tmux:"cursor_y"`
+	PaneWidth  int         `json:"pane_width" tmux:"pane_width"`
+	PaneHeight int         `json:"pane_height" tmux:"pane_height"`
+	paneEdges
+	PanePID               *int    `json:"pane_pid" tmux:"pane_pid"`
+	PaneDead              bool    `json:"pane_dead" tmux:"pane_dead"`
+	AlternateOn           bool    `json:"alternate_on" tmux:"alternate_on"`
+	PaneInMode            bool    `json:"pane_in_mode" tmux:"pane_in_mode"`
+	PaneMode              *string `json:"pane_mode" tmux:"pane_mode"`
+	ScrollPosition        *int    `json:"scroll_position" tmux:"scroll_position"`
+	HistorySize           int     `json:"history_size" tmux:"history_size"`
+	Title                 *string `json:"title" tmux:"pane_title"`
+	PaneCurrentCommand    *string `json:"pane_current_command" tmux:"pane_current_command"`
+	PaneCurrentPath       *string `json:"pane_current_path" tmux:"pane_current_path"`
+	IsCaller              *bool   `json:"is_caller"`
+	ContentTruncated      bool    `json:"content_truncated"`
+	ContentTruncatedLines int     `json:"content_truncated_lines"`
 }
 
 var snapshotPane = newTool(tool{

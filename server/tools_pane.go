@@ -27,8 +27,7 @@ var getPaneInfo = newTool(tool{
 	aim:  narrows(aPane),
 	desc: "Get one pane's metadata: process id, command, directory, size, position, modes. Defaults to the caller's pane. For the screen use snapshot_pane.",
 }, func(ctx context.Context, c *call, in ofPane) (*paneDetail, error) {
-	p, more, err := findWith[paneMore, paneInfo](ctx, c, c.on.selection)
-	return &paneDetail{p, more}, err
+	return find[paneDetail](ctx, c, c.on.selection)
 })
 
 var findPaneByPosition = newTool(tool{

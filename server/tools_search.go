@@ -115,16 +115,8 @@ const scrolledRows = 10_000
 
 // paneMatch is a pane with matching lines.
 type paneMatch struct {
-	PaneID             tmux.PaneID    `json:"pane_id" tmux:"pane_id"`
-	PaneLeft           int            `json:"pane_left" tmux:"pane_left"`
-	PaneTop            int            `json:"pane_top" tmux:"pane_top"`
-	PaneRight          int            `json:"pane_right" tmux:"pane_right"`
-	PaneBottom         int            `json:"pane_bottom" tmux:"pane_bottom"`
-	PaneAtLeft         bool           `json:"pane_at_left" tmux:"pane_at_left"`
-	PaneAtRight        bool           `json:"pane_at_right" tmux:"pane_at_right"`
-	PaneAtTop          bool           `json:"pane_at_top" tmux:"pane_at_top"`
-	PaneAtBottom       bool           `json:"pane_at_bottom" tmux:"pane_at_bottom"`
-	PaneTTY            *string        `json:"pane_tty" tmux:"pane_tty"`
+	PaneID tmux.PaneID `json:"pane_id" tmux:"pane_id"`
+	paneEdges
 	PaneCurrentCommand *string        `json:"pane_current_command" tmux:"pane_current_command"`
 	PaneCurrentPath    *string        `json:"pane_current_path" tmux:"pane_current_path"`
 	WindowID           tmux.WindowID  `json:"window_id" tmux:"window_id"`

@@ -32,8 +32,7 @@ var getSessionInfo = newTool(tool{
 	aim:  narrows(aSession),
 	desc: "Get one session's metadata: windows, attached clients, alerts, active pane. Defaults to the caller's session. For several use list_sessions.",
 }, func(ctx context.Context, c *call, in ofSession) (*sessionDetail, error) {
-	s, more, err := findWith[sessionMore, sessionInfo](ctx, c, c.on.selection)
-	return &sessionDetail{s, more}, err
+	return find[sessionDetail](ctx, c, c.on.selection)
 })
 
 // serverInfo is what the tools return for a tmux server.

@@ -19,7 +19,5 @@ var getWindowInfo = newTool(tool{
 	aim:  narrows(aWindow),
 	desc: "Get one window's metadata: size, layout, zoom state, panes, activity flags. Defaults to the caller's window. For several use list_windows.",
 }, func(ctx context.Context, c *call, in ofWindow) (*windowDetail, error) {
-	w, more, err := findWith[windowMore, windowInfo](ctx, c, c.on.selection)
-	more.WindowVisibleLayout = more.WindowVisibleLayout.Classic()
-	return &windowDetail{w, more}, err
+	return find[windowDetail](ctx, c, c.on.selection)
 })

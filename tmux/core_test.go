@@ -177,3 +177,20 @@ func TestRowsOfSomeTokens(t *testing.T) {
 	tmux.Rows[row](&wrong, tmux.ListPanes{All: true}, "pane_height")
 	isKind(t, "a token without a field", wrong.Do(ctx, srv), tmux.ErrArgument)
 }
+
+func TestRowsWithEmbeddedStructs(t *testing.T) {
+	t.Parallel()
+	srv := started(t)
+	type window struct {
+		Name string `tmux:"window_name"`
+	}
+	type row struct {
+		Session string `tmux:"session_name"`
+		window
+		tmux.Pane
+	}
+	got := only[row](t)(tmux.List[row](tmuxtest.Context(t), srv, tmux.ListPanes{}))
+	expect(t, got.Session == "main" && got.Name != "" && got.ID == "%0" && got.Active && got.Height > 0, "%+v", got)
+	_, err := got.Capture(t.Context(), tmux.CapturePane{})
+	ok(t, err) // its handle has the server
+}

@@ -69,6 +69,7 @@ func TestRowsThatCannotBe(t *testing.T) {
 		X string `tmux:"zzzzzzzzzzzz"`
 	}
 	type untagged struct{ ID tmux.PaneID }
+	type pointed struct{ *tmux.Pane }
 	for what, c := range map[string]struct {
 		list func() error
 		want string
@@ -76,6 +77,7 @@ func TestRowsThatCannotBe(t *testing.T) {
 		"misspelt":  {func() error { _, err := tmux.List[misspelt](ctx, srv, tmux.ListPanes{}); return err }, "misspelt.ID: tmux has no token pane_idd; did you mean pane_id, pane_pid or pane_dead?"},
 		"stranger":  {func() error { _, err := tmux.List[stranger](ctx, srv, tmux.ListPanes{}); return err }, "add since= to the tag"},
 		"untagged":  {func() error { _, err := tmux.List[untagged](ctx, srv, tmux.ListPanes{}); return err }, "untagged has no field with a tag"},
+		"pointed":   {func() error { _, err := tmux.List[pointed](ctx, srv, tmux.ListPanes{}); return err }, "pointed.PaneRef cannot hold a token"},
 		"no struct": {func() error { _, err := tmux.List[string](ctx, srv, tmux.ListPanes{}); return err }, "not a struct"},
 	} {
 		if msg := list(c.list()); !strings.Contains(msg, c.want) {

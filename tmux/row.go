@@ -40,11 +40,12 @@ type Lister interface {
 // other name is an [ErrArgument] that suggests the nearest token. For a token newer than
 // this package, name the releases that have it with the tag options since= and until=.
 //
-// Fields may be strings, bools, ints, floats, [time.Time], the references, types based on
-// these (such as the ids), slices of strings or ints, and pointers. If a token has no
-// value, or this tmux does not know it, a pointer is nil and any other field zero. The
-// items of a slice are separated by commas or, with the option sep=, by a comma, space or
-// colon. A slice is nil if there is no value, and empty if the list is empty.
+// Fields, which may be those of embedded structs, are strings, bools, ints, floats,
+// [time.Time], the references, types based on these (such as the ids), slices of strings or
+// ints, and pointers. If a token has no value, or this tmux does not know it, a pointer is
+// nil and any other field zero. The items of a slice are separated by commas or, with the
+// option sep=, by a comma, space or colon. A slice is nil if there is no value, and empty if
+// the list is empty.
 func List[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 	var b Batch
 	rows := Rows[R](&b, cmd)
@@ -56,7 +57,7 @@ func List[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 
 // rowField is a field of a row struct and the token it holds.
 type rowField struct {
-	index        int
+	index        []int
 	token        string
 	scope        Scope // empty for user options and tokens not in the table
 	sep          string
@@ -130,14 +131,13 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 		return nil, argumentError("rows of type %s, which is not a struct", t)
 	}
 	var p rowPlan
-	for i := range t.NumField() {
-		sf := t.Field(i)
+	for _, sf := range reflect.VisibleFields(t) {
 		tag := sf.Tag.Get("tmux")
 		if tag == "" || tag == "-" {
 			continue
 		}
 		token, options, _ := strings.Cut(tag, ",")
-		f := rowField{index: i, token: token, sep: ","}
+		f := rowField{index: sf.Index, token: token, sep: ","}
 		if t := tokensByName()[token]; t != nil {
 			f.scope, f.always = t.Scope, !t.Nullable
 			f.since, f.until = t.Since, t.Until
@@ -153,7 +153,7 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 			hint := cmp.Or(nearest.Meant(token, tokenNames()), "; for a token newer than this package, add since= to the tag")
 			return nil, argumentError("tag of %s.%s: tmux has no token %s%s", t, sf.Name, token, hint)
 		}
-		if !sf.IsExported() || !decodable(sf.Type) {
+		if _, err := reflect.Zero(t).FieldByIndexErr(sf.Index); err != nil || !sf.IsExported() || !decodable(sf.Type) {
 			return nil, argumentError("field %s.%s cannot hold a token", t, sf.Name)
 		}
 		p = append(p, f)
@@ -244,7 +244,7 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, begin, out str
 			if err != nil {
 				return nil, other, &cutRowError{fmt.Errorf("row %d: %s: %w", len(rows), f.token, err), rowID(out, fields, v)}
 			}
-			if err := f.set(srv, rv.Field(f.index), value); err != nil {
+			if err := f.set(srv, rv.FieldByIndex(f.index), value); err != nil {
 				return nil, other, fmt.Errorf("row %d: %s: %w", len(rows), f.token, err)
 			}
 		}
