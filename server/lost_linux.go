@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"tmuxmcp/internal/procstat"
 )
 
 // listening matches a socket of /proc/net/unix that accepts connections. Its groups are its
@@ -33,19 +34,14 @@ func lostServer(path string) int {
 	if links == nil {
 		return 0
 	}
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
+	for _, p := range procstat.All() {
+		if !strings.HasPrefix(p.Name, "tmux: server") {
 			continue
 		}
-		if name, _ := os.ReadFile(procFile(pid, "comm")); !strings.HasPrefix(string(name), "tmux: server") {
-			continue
-		}
-		open, _ := os.ReadDir(procFile(pid, "fd"))
+		open, _ := os.ReadDir(procFile(p.PID, "fd"))
 		for _, fd := range open {
-			if to, _ := os.Readlink(procFile(pid, "fd/"+fd.Name())); slices.Contains(links, to) {
-				return pid
+			if to, _ := os.Readlink(procFile(p.PID, "fd/"+fd.Name())); slices.Contains(links, to) {
+				return p.PID
 			}
 		}
 	}

@@ -25,23 +25,14 @@ func agentsAt(panes []agentPane) map[int]agents.Program {
 		}
 	}
 	found := map[int]agents.Program{}
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return found
-	}
 	above := map[int]int{} // by pane, a process above the foreground
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		p, err := procstat.Of(pid)
+	for _, p := range procstat.All() {
 		pane, ok := paneOf[p.Group]
-		if err != nil || !ok || p.Foreground != p.Group {
+		if !ok || p.Foreground != p.Group {
 			continue
 		}
 		above[pane] = p.Parent
-		if program, ok := agentOf(pid); ok && found[pane].Version == "" {
+		if program, ok := agentOf(p.PID); ok && found[pane].Version == "" {
 			found[pane] = program
 		}
 	}
@@ -144,18 +135,10 @@ func (p paneProgram) known() bool {
 // and that have not ended. While there is one, no other process gets the number of the
 // program, after which they are called.
 func survivors(panes []paneProgram) (left []survivor) {
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		p, err := procstat.Of(pid)
-		if err != nil || p.Dying || p.State == 'Z' || p.State == 'X' {
-			continue
-		}
-		if slices.ContainsFunc(panes, func(pane paneProgram) bool { return pane.PID == p.Session }) {
-			left = append(left, survivor{pid, legible(p.Name, "")})
+	for _, p := range procstat.All() {
+		ended := p.Dying || p.State == 'Z' || p.State == 'X'
+		if !ended && slices.ContainsFunc(panes, func(pane paneProgram) bool { return pane.PID == p.Session }) {
+			left = append(left, survivor{p.PID, legible(p.Name, "")})
 		}
 	}
 	return left

@@ -43,6 +43,19 @@ func Of(pid int) (p Process, err error) {
 	return Parse(stat)
 }
 
+// All reads the states of all processes that can be seen.
+func All() (all []Process) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			if p, err := Of(pid); err == nil {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
 // Parse parses what a process has read from its own /proc/self/stat.
 func Parse(stat []byte) (p Process, err error) {
 	// The name is in parentheses and may contain any byte.
