@@ -173,6 +173,21 @@ func openTerminal(pid int, tty string) (fd int, err error) {
 	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 }
 
+// settings returns the settings of a pane's terminal, and how many bytes of what was typed
+// nobody has read: -1 if that is unknown.
+func settings(pid int, tty string) (t *unix.Termios, unread int, err error) {
+	fd, err := openTerminal(pid, tty)
+	if err != nil {
+		return nil, -1, err
+	}
+	defer unix.Close(fd)
+	t, err = unix.IoctlGetTermios(fd, unix.TCGETS)
+	if n, unknown := unix.IoctlGetInt(fd, unix.TIOCINQ); unknown == nil {
+		return t, n, err
+	}
+	return t, -1, err
+}
+
 // MostLine is how many bytes of a line, without its end, are kept by a terminal that
 // gathers lines for its program: N_TTY_BUF_SIZE in Linux's n_tty.c, less one. Anything
 // typed beyond is lost.
@@ -180,29 +195,15 @@ const MostLine = 4095
 
 // CutsLines reports whether the terminal of a pane gathers lines, if that is known.
 func CutsLines(pid int, tty string) bool {
-	fd, err := openTerminal(pid, tty)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
-	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	t, _, err := settings(pid, tty)
 	return err == nil && t.Lflag&unix.ICANON != 0
 }
 
 // Unread reports whether a program that gets each key at once is known not to have read all
 // of what was typed.
 func Unread(pid int, tty string) bool {
-	fd, err := openTerminal(pid, tty)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
-	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if err != nil || t.Lflag&unix.ICANON != 0 {
-		return false
-	}
-	unread, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
-	return err == nil && unread > 0
+	t, unread, err := settings(pid, tty)
+	return err == nil && t.Lflag&unix.ICANON == 0 && unread > 0
 }
 
 // readTerminal reads the settings of a terminal, and sets f.editing if they are those of
@@ -210,12 +211,7 @@ func Unread(pid int, tty string) bool {
 // line, and read whether everything that was typed has been read.
 func (f *Foreground) readTerminal(pid int, tty string) (plain, read bool) {
 	f.Interrupt = ctrlC
-	fd, err := openTerminal(pid, tty)
-	if err != nil {
-		return false, false
-	}
-	defer unix.Close(fd)
-	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	t, unread, err := settings(pid, tty)
 	if err != nil {
 		return false, false
 	}
@@ -225,8 +221,7 @@ func (f *Foreground) readTerminal(pid int, tty string) (plain, read bool) {
 	if c := t.Cc[unix.VINTR]; c != 0 && local(unix.ISIG) {
 		f.Interrupt = c
 	}
-	unread, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
-	return local(unix.ICANON) && local(unix.ECHO), err == nil && unread == 0
+	return local(unix.ICANON) && local(unix.ECHO), unread == 0
 }
 
 // editor reports whether a terminal that neither gathers lines nor echoes is set as this
