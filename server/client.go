@@ -120,14 +120,6 @@ func clientOf(ctx context.Context) string {
 	return ""
 }
 
-// notify sends a notification to the client of a call.
-func (s *Server) notify(ctx context.Context, method string, params map[string]any) {
-	if !stdio.Notify(ctx, method, params) {
-		// A client that is gone does not make the call fail.
-		_ = s.mcp.SendNotificationToClient(ctx, method, params)
-	}
-}
-
 // progress reports the progress of a call to the client, if it asked for that.
 func (c *call) progress(ctx context.Context, done, total float64, msg string) {
 	if c.progressToken == nil {
@@ -137,7 +129,7 @@ func (c *call) progress(ctx context.Context, done, total float64, msg string) {
 	if raw := stdio.ProgressToken(ctx); raw != nil {
 		token = raw
 	}
-	c.s.notify(ctx, "notifications/progress", map[string]any{
+	stdio.Notify(ctx, "notifications/progress", map[string]any{
 		"progressToken": token, "progress": done, "total": total, "message": msg,
 	})
 }
@@ -154,5 +146,5 @@ func (c *call) warn(ctx context.Context, msg string) {
 	} else if l, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok && !level.ShouldSendTo(l.GetLogLevel()) {
 		return
 	}
-	c.s.notify(ctx, "notifications/message", map[string]any{"level": level, "logger": "tmux-mcp", "data": msg})
+	stdio.Notify(ctx, "notifications/message", map[string]any{"level": level, "logger": "tmux-mcp", "data": msg})
 }

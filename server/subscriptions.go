@@ -227,7 +227,7 @@ func (s *Server) addSubscriptions(hooks *mcpserver.Hooks) {
 	hooks.AddAfterSubscribe(func(ctx context.Context, id any, req *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
 		uri := req.Params.URI
 		err := s.subscribe(ctx, mcpserver.ClientSessionFromContext(ctx), uri, func() {
-			s.notify(context.WithoutCancel(ctx), mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
+			stdio.Notify(context.WithoutCancel(ctx), mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 		})
 		if err != nil {
 			stdio.KeepError(ctx, id, mcp.MethodResourcesSubscribe, req, err)
@@ -255,7 +255,7 @@ func (s *Server) listen(ctx context.Context, _ any, req *mcp.SubscriptionsListen
 		err := s.subscribe(ctx, acknowledged, uri, func() {
 			select {
 			case <-acknowledged:
-				s.notify(ctx, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri, "_meta": of})
+				stdio.Notify(ctx, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri, "_meta": of})
 			case <-ctx.Done():
 			}
 		})
@@ -264,7 +264,7 @@ func (s *Server) listen(ctx context.Context, _ any, req *mcp.SubscriptionsListen
 		}
 	}
 	context.AfterFunc(ctx, func() { s.unsubscribe(acknowledged, "") })
-	s.notify(ctx, mcp.MethodNotificationSubscriptionsAcknowledged, map[string]any{"notifications": honoured, "_meta": of})
+	stdio.Notify(ctx, mcp.MethodNotificationSubscriptionsAcknowledged, map[string]any{"notifications": honoured, "_meta": of})
 	close(acknowledged)
 	req.Params.Notifications = honoured
 }
