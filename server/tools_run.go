@@ -69,22 +69,18 @@ func (in runCommandIn) check(*call) error {
 
 // runPane is the state of a pane needed to run a command in it.
 type runPane struct {
-	Server  int         `tmux:"pid"`
-	Started time.Time   `tmux:"start_time"`
-	ID      tmux.PaneID `tmux:"pane_id"`
-	Dead    bool        `tmux:"pane_dead"`
-	InMode  bool        `tmux:"pane_in_mode"`
-	Mode    string      `tmux:"pane_mode"`
-	Off     bool        `tmux:"pane_input_off"`
-	PID     int         `tmux:"pane_pid"`
-	TTY     string      `tmux:"pane_tty"`
-	Command string      `tmux:"pane_current_command"`
-	Piped   bool        `tmux:"pane_pipe"`
-	Width   int         `tmux:"pane_width"`
-	Height  int         `tmux:"pane_height"`
-	X       int         `tmux:"cursor_x"`
-	Y       int         `tmux:"cursor_y"`
-	History int         `tmux:"history_size"`
+	taker
+	Server  int       `tmux:"pid"`
+	Started time.Time `tmux:"start_time"`
+	PID     int       `tmux:"pane_pid"`
+	TTY     string    `tmux:"pane_tty"`
+	Command string    `tmux:"pane_current_command"`
+	Piped   bool      `tmux:"pane_pipe"`
+	Width   int       `tmux:"pane_width"`
+	Height  int       `tmux:"pane_height"`
+	X       int       `tmux:"cursor_x"`
+	Y       int       `tmux:"cursor_y"`
+	History int       `tmux:"history_size"`
 
 	Upper     int  `tmux:"scroll_region_upper"`
 	Lower     int  `tmux:"scroll_region_lower"`
@@ -115,7 +111,7 @@ func (c *call) lookAt(ctx context.Context, on aimed) (runPane, error) {
 	}
 	pane := (*rows)[0]
 	pane.screen = strings.Split(string(*screen), "\n")
-	return pane, c.takes(ctx, on.selection, taker{ID: pane.ID, Dead: pane.Dead, InMode: pane.InMode, Mode: pane.Mode, Off: pane.Off})
+	return pane, c.takes(ctx, on.selection, pane.taker)
 }
 
 // runTurn waits until no other command runs in the pane, from this server or another server
