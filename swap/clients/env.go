@@ -16,15 +16,6 @@ import (
 // An EnvVar is one variable for the server.
 type EnvVar struct{ Name, Value string }
 
-// Environ returns variables in the form that os/exec uses.
-func Environ(env []EnvVar) []string {
-	var out []string
-	for _, e := range env {
-		out = append(out, e.Name+"="+e.Value)
-	}
-	return out
-}
-
 // A LookupEnv finds a variable of this process's environment, as [os.LookupEnv] does.
 type LookupEnv func(name string) (value string, set bool)
 
