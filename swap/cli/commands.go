@@ -23,9 +23,11 @@ import (
 
 // Flags that several commands share are spelled and completed in one place.
 
-func repoFlag(c *cobra.Command, p *string) {
-	c.Flags().StringVar(p, "repo", ".", "the `DIR` of the checkout")
+// checkoutFlags are the flags that say which server is meant.
+func checkoutFlags(c *cobra.Command, repo, server *string) {
+	c.Flags().StringVar(repo, "repo", ".", "the `DIR` of the checkout")
 	_ = c.MarkFlagDirname("repo")
+	serverFlag(c, server, "the server's name in the configs (default: from the checkout)", true)
 }
 
 // serverFlag completes the servers that are swapped, or all servers.
@@ -86,8 +88,9 @@ func givenTwice(c *cobra.Command) (err error) {
 	return err
 }
 
-func showSecretsFlag(c *cobra.Command, p *bool) {
-	c.Flags().BoolVar(p, "show-secrets", false, "do not mask values in the diff of --dry-run, so that patch(1) applies it")
+func diffFlags(c *cobra.Command, dryRun, showSecrets *bool) {
+	c.Flags().BoolVar(dryRun, "dry-run", false, "print the changes as a diff, and write nothing")
+	c.Flags().BoolVar(showSecrets, "show-secrets", false, "do not mask values in the diff of --dry-run, so that patch(1) applies it")
 }
 
 func fixed(c *cobra.Command, flag string, values ...string) {
@@ -188,8 +191,7 @@ are all that is shown.`,
 		Example: `  mcp-swap status
   mcp-swap status --server tmux --cli codex --json`,
 	}
-	repoFlag(c, &o.Repo)
-	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
+	checkoutFlags(c, &o.Repo, &o.Server)
 	cliFlag(c, &o.Clients, "all that are present")
 	scopeFlag(c, &o.Scope, "both")
 	c.RunE = a.verb(func(_ context.Context, s *swap.Swapper) error {
@@ -227,8 +229,7 @@ there is a problem.`,
 		Example: `  mcp-swap verify
   mcp-swap verify --cli codex --json`,
 	}
-	repoFlag(c, &o.Repo)
-	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
+	checkoutFlags(c, &o.Repo, &o.Server)
 	cliFlag(c, &o.Clients, "all that are present")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		o.Each = a.out.verified
@@ -295,8 +296,7 @@ removes it.`,
 		}
 		return nil
 	}
-	repoFlag(c, &o.Repo)
-	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
+	checkoutFlags(c, &o.Repo, &o.Server)
 	c.Flags().Var((*name)(&o.Entry), "entry", "the program of the checkout that is the server (default: from the checkout)")
 	fixed(c, "entry")
 	c.Flags().StringArrayVar(&env, "env", nil,
@@ -315,8 +315,7 @@ removes it.`,
 	fixed(c, "pr")
 	c.Flags().Var((*name)(&o.URL), "url", "the `URL` of a server that runs already, for clients to connect to (streamable HTTP)")
 	fixed(c, "url")
-	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff, and write nothing")
-	showSecretsFlag(c, &o.ShowSecrets)
+	diffFlags(c, &o.DryRun, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "also edit a read-only config")
 	c.Flags().BoolVar(&o.NoPreflight, "no-preflight", false, "do not start the server first")
 	c.Flags().Var((*wait)(&o.Timeout), "timeout", "how long the server may take to answer, such as 5m")
@@ -372,8 +371,7 @@ a client has brought back by saving its config from memory.`,
   mcp-swap revert --cli claude --scope project`,
 	}
 	selectionFlags(c, &o.Selection)
-	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff, and write nothing")
-	showSecretsFlag(c, &o.ShowSecrets)
+	diffFlags(c, &o.DryRun, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "restore a field also if it was edited since, and edit a read-only config")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		a.exact = o.ShowSecrets && a.out.width == 0
@@ -443,8 +441,7 @@ in force is none.`,
 		Example: `  mcp-swap doctor
   mcp-swap doctor --json`,
 	}
-	repoFlag(c, &o.Repo)
-	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
+	checkoutFlags(c, &o.Repo, &o.Server)
 	c.RunE = a.verb(func(_ context.Context, s *swap.Swapper) error {
 		d, err := s.Doctor(o)
 		if err != nil {
