@@ -146,5 +146,5 @@ func (c *call) warn(ctx context.Context, msg string) {
 	} else if l, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok && !level.ShouldSendTo(l.GetLogLevel()) {
 		return
 	}
-	stdio.Notify(ctx, "notifications/message", map[string]any{"level": level, "logger": "tmux-mcp", "data": msg})
+	stdio.Notify(ctx, "notifications/message", map[string]any{"level": level, "logger": "tmux-mcp", "data": said(msg)})
 }
