@@ -13,6 +13,9 @@ import (
 
 const maxOperations = 1000
 
+// leastRow is about how many bytes a row has besides its contents.
+const leastRow = 200
+
 // batchOperation is a nested call.
 type batchOperation struct {
 	Tool      string     `json:"tool" desc:"name"`
@@ -77,15 +80,20 @@ func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResu
 	if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
 		return out, argumentFault("operations", "must have 1 to %d items", maxOperations)
 	}
-	room := s.budgetIn(ctx)
+	room, size := s.budgetIn(ctx), func(r batchRow) int { return len(r.text()) }
 	if s.cfg.Results == ResultsJSON {
-		room = room * 4 / 9 // the answer contains each twice: see fit
+		// The answer contains each row twice; in the text block with its quotes escaped.
+		room, size = room*8/17-leastRow*len(in.Operations), func(r batchRow) int { raw, _ := params.Marshal(r); return len(raw) - leastRow }
 	}
 	for i, op := range in.Operations {
-		start := time.Now()
-		row := s.batchRow(withBudget(ctx, room/(len(in.Operations)-i)), op, ceiling)
-		raw, _ := row.StructuredContent.(json.RawMessage)
-		room = max(0, room-len(row.text())-len(raw))
+		start, share := time.Now(), max(0, room)/(len(in.Operations)-i)
+		row := s.batchRow(withBudget(ctx, share), op, ceiling)
+		if n := size(row); n > share && s.cfg.Results == ResultsJSON { // by its escapes
+			row.Content, row.StructuredContent = []any{mcp.NewTextContent("[... batch truncated nested content ...]")}, nil
+			out.ResponseTruncated = true
+			out.ResponseTruncatedBytes += n - size(row)
+		}
+		room -= size(row)
 		row.Index, row.Tool = i, params.Short(op.Tool, 100)
 		row.ElapsedSeconds = seconds(time.Since(start))
 		out.Results = append(out.Results, row)
@@ -102,7 +110,6 @@ func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResu
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
-	out.fit(maxResult)
 	return out, nil
 }
 
@@ -155,33 +162,6 @@ func (r *batchRow) fill(res *mcp.CallToolResult) {
 	r.StructuredContent = res.StructuredContent
 	if res.Meta != nil {
 		r.Meta = res.Meta
-	}
-}
-
-// fit removes the contents of the oldest rows until the answer, which contains them twice,
-// has at most n bytes.
-func (b *batchResult) fit(n int) {
-	sizes := make([]int, len(b.Results))
-	total := 0
-	for i, r := range b.Results {
-		raw, _ := params.Marshal(r)
-		sizes[i] = len(raw)
-		total += len(raw)
-	}
-	for i := range b.Results {
-		// In the text block the JSON is a string, with its quotes escaped.
-		if 2*total+total/8 <= n {
-			return
-		}
-		r := &b.Results[i]
-		r.Content = []any{mcp.NewTextContent("[... batch truncated nested content ...]")}
-		r.StructuredContent = nil
-		raw, _ := params.Marshal(r)
-		if saved := sizes[i] - len(raw); saved > 0 {
-			total -= saved
-			b.ResponseTruncated = true
-			b.ResponseTruncatedBytes += saved
-		}
 	}
 }
 
