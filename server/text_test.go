@@ -130,11 +130,14 @@ func checkColumns[R tabular[R]](t *testing.T, zero R) {
 	row := reflect.TypeFor[R]()
 	for _, c := range zero.columns() {
 		shown := map[string]bool{}
-		for i := range row.NumField() {
-			token, _, _ := strings.Cut(row.Field(i).Tag.Get("tmux"), ",")
+		for _, field := range reflect.VisibleFields(row) {
+			token, _, _ := strings.Cut(field.Tag.Get("tmux"), ",")
+			if token == "" {
+				continue
+			}
 			filled := reflect.New(row).Elem()
-			fill(filled.Field(i))
-			if token != "" && c.text(filled.Interface().(R)) != c.text(zero) {
+			fill(filled.FieldByIndex(field.Index))
+			if c.text(filled.Interface().(R)) != c.text(zero) {
 				shown[token] = true
 			}
 		}
