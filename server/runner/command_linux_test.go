@@ -152,6 +152,17 @@ func TestTheRecorder(t *testing.T) {
 				t.Errorf("it ended %v after the command: output may still come", took)
 			}
 
+			// What comes after the second mark is the user's.
+			c, _ = recording(t, f)
+			in, done = fed(t, c, shell)
+			io.WriteString(in, c.begin()+c.end()+"0"+c.endOfEnd())
+			within(t, "it did not record", c.Ended)
+			awaitsInput(t, c)
+			start = time.Now()
+			c.signalRecorder(syscall.SIGUSR1)
+			within(t, "it does not end after the second mark", done)
+			t.Logf("with the second mark it took %v to end", time.Since(start))
+
 			// The command may have ended before there is one to tell, and a server may wait
 			// for it.
 			c, _ = recording(t, f)

@@ -2,11 +2,12 @@
 # /bin/sh, in the directory of the command, with the variables reads, size, parts and
 # server, the process of the MCP server.
 # Its input is what the pane prints. It ends with that, when a server ends it by TERM,
-# and two seconds after USR1, which the command's shell sends when no server waits for
-# it: output that tmux has not read yet still comes. And it ends once the server is gone, if
-# no command runs: what the user does in the pane is not recorded.
+# and after USR1, which the command's shell sends when no server waits for it: once it has
+# the second mark, or after two seconds, as output that tmux has not read yet still comes.
+# It also ends when the server is gone and no command runs: what the user does in the pane
+# is not recorded.
 #
-# Only dd, wc, rm and sleep are programs, and only dd and sleep are started for a short
+# Only dd, grep, wc, rm and sleep are programs, and only dd and sleep are started for a short
 # command.
 
 umask 077
@@ -17,7 +18,15 @@ n=0
 # Not more than so many reads go to a part, o0, o1, ...: then there may be another.
 record() { dd bs=8192 count=$reads <&3 >>o$n 2>s 3<&- & d=$!; }
 
-finish() { sleep 2 3<&- & wait $!; kill $d $w; exit; }
+finish() {
+	m=$(printf '\033]6337;[0-9a-f]*;')
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		grep -q "$m" o$n 3<&- && break
+		{ sleep 0.2 || sleep 2; } 3<&- & wait $!
+	done
+	kill $d $w
+	exit
+}
 
 # When a process began, where /proc shows it.
 began() {
