@@ -66,7 +66,7 @@ func (w *logWriter) add(text []byte) {
 // lost tells the other log of lost records, at most once a minute, and at the end.
 func (w *logWriter) lost(n int, why string) {
 	w.untold += n
-	if w.tell != nil && w.untold > 0 && (w.closed || time.Since(w.toldAt) > time.Minute) {
+	if w.tell != nil && w.untold > 0 && time.Since(w.toldAt) > time.Minute {
 		w.tell.Error(fmt.Sprintf("%d audit records were lost", w.untold), "cause", why)
 		w.untold, w.toldAt = 0, time.Now()
 	}
@@ -133,13 +133,8 @@ func (w *logWriter) close(limit time.Duration) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	left := 0
-	for _, r := range w.queue {
-		if len(r.text) > 0 {
-			left++
-		}
-	}
-	w.lost(left, "nobody reads them")
+	w.toldAt = time.Time{}
+	w.lost(max(0, len(w.queue)-1), "nobody reads them") // the last is that of close
 }
 
 // openLog opens a file for appending, and reports whether it ends in the middle of a line. It
