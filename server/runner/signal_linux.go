@@ -142,21 +142,21 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 	// Others may have been forked meanwhile; or because of the signal, if a program catches
 	// it.
 	caught := slices.ContainsFunc(own, func(other procstat.Process) bool { return other.PID != p.PID && catches(other, sig) })
-	var sent []procstat.Process
-	for round, more := 0, own; len(more) > 0 && round < 20; round++ {
-		for _, other := range more {
+	sent := own
+	for round, next := 0, 0; next < len(sent) && round < 20; round++ {
+		for ; next < len(sent); next++ {
+			other := sent[next]
 			if other.PID != p.PID || sig == syscall.SIGINT {
 				send(other, sig)
 			}
 			send(other, syscall.SIGCONT)
+			// A shell does nothing because of an interrupt before its program has ended.
+			sent = join(sent, children(other.PID), group)
 		}
-		if sent = append(sent, more...); caught {
-			break
+		if !caught {
+			more, _ := programs(p, group)
+			sent = join(sent, slices.DeleteFunc(more, func(other procstat.Process) bool { return other.Parent == p.PID }), group) // ksh93 goes on with the next program
 		}
-		more, _ = programs(p, group)
-		more = slices.DeleteFunc(more, func(other procstat.Process) bool { // ksh93 goes on with the next program
-			return other.Parent == p.PID || slices.ContainsFunc(sent, func(o procstat.Process) bool { return o.PID == other.PID && o.Started == other.Started })
-		})
 	}
 	if sig == syscall.SIGINT || !strings.HasPrefix(p.Name, "ksh") {
 		return nil
@@ -171,6 +171,16 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 		send(p, syscall.SIGINT)
 	}
 	return nil
+}
+
+// join appends those processes of a group that are not in a list.
+func join(list, more []procstat.Process, group int) []procstat.Process {
+	for _, p := range more {
+		if p.Group == group && !slices.ContainsFunc(list, func(other procstat.Process) bool { return other.PID == p.PID && other.Started == p.Started }) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // programs returns what belongs to a job in a process group, oldest first: the process that
