@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -306,5 +307,41 @@ func TestCancelWithoutJobControl(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCancelFindsEveryProgram: also one that has left the group of its job, and one of a
+// pipeline whose first program, the leader of the foreground, has ended.
+func TestCancelFindsEveryProgram(t *testing.T) {
+	t.Parallel()
+	testtool.Path(t, "timeout")
+	for _, shell := range []string{"bash", "zsh", "dash", "mksh"} {
+		for _, own := range []string{"true", "set +m"} {
+			t.Run(shell+" "+own, func(t *testing.T) {
+				t.Parallel()
+				srv, p := shellPane(t, shell)
+				p.expect("%0", "echo first", "first")
+				typeLine(t, srv, "%0", own)
+				for i, c := range []struct{ command, signal string }{
+					{"timeout 9999 sleep %d", "TERM"}, {"timeout 9999 sleep %d", "KILL"}, {"setsid -w sleep %d", "TERM"},
+					{`bash --norc -ic "true | sleep %d"`, "INT"}, {`bash --norc -ic "true | sleep %d"`, "TERM"}, {`bash --norc -ic "true | sleep %d"`, "KILL"},
+				} {
+					number := 7000 + i
+					running := func() bool {
+						out, _ := exec.Command("pgrep", "-fx", fmt.Sprintf("sleep %d", number), "--session", format(t, srv, "%0", "#{pane_pid}")).Output()
+						all, _ := exec.Command("pgrep", "-fx", fmt.Sprintf("sleep %d", number)).Output()
+						return len(out) > 0 || strings.Contains(c.command, "setsid") && len(all) > 0
+					}
+					job := p.command("%0", fmt.Sprintf(c.command, number), `"detach":true`)
+					testtool.Eventually(t, "it runs", running)
+					ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`","signal":"`+c.signal+`"}`)
+					if got := p.job(job.JobID, `"timeout":30`); got.State != "ended" || got.status() == "0" {
+						t.Errorf("%s, %s: %+v", c.command, c.signal, got)
+					}
+					testtool.Eventually(t, c.command+", "+c.signal+": its program has ended", func() bool { return !running() })
+					p.expect("%0", "echo usable", "usable")
+				}
+			})
+		}
 	}
 }

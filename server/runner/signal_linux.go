@@ -126,7 +126,8 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 		return errors.New("it does not run any more")
 	}
 	group := p.Group
-	if leader, err := procstat.Of(p.Foreground); err == nil && p.Foreground != group && descends(leader, p.PID, 0) {
+	// The leader of the foreground, as the first program of a pipeline, may have ended.
+	if slices.ContainsFunc(members(p.Foreground), func(other procstat.Process) bool { return descends(other, p.PID, 0) }) {
 		group = p.Foreground
 	}
 	forked := becoming(p, group)
@@ -137,7 +138,13 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 		if err := syscall.Kill(-group, sig); err != nil {
 			return err
 		}
-		return syscall.Kill(-group, syscall.SIGCONT)
+		_ = syscall.Kill(-group, syscall.SIGCONT) // all may have ended
+		return nil
+	}
+	within := group
+	if sig != syscall.SIGINT && group == p.Group { // also what has left it, such as timeout
+		within = 0
+		own = join(own, descendants(p), within)
 	}
 	// Others may have been forked meanwhile; or because of the signal, if a program catches
 	// it.
@@ -151,11 +158,11 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 			}
 			send(other, syscall.SIGCONT)
 			// A shell does nothing because of an interrupt before its program has ended.
-			sent = join(sent, children(other.PID), group)
+			sent = join(sent, children(other.PID), within)
 		}
 		if !caught {
 			more, _ := programs(p, group)
-			sent = join(sent, slices.DeleteFunc(more, func(other procstat.Process) bool { return other.Parent == p.PID }), group) // ksh93 goes on with the next program
+			sent = join(sent, slices.DeleteFunc(more, func(other procstat.Process) bool { return other.Parent == p.PID }), within) // ksh93 goes on with the next program
 		}
 	}
 	if sig == syscall.SIGINT || !strings.HasPrefix(p.Name, "ksh") {
@@ -173,14 +180,22 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 	return nil
 }
 
-// join appends those processes of a group that are not in a list.
+// join appends those processes of a group, or of any if it is 0, that are not in a list.
 func join(list, more []procstat.Process, group int) []procstat.Process {
 	for _, p := range more {
-		if p.Group == group && !slices.ContainsFunc(list, func(other procstat.Process) bool { return other.PID == p.PID && other.Started == p.Started }) {
+		if (p.Group == group || group == 0) && p.State != 'Z' && !slices.ContainsFunc(list, func(other procstat.Process) bool { return other.PID == p.PID && other.Started == p.Started }) {
 			list = append(list, p)
 		}
 	}
 	return list
+}
+
+// descendants returns what a process has started, and these, parents first.
+func descendants(p procstat.Process) (all []procstat.Process) {
+	for _, child := range children(p.PID) {
+		all = append(append(all, child), descendants(child)...)
+	}
+	return all
 }
 
 // programs returns what belongs to a job in a process group, oldest first: the process that
@@ -245,17 +260,7 @@ const (
 
 // members returns the processes of a group.
 func members(group int) (all []procstat.Process) {
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if p, err := procstat.Of(pid); err == nil && p.Group == group && p.State != 'Z' {
-			all = append(all, p)
-		}
-	}
-	return all
+	return slices.DeleteFunc(procstat.All(), func(p procstat.Process) bool { return p.Group != group || p.State == 'Z' })
 }
 
 // becoming returns a process and its descendants in a group, as far as they may be about to
