@@ -17,7 +17,8 @@ import (
 type Caller struct {
 	Pane   tmux.PaneID
 	Socket string
-	// Server is the process of its tmux server, an ancestor of this one; 0 if unknown.
+	// Server is the process of its tmux server, an ancestor of this one; 0 if unknown. If the
+	// caller is Lost, it is only what the environment says.
 	Server int
 	// Outside is set if the environment says that the agent runs in no pane, by empty
 	// variables. Otherwise it may run in any pane of a tmux server whose processes cannot be
@@ -41,12 +42,12 @@ type ancestor struct {
 // callerOf finds the caller's pane. TMUX and TMUX_PANE name it, in the environment of this
 // process or, if a client started it without them, in that of an ancestor. They are trusted
 // only if the tmux server that TMUX names is an ancestor of this process too; the process
-// directly below that server is then the pane's own. An empty TMUX or TMUX_PANE means that
-// there is no pane.
+// directly below that server is then the pane's own. Both, if empty, mean that there is no
+// pane.
 func callerOf(env map[string]string, above []ancestor) Caller {
 	_, hasTmux := env["TMUX"]
 	_, hasPane := env["TMUX_PANE"]
-	if (hasTmux || hasPane) && env["TMUX"] == "" && env["TMUX_PANE"] == "" {
+	if hasTmux && hasPane && env["TMUX"] == "" && env["TMUX_PANE"] == "" {
 		return Caller{Outside: true}
 	}
 	environments := []map[string]string{env}
@@ -65,12 +66,12 @@ func callerOf(env map[string]string, above []ancestor) Caller {
 				own = pane
 			}
 			if own == "" {
-				return Caller{Socket: socket, Lost: true, Client: clientOfServer(above)}
+				return Caller{Socket: socket, Server: server, Lost: true, Client: clientOfServer(above)}
 			}
 			return Caller{Pane: own, Socket: socket, Server: server}
 		}
 		if !lost.Lost {
-			lost = Caller{Socket: socket, Lost: pane != "", Client: clientOfServer(above)}
+			lost = Caller{Socket: socket, Server: server, Lost: true, Client: clientOfServer(above)}
 		}
 	}
 	return lost

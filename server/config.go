@@ -252,6 +252,16 @@ func WithoutSocket(env []string) []string {
 	})
 }
 
+// WithoutEmptyTier returns an environment without an empty variable for the tier, for a
+// program that is given that in another way.
+func WithoutEmptyTier(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		return slices.ContainsFunc(settings, func(s Setting) bool {
+			return s.variable == safetyVariable && (kv == s.variable+"=" || kv == s.old+"=")
+		})
+	})
+}
+
 // FromEnv returns the configuration requested by environment variables ("K=V"). Warnings
 // report oddities that are not fatal.
 func FromEnv(env []string) (cfg Config, warnings []string, err error) {

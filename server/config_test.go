@@ -102,7 +102,7 @@ func TestCallerNeedsProof(t *testing.T) {
 	client := func(env map[string]string) ancestor { return ancestor{8, "/bin/agent", env} }
 	shell := func(env map[string]string) ancestor { return ancestor{7, "/bin/sh", env} }
 	server := ancestor{pid: 3, program: "/bin/tmux"}
-	lost := Caller{Socket: "/tmp/s", Lost: true, Client: "/bin/agent"}
+	lost := Caller{Socket: "/tmp/s", Server: 3, Lost: true, Client: "/bin/agent"}
 	for _, c := range []struct {
 		name  string
 		env   map[string]string
@@ -117,7 +117,8 @@ func TestCallerNeedsProof(t *testing.T) {
 		{"a pane that nothing names", map[string]string{"TMUX": "/tmp/s,3,0"}, []ancestor{self, client(nil), shell(nil), server}, lost},
 		{"a daemon", in("%5", 3), []ancestor{self, client(in("%5", 3))}, lost},
 		{"a daemon that passes nothing on", nil, []ancestor{self, client(in("%5", 3))}, lost},
-		{"nothing can be read", in("%5", 3), nil, Caller{Socket: "/tmp/s", Lost: true}},
+		{"nothing can be read", in("%5", 3), nil, Caller{Socket: "/tmp/s", Server: 3, Lost: true}},
+		{"one empty variable", map[string]string{"TMUX": ""}, []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
 		{"empty variables", map[string]string{"TMUX": "", "TMUX_PANE": ""}, []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Outside: true}},
 	} {
 		if got := callerOf(c.env, c.above); got != c.want {

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -109,7 +111,20 @@ func (c *call) stateOf(question string) string {
 }
 
 func (c *call) sealed(text string) string {
-	return text + c.s.digest.mac(strings.Join([]string{c.tool.name, string(c.args), text}, "\x00"))
+	return text + c.s.digest.mac(strings.Join([]string{c.tool.name, canonical(c.args), text}, "\x00"))
+}
+
+// canonical returns JSON as it is whatever programs on the way wrote it anew: they may order
+// and escape it in another way.
+func canonical(raw json.RawMessage) string {
+	var value any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&value) != nil {
+		return string(raw)
+	}
+	text, _ := json.Marshal(value)
+	return string(text)
 }
 
 // checkState refuses a request state that does not belong to this call, or was used.
@@ -121,6 +136,9 @@ func (c *call) checkState() error {
 	text := state[:max(0, len(state)-macSize)]
 	if !hmac.Equal([]byte(state), []byte(c.sealed(text))) {
 		return errForged
+	}
+	if mcpserver.ElicitationResponse(c.answers.InputResponses, askID) == nil {
+		return nil
 	}
 	expires, _ := strconv.ParseInt(text[:16], 16, 64)
 	if !c.s.firstUse(state, time.UnixMilli(expires)) {

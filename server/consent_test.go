@@ -157,7 +157,7 @@ func TestConsentInEveryRevision(t *testing.T) {
 					{`{"action":"accept","content":{"Allow":true}}`}, {`{"action":"accept","content":[true]}`}, {`{"action":"accept","content":"no"}`}, {``},
 				}
 				if revision != modern { // there the whole call is refused: see TestNamesAreExact
-					answers = append(answers, [2]string{`{"action":"decline","action":"accept"}`}, [2]string{`{"Action":"accept"}`})
+					answers = append(answers, [2]string{`{"action":"decline","action":"accept"}`}, [2]string{`{"Action":"accept"}`}, [2]string{`{"action":"accept"},"error":null`, "empty"})
 				}
 				for _, one := range answers {
 					answer := one[0]
@@ -234,10 +234,21 @@ func TestAnAnswerIsForOneCall(t *testing.T) {
 			used++
 		}
 	}
-	const shown = "counted\ncounted\ncounted\ncounted" // with cat's echo
+	tmuxtest.WaitScreen(t, srv, "%0", "counted\ncounted\ncounted\ncounted")
+	// Programs on the way may write the arguments anew, and ask again without an answer.
+	args := `{"pane_id":"%0","keys":"ünwritten <twice>"}`
+	state, _ := ask(map[string]any{"name": "send_keys", "arguments": json.RawMessage(args)})
+	if again, _ := ask(map[string]any{"name": "send_keys", "arguments": json.RawMessage(args), "requestState": state, "inputResponses": map[string]any{}}); again == "" || again == state {
+		t.Errorf("without an answer, the question comes again with the state %q", again)
+	}
+	rewritten := `{ "keys": "\u00fcnwritten \u003ctwice>", "pane_id": "%0" }`
+	if _, res := ask(map[string]any{"name": "send_keys", "arguments": json.RawMessage(rewritten), "requestState": state, "inputResponses": yes}); !strings.Contains(res.text(), "Keys sent") {
+		t.Errorf("the same arguments in another order get %s", res.text())
+	}
+	const shown = "counted\ncounted\ncounted\ncounted\nünwritten <twice>\nünwritten <twice>" // with cat's echo
 	tmuxtest.WaitScreen(t, srv, "%0", shown)
 	s.SetAnswerWait(-time.Nanosecond)
-	state, _ := ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "late"}})
+	state, _ = ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "late"}})
 	if _, res := ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "late"}, "requestState": state, "inputResponses": yes}); used != 2 ||
 		!strings.Contains(res.text(), "came after") {
 		t.Errorf("%d of 2 answers that came again are refused, one that came late gets %s", used, res.text())

@@ -169,8 +169,8 @@ func (c *call) typeBurst(ctx context.Context, own presence, on aimed, since *tmu
 		if since != nil && before.PID != since.PID {
 			return none, false, respawned(before, since.PID, nil)
 		}
-		return none, false, faultf(kindRefused, "pane %s is a terminal of tmux, and what is typed there goes into a pane that it shows", (*rows)[0].ID).
-			suggest("type into that pane: list_clients says which session it shows, list_panes has its panes")
+		return none, false, faultf(kindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", (*rows)[0].ID).
+			suggest("type into that pane: list_panes has it, or does with the socket_name of the other tmux")
 	}
 	if err != nil {
 		return none, false, err

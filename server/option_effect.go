@@ -65,7 +65,8 @@ var optionEffects = func() map[string]optionEffect {
 			initial-repeat-time key-table mode-keys prefix prefix2 prefix-timeout repeat-time status-keys
 			user-keys xterm-keys`},
 		{optionEffect{why: "it opens the clipboard, the terminal or names in tmux to programs in panes"},
-			"allow-passthrough allow-rename allow-set-title default-terminal get-clipboard set-clipboard terminal-features"},
+			"default-terminal get-clipboard set-clipboard terminal-features"},
+		{optionEffect{why: "it opens the terminal or names in tmux to programs in panes", pane: true}, "allow-passthrough allow-rename allow-set-title"},
 		{optionEffect{why: "tmux sends parts of its value to terminals as they are"}, "terminal-overrides"},
 		{optionEffect{why: "it passes variables of terminals on to sessions"}, "update-environment"},
 		{optionEffect{why: "tmux writes to the file that it names"}, "history-file"},

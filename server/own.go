@@ -83,14 +83,15 @@ func (c *call) findPresence(ctx context.Context) (p presence, err error) {
 	if caller.Outside {
 		return p, nil
 	}
-	if here, err := c.local(ctx); caller.Server == 0 && (!here || err != nil) { // it may run in any
+	if here, err := c.local(ctx); (caller.Server == 0 || caller.Lost) && (!here || err != nil) { // it may run in any
 		return presence{every: true, which: ", in which this agent may run: the processes of this tmux server cannot be seen from here"}, err
 	}
 	switch {
-	case caller.Lost && c.s.mayHurtCaller(c.tmux):
-		return c.lostPresence(ctx)
 	case caller.Lost:
-		return p, nil
+		if process, err := processOf(ctx, c.tmux); err != nil || process.PID != caller.Server && !c.s.mayHurtCaller(c.tmux) {
+			return p, err
+		}
+		return c.lostPresence(ctx)
 	case caller.Server != 0:
 		p.server = caller.Server
 	case !c.s.mayHurtCaller(c.tmux):
@@ -151,11 +152,18 @@ func (s *Server) ownTerminals(ctx context.Context) (all []string, err error) {
 	return all, err
 }
 
-// shows is the condition that a pane is a terminal of tmux: of a client of its server or of
-// the agent's, or of any that is in the foreground and draws.
+// shows is the condition that a pane, or one that is synchronized with it, is a terminal of
+// tmux: of a client of its server or of the agent's, or of any that is in the foreground and
+// draws.
 func (p presence) shows() tmux.Format {
-	return tmux.Or("#{&&:#{alternate_on},#{m/r:^tmux(-?[0-9][0-9a-z.]*|: client)?$,#{pane_current_command}}}",
-		"#{m:*[ #,]#{pane_tty}[ #,]*, #{S:#{session_attached_list} }}", tmux.MatchOneOf("pane_tty", p.terminals...))
+	return reaching(tmux.Or("#{&&:#{alternate_on},#{m/r:^tmux(-?[0-9][0-9a-z.]*|: client)?$,#{pane_current_command}}}",
+		"#{m:*[ #,]#{pane_tty}[ #,]*, #{S:#{session_attached_list} }}", tmux.MatchOneOf("pane_tty", p.terminals...)))
+}
+
+// reaching is the condition that keys typed into a pane reach one for which a condition
+// holds: they go to all panes of a window that are synchronized with it.
+func reaching(is tmux.Format) tmux.Format {
+	return tmux.Or(is, tmux.And("#{pane_synchronized}", "#{P:#{?"+tmux.And(is, "#{pane_synchronized}")+",1,}}"))
 }
 
 // only restricts a condition to the tmux server that the presence is about.
@@ -166,14 +174,12 @@ func (p presence) only(condition tmux.Format) tmux.Format {
 	return tmux.And(tmux.MatchEqual("pid", fmt.Sprint(p.server)), condition)
 }
 
-// reached is the condition that keys typed into a pane reach one of the agent's: keys go to
-// all panes of a window that are synchronized with it.
+// reached is the condition that keys typed into a pane reach one of the agent's.
 func (p presence) reached() tmux.Format {
 	if p.every {
 		return "#{pane_synchronized}" // the pane itself was asked about
 	}
-	is := tmux.MatchOneOf("pane_id", p.panes...)
-	return p.only(tmux.Or(is, tmux.And("#{pane_synchronized}", "#{P:#{?"+tmux.And(is, "#{pane_synchronized}")+",1,}}")))
+	return p.only(reaching(tmux.MatchOneOf("pane_id", p.panes...)))
 }
 
 // spares returns the conditions under which something that is done to an object does not

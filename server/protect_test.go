@@ -153,11 +153,11 @@ func TestAnotherWayToTheOwnServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The agent believes that its server is at the other one's path.
+	caller := server.Caller{Pane: "%0", Socket: other.SocketPath(), Server: pid}
 	call := func(path, tool, args string) string {
 		t.Helper()
-		// The agent believes that its server is at the other one's path.
-		s, err := server.New(server.Config{Tmux: own.Binary(), SocketPath: path, Tier: server.Destructive,
-			Caller: server.Caller{Pane: "%0", Socket: other.SocketPath(), Server: pid}})
+		s, err := server.New(server.Config{Tmux: own.Binary(), SocketPath: path, Tier: server.Destructive, Caller: caller})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,6 +175,12 @@ func TestAnotherWayToTheOwnServer(t *testing.T) {
 		if got := call(own.SocketPath(), tool, args); !strings.Contains(got, "refusing to ") {
 			t.Errorf("%s on the agent's own server: %s", tool, got)
 		}
+		proven := caller
+		caller = server.Caller{Socket: other.SocketPath(), Server: pid, Lost: true} // as of a daemon
+		if got := call(own.SocketPath(), tool, args); !strings.Contains(got, "refusing to ") {
+			t.Errorf("%s on the server that the environment names: %s", tool, got)
+		}
+		caller = proven
 	}
 	if got := call(own.SocketPath(), "get_pane_info", `{}`); !strings.Contains(got, "%0") || !strings.Contains(got, "caller") {
 		t.Errorf("the agent's own pane is not known: %s", got)
@@ -203,7 +209,7 @@ func TestOuterTerminals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for pane, want := range map[string]string{"%0": "pane %0 is a terminal of tmux", "%1": "pane %1 is a terminal of tmux", "%2": "Keys sent to pane %2"} {
+	for pane, want := range map[string]string{"%0": "pane %0, or one that is synchronized with it, is a terminal of tmux", "%1": " is a terminal of tmux", "%2": "Keys sent to pane %2"} {
 		res, err := s.Call(tmuxtest.Context(t), "send_keys", json.RawMessage(`{"pane_id":"`+pane+`","keys":"x"}`))
 		text, _ := json.Marshal(res)
 		if err != nil || !strings.Contains(string(text), want) {

@@ -37,7 +37,7 @@ func (r *execution) awaitPrompt(ctx context.Context) error {
 	if r.shell.IsShell() || r.shell.NamesShell() {
 		return r.busy()
 	}
-	return faultf(kindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", r.pane.ID, r.shell.Name, runner.Shells).
+	return faultf(kindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", r.pane.ID, r.program(), runner.Shells).
 		suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command")
 }
 
@@ -115,8 +115,11 @@ func (r *execution) freshLine(ctx context.Context) error {
 	return r.interruptLine(ctx)
 }
 
+// program names the program in the foreground.
+func (r *execution) program() string { return named("", r.shell.Name, "") }
+
 func (r *execution) busy() error {
-	return faultf(kindRefused, "%s in pane %s is busy: it shows no prompt", r.shell.Name, r.pane.ID).
+	return faultf(kindRefused, "%s in pane %s is busy: it shows no prompt", r.program(), r.pane.ID).
 		suggest("wait_for_text waits for the prompt; send_keys types anyway")
 }
 

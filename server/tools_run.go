@@ -269,7 +269,7 @@ func (r *execution) shellEnded() {
 		r.result.PaneGone = true
 		return
 	}
-	note := fmt.Sprintf("the shell it ran in has ended: %s", named("", r.shell.Name, ""))
+	note := fmt.Sprintf("the shell it ran in has ended: %s", r.program())
 	r.result.Note = &note
 }
 
@@ -321,7 +321,7 @@ func (r *execution) writeFiles(visible bool) error {
 	if err = cmd.Write(r.shell, strings.ReplaceAll(r.in.Command, "\r\n", "\n"), record); err != nil {
 		err = fmt.Errorf("write the command: %w", err)
 	} else if reach := r.shell.Reaches(cmd); reach != nil {
-		err = faultf(kindRefused, "%s in pane %s %v, so it cannot read the command", r.shell.Name, r.pane.ID, reach).
+		err = faultf(kindRefused, "%s in pane %s %v, so it cannot read the command", r.program(), r.pane.ID, reach).
 			suggest("send_keys types into it, wait_for_text waits")
 	} else if !visible {
 		err = cmd.Record(r.out)
@@ -387,7 +387,7 @@ func (r *execution) notBegun(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	waited := time.Since(r.start).Round(time.Millisecond)
-	f := faultf(kindNotBegun, "the command has not run: %s in pane %s did not begin it within %v, and will not", r.shell.Name, r.pane.ID, waited)
+	f := faultf(kindNotBegun, "the command has not run: %s in pane %s did not begin it within %v, and will not", r.program(), r.pane.ID, waited)
 	if dir, full := r.cmd.NoSpace(); full {
 		f = faultf(kindNotBegun, "the command has not run: no space left in %s", dir)
 	}

@@ -149,7 +149,7 @@ var killSession = newTool(tool{
 		return t, err
 	}
 	for _, row := range *before {
-		t.Result = fmt.Sprintf("Session killed: %s (%s)", row.SessionID, row.SessionName)
+		t.Result = fmt.Sprintf("Session killed: %s (%s)", row.SessionID, named("", row.SessionName, "()"))
 	}
 	return t, nil
 })

@@ -508,10 +508,10 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 		if fresh, err := e.becomesFresh(ctx, 30*time.Millisecond); err != nil {
 			return err
 		} else if !fresh && !e.atPrompt() {
-			return faultf(kindRefused, "command not typed: %s shows no prompt", e.shell.Name)
+			return faultf(kindRefused, "command not typed: %s shows no prompt", e.program())
 		}
 	case e.shell.IsShell():
-		return faultf(kindRefused, "command not typed: %s shows no prompt", e.shell.Name)
+		return faultf(kindRefused, "command not typed: %s shows no prompt", e.program())
 	}
 	text := strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(strings.TrimRight(p.Command, "\r\n")) + "\r"
 	return b.typeIntoMade(ctx, p.id(), echoOf(text), func(target tmux.Target) ([]tmux.Command, error) {

@@ -189,6 +189,9 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	case socket:
 		env = server.WithoutSocket(env)
 	}
+	if given("safety") {
+		env = server.WithoutEmptyTier(env)
+	}
 	cfg, warnings, err := server.FromEnv(env)
 	if err != nil {
 		return cfg, usageError{err}

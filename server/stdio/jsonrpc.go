@@ -62,6 +62,9 @@ func parseMessage(raw []byte) (m message, err error) {
 	if params.IsNull(m.params) {
 		m.params = nil
 	}
+	if members["method"] == nil && m.result != nil && params.IsNull(m.err) {
+		m.err = nil
+	}
 	ambiguous := messageMembers.Check(raw)
 	version, _ := jsonText(members["jsonrpc"])
 	m.method, m.isCall = jsonText(members["method"])
