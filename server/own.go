@@ -56,17 +56,11 @@ func (c *call) presence(ctx context.Context) (presence, error) {
 	return *c.own, nil
 }
 
-// local reports whether the processes of the tmux server have the same numbers here, so that
-// they can be looked up. Otherwise nothing is known of them, as outside Linux.
-func (c *call) local(ctx context.Context) (bool, error) {
-	p, err := processOf(ctx, c.tmux)
-	return p.Here, err
-}
-
-// sees reports whether that is known.
+// sees reports whether the processes of the tmux server are known to have the same numbers
+// here, so that they can be looked up. Otherwise nothing is known of them, as outside Linux.
 func (c *call) sees(ctx context.Context) bool {
-	here, err := c.local(ctx)
-	return here && err == nil
+	p, err := processOf(ctx, c.tmux)
+	return err == nil && p.Here
 }
 
 // pid returns the process of a pane's program, or 0 if it cannot be looked up.
@@ -83,13 +77,15 @@ func (c *call) findPresence(ctx context.Context) (p presence, err error) {
 	if caller.Outside {
 		return p, nil
 	}
-	if here, err := c.local(ctx); (caller.Server == 0 || caller.Lost) && (!here || err != nil) { // it may run in any
-		return presence{every: true, which: ", in which this agent may run: the processes of this tmux server cannot be seen from here"}, err
-	}
+	process, err := processOf(ctx, c.tmux)
 	switch {
+	case err != nil:
+		return p, err
+	case !process.Here && (caller.Server == 0 || caller.Lost):
+		return presence{every: true, which: ", in which this agent may run: the processes of this tmux server cannot be seen from here"}, nil
 	case caller.Lost:
-		if process, err := processOf(ctx, c.tmux); err != nil || process.PID != caller.Server && !c.s.mayHurtCaller(c.tmux) {
-			return p, err
+		if process.PID != caller.Server && !c.s.mayHurtCaller(c.tmux) {
+			return p, nil
 		}
 		return c.lostPresence(ctx)
 	case caller.Server != 0:
@@ -140,11 +136,9 @@ func (s *Server) ownTerminals(ctx context.Context) (all []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	clients, err := tmux.List[struct {
-		TTY string `tmux:"client_tty"`
-	}](ctx, srv, tmux.ListClients{})
+	clients, err := srv.Clients(ctx)
 	for _, c := range clients {
-		all = append(all, c.TTY)
+		all = append(all, deref(c.TTY))
 	}
 	if errors.Is(err, tmux.ErrNoServer) { // its socket has another name now
 		err = nil

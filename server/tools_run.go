@@ -30,9 +30,9 @@ var runCommand = newTool(tool{
 	if err != nil {
 		return nil, err
 	}
-	if here, err := c.local(ctx); err != nil {
+	if process, err := processOf(ctx, c.tmux); err != nil {
 		return nil, err
-	} else if !here {
+	} else if !process.Here {
 		return nil, faultf(kindRefused, "what runs in the pane cannot be seen from here: this tmux server's processes have other numbers, as in another container").
 			suggest("send_keys types, wait_for_text waits; or run tmux-mcp where tmux runs")
 	}
