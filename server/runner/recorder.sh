@@ -41,15 +41,15 @@ gone() {
 	test "$b" != "$2" || ! kill -0 $1
 }
 
-# A recorder without a file status is at rest. A command that has ended, or was killed, may
-# just have sent USR1.
+# A recorder is at rest if its job says so, or has no status any more. A command that has
+# ended, or was killed, may just have sent USR1.
 watch() {
 	trap 'kill $s; exit' TERM
 	over=
 	while sleep 3 & s=$!; wait $s && kill -0 $$; do
 		gone $server "$since" || continue
-		test -e status || rm -f o*
-		test -e status && test -z "$over" || { kill $$; exit; }
+		test -e status && ! grep -q '"Resting":true' job || { rm -f o*; over=1; }
+		test -z "$over" || { kill $$; exit; }
 		r= p=
 		read -r r <status
 		read -r p <process
