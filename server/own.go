@@ -147,17 +147,21 @@ func (s *Server) ownTerminals(ctx context.Context) (all []string, err error) {
 }
 
 // shows is the condition that a pane, or one that is synchronized with it, is a terminal of
-// tmux: of a client of its server or of the agent's, or of any that is in the foreground and
-// draws.
+// tmux: of a client of its server or of the agent's, or of any that is in the foreground. It
+// then draws on the alternate screen; on others, asking for more would take a tenth of a call.
 func (p presence) shows() tmux.Format {
-	return reaching(tmux.Or("#{&&:#{alternate_on},#{m/r:^tmux(-?[0-9][0-9a-z.]*|: client)?$,#{pane_current_command}}}",
-		"#{m:*[ #,]#{pane_tty}[ #,]*, #{S:#{session_attached_list} }}", tmux.MatchOneOf("pane_tty", p.terminals...)))
+	return reaching("#{?alternate_on," + either("#{m/r:^tmux(-?[0-9][0-9a-z.]*|: client)?$,#{pane_current_command}}",
+		either("#{m:*[ #,]#{pane_tty}[ #,]*, #{S:#{session_attached_list} }}", tmux.MatchOneOf("pane_tty", p.terminals...))) + ",0}")
 }
+
+// either is tmux.Or for a second condition that is expanded only if the first is false, as it
+// takes long.
+func either(is, or tmux.Format) tmux.Format { return "#{?" + is + ",1," + or + "}" }
 
 // reaching is the condition that keys typed into a pane reach one for which a condition
 // holds: they go to all panes of a window that are synchronized with it.
 func reaching(is tmux.Format) tmux.Format {
-	return tmux.Or(is, tmux.And("#{pane_synchronized}", "#{P:#{?"+tmux.And(is, "#{pane_synchronized}")+",1,}}"))
+	return either(is, "#{?pane_synchronized,#{P:#{?pane_synchronized,#{?"+is+",1,},}},0}")
 }
 
 // only restricts a condition to the tmux server that the presence is about.

@@ -124,13 +124,16 @@ func TestAKilledServerLeavesNoRecorder(t *testing.T) {
 			p = serving()
 			job = p.command("%0", "sh -c 'echo begun; exec sleep 4321'", `"detach":true`)
 			kill(p)
-			text, err := os.ReadFile(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tmux-mcp", job.JobID, "process"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			noted, err := procstat.Parse(text)
-			if err != nil || syscall.Kill(-noted.PID, syscall.SIGKILL) != nil {
-				t.Fatal(err)
+			var noted procstat.Process
+			testtool.Eventually(t, "the job has noted its process", func() bool {
+				text, err := os.ReadFile(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tmux-mcp", job.JobID, "process"))
+				if err == nil {
+					noted, err = procstat.Parse(text)
+				}
+				return err == nil
+			})
+			if syscall.Kill(-noted.PID, syscall.SIGKILL) != nil {
+				t.Fatal("the job cannot be killed")
 			}
 			ended("after the job was killed")
 		})
