@@ -50,7 +50,7 @@ const mostKnownAgents = 1000
 // ran there and have ended.
 func (c *call) programs(ctx context.Context, panes []agentPane) (running, ended map[tmux.PaneID]agents.Program) {
 	k, at := &c.s.agents, agentsByName(panes)
-	if c.sees(ctx) {
+	if sees(ctx, c.tmux) {
 		at = agentsAt(panes)
 	}
 	running, ended = map[tmux.PaneID]agents.Program{}, map[tmux.PaneID]agents.Program{}

@@ -42,27 +42,24 @@ func programOf(pid int) string {
 
 // whichRun returns in which of the processes, or their descendants, a program runs.
 func whichRun(program string, pids []int) (at map[int]bool, known bool) {
-	entries, err := os.ReadDir("/proc")
-	if program == "" || err != nil {
+	if program == "" {
 		return nil, false
 	}
+	all, parents := procstat.All(), map[int]int{}
+	for _, p := range all {
+		parents[p.PID] = p.Parent
+	}
 	at = map[int]bool{}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || programOf(pid) != program {
+	for _, p := range all {
+		if programOf(p.PID) != program {
 			continue
 		}
-		for depth := 0; pid > 1 && depth < 64; depth++ {
+		for pid, depth := p.PID, 0; pid > 1 && depth < 64; pid, depth = parents[pid], depth+1 {
 			if slices.Contains(pids, pid) {
 				at[pid] = true
 				break
 			}
-			p, err := procstat.Of(pid)
-			if err != nil {
-				break
-			}
-			pid = p.Parent
 		}
 	}
-	return at, true
+	return at, len(all) > 0
 }

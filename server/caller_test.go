@@ -31,8 +31,8 @@ func TestADaemonHasNoPane(t *testing.T) {
 	}
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "exec "+agent+" sh -c 'while :; do "+agent+" sleep 1000; done'") // %1
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "exec cat")                                                      // %2
+	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", agent+" sh -c 'while :; do "+agent+" sleep 1000; done'; :") // %1, below its shell
+	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "exec cat")                                                 // %2
 	out := filepath.Join(dir, "out")
 	call := program() + " --safety destructive --tmux " + srv.Binary() + " call "
 	script := filepath.Join(dir, "daemon")

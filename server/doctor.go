@@ -102,7 +102,7 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 		d.Findings = append(d.Findings, Finding{Kind: FoundNoSocket, Text: text, Hint: hint})
 	}
 	c := s.cfg.Caller
-	here := (&call{s: s, tmux: srv}).sees(ctx)
+	here := sees(ctx, srv)
 	own, _ := s.callerPane(ctx, srv)
 	d.Caller = &DiagnosedCaller{Pane: c.Pane}
 	switch {

@@ -200,7 +200,7 @@ func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error)
 	if err != nil || rows[0].ID == "" { // reported by typeUnless
 		return on, err
 	}
-	if pane := rows[0]; c.sees(ctx) && runner.CutsLines(pane.PID, pane.TTY) {
+	if pane := rows[0]; sees(ctx, c.tmux) && runner.CutsLines(pane.PID, pane.TTY) {
 		return on, faultf(kindRefused, "nothing was typed: a line has %d bytes, and the terminal of pane %s, which gathers lines for its program, keeps %d", size, pane.ID, runner.MostLine).
 			suggest("type shorter lines, or have the program read a file; run_command takes commands of any length")
 	}

@@ -187,7 +187,7 @@ func fifoReader(t *testing.T, path string) *os.File {
 	return f
 }
 
-// TestAnAuditLogWithoutSpace: the user is told; once there is space again, the log says how
+// TestAnAuditLogWithoutSpace: standard error says so; once there is space again, the log says how
 // many records are missing, on a line of its own.
 func TestAnAuditLogWithoutSpace(t *testing.T) {
 	t.Parallel()
@@ -204,7 +204,7 @@ func TestAnAuditLogWithoutSpace(t *testing.T) {
 	p.handshake("{}")
 	calls := 0
 	call := func() { p.fails("capture_since", `{"cursor":"x"}`, "cursor"); calls++ }
-	testtool.Eventually(t, "the user is told", func() bool {
+	testtool.Eventually(t, "standard error says so", func() bool {
 		call()
 		return strings.Contains(p.stderr.String(), `"1 audit records were lost","cause":"write `+audit)
 	})

@@ -58,15 +58,15 @@ func (c *call) presence(ctx context.Context) (presence, error) {
 
 // sees reports whether the processes of the tmux server are known to have the same numbers
 // here, so that they can be looked up. Otherwise nothing is known of them, as outside Linux.
-func (c *call) sees(ctx context.Context) bool {
-	p, err := processOf(ctx, c.tmux)
+func sees(ctx context.Context, srv *tmux.Server) bool {
+	p, err := processOf(ctx, srv)
 	return err == nil && p.Here
 }
 
-// pid returns the process of a pane's program, or 0 if it cannot be looked up.
-func (c *call) pid(ctx context.Context, of tmux.PaneState) int {
+// pidOf returns the process of a pane's program, or 0 if it cannot be looked up.
+func pidOf(ctx context.Context, srv *tmux.Server, of tmux.PaneState) int {
 	pid, _ := strconv.Atoi(of.PID)
-	if !c.sees(ctx) {
+	if !sees(ctx, srv) {
 		return 0
 	}
 	return pid

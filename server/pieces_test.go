@@ -24,7 +24,6 @@ func TestLongPanesInPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &call{s: s, tmux: srv}
 	rows, err := tmux.List[paneMatch](ctx, srv, tmux.DisplayMessage{Target: pane})
 	if err != nil {
 		t.Fatal(err)
@@ -43,16 +42,16 @@ func TestLongPanesInPieces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := c.inPieces(ctx, capture, span, p.History, p.Width, mostSearched); err != nil || string(got) != string(want[0]) {
+			if got, err := inPieces(ctx, srv, capture, span, p.History, p.Width, mostSearched); err != nil || string(got) != string(want[0]) {
 				t.Errorf("%+v, rows %d: %d bytes instead of %d, %v", capture, span, len(got), len(want[0]), err)
 			}
 			// Lines printed since the size of the history was read.
 			moved := [2]int{span[0] + 7, span[1] + 7}
-			if got, err := c.inPieces(ctx, capture, moved, p.History-7, p.Width, mostSearched); err != nil || string(got) != string(want[0]) {
+			if got, err := inPieces(ctx, srv, capture, moved, p.History-7, p.Width, mostSearched); err != nil || string(got) != string(want[0]) {
 				t.Errorf("%+v, rows %d, moved: %d bytes instead of %d, %v", capture, span, len(got), len(want[0]), err)
 			}
 		}
-		if _, err := c.inPieces(ctx, capture, [2]int{-p.History, 0}, p.History, p.Width, 1000); err == nil || !strings.Contains(err.Error(), "these lines have more than") {
+		if _, err := inPieces(ctx, srv, capture, [2]int{-p.History, 0}, p.History, p.Width, 1000); err == nil || !strings.Contains(err.Error(), "these lines have more than") {
 			t.Errorf("more than fits: %v", err)
 		}
 	}

@@ -114,7 +114,16 @@ func TestAKilledServerLeavesNoRecorder(t *testing.T) {
 			g := newGate(t)
 			job := p.command("%0", g.wait()+"; echo all of it", `"detach":true`)
 			kill(p)
-			time.Sleep(7 * time.Second) // two looks of the recorder
+			looks := map[int]bool{} // the pauses between looks of the recorder
+			dir := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tmux-mcp", job.JobID)
+			testtool.Eventually(t, "the recorder has looked twice", func() bool {
+				for _, process := range procstat.All() {
+					if at, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", process.PID)); process.Name == "sleep" && at == dir {
+						looks[process.PID] = true
+					}
+				}
+				return len(looks) > 2
+			})
 			g.open(t)
 			if got := later.job(job.JobID, `"timeout":60`); got.status() != "0" || fmt.Sprint(got.Output) != "[all of it]" || got.LinesMissed {
 				t.Errorf("%+v", got)

@@ -56,7 +56,7 @@ func (c *call) typed(ctx context.Context, look *tmux.Look, what echo, began time
 		c.typedInto = append(c.typedInto, bookmark{mark: look.Mark()})
 	}
 	p := &c.typedInto[i]
-	p.echo = what.at(c.pid(ctx, look.PaneState), look, p.echo, time.Since(began))
+	p.echo = what.at(pidOf(ctx, c.tmux, look.PaneState), look, p.echo, time.Since(began))
 	p.prompt = p.echo.prompt != ""
 	c.s.places.set(c.tmux, *p)
 }
@@ -148,7 +148,7 @@ func (w *await) settle(ctx context.Context, p *awaited) error {
 		if err != nil {
 			return nil // show what was there before the pane was gone
 		}
-		if !p.rests(w.c.pid(ctx, l.PaneState), l) && l.Printed {
+		if !p.rests(pidOf(ctx, w.c.tmux, l.PaneState), l) && l.Printed {
 			p.printed = time.Now()
 		}
 		p.look = l

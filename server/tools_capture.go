@@ -54,7 +54,7 @@ var capturePane = newTool(tool{
 			to = min(max(int(*in.End), out.FirstLine), to)
 		}
 		var err error
-		if *screen, err = c.inPieces(ctx, capture, [2]int{min(from, to), max(from, to)}, pane.HistorySize, pane.PaneWidth, mostCaptured); err != nil {
+		if *screen, err = inPieces(ctx, c.tmux, capture, [2]int{min(from, to), max(from, to)}, pane.HistorySize, pane.PaneWidth, mostCaptured); err != nil {
 			return out, err
 		}
 	}

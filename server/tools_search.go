@@ -214,7 +214,7 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 	}
 	for len(panes) > 0 {
 		if p := panes[0]; p.cells(in.rows(p)) > mostCells {
-			p, joined, last, err := c.searchedLong(ctx, p, in, exact, rows)
+			p, joined, last, err := searchedLong(ctx, c.tmux, p, in, exact, rows)
 			if err == nil {
 				err = take(p, joined, last)
 			}
@@ -265,19 +265,19 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 }
 
 // searchedLong captures a pane that is too large for one list.
-func (c *call) searchedLong(ctx context.Context, p paneMatch, in searchPanesIn, exact, rows bool) (_ paneMatch, joined, last []byte, err error) {
+func searchedLong(ctx context.Context, srv *tmux.Server, p paneMatch, in searchPanesIn, exact, rows bool) (_ paneMatch, joined, last []byte, err error) {
 	if rows {
 		var b tmux.Batch
 		now := tmux.Rows[paneMatch](&b, p.itself())
-		if err := b.Do(ctx, c.tmux); err != nil {
+		if err := b.Do(ctx, srv); err != nil {
 			return p, nil, nil, err
 		}
 		p = (*now)[0]
 	}
 	capture := in.capture(p)
-	joined, err = c.inPieces(ctx, capture, in.span(p), p.History, p.Width, mostSearched)
+	joined, err = inPieces(ctx, srv, capture, in.span(p), p.History, p.Width, mostSearched)
 	if last = joined; rows && err == nil {
-		last, err = c.inPieces(ctx, unjoined(capture, exact), in.span(p), p.History, p.Width, mostSearched)
+		last, err = inPieces(ctx, srv, unjoined(capture, exact), in.span(p), p.History, p.Width, mostSearched)
 	}
 	return p, joined, last, err
 }
@@ -287,7 +287,7 @@ const mostSearched = 64 << 20
 
 // inPieces captures rows in lists between which tmux serves others. history is the size of
 // the history for which their numbers hold. Joined lines go on in the next piece.
-func (c *call) inPieces(ctx context.Context, capture tmux.CapturePane, span [2]int, history, width, most int) (out []byte, err error) {
+func inPieces(ctx context.Context, srv *tmux.Server, capture tmux.CapturePane, span [2]int, history, width, most int) (out []byte, err error) {
 	from, to := span[0], span[1]
 	for tries := 0; from <= to; {
 		end := tmux.Line(min(to, from+mostCells/width))
@@ -301,7 +301,7 @@ func (c *call) inPieces(ctx context.Context, capture tmux.CapturePane, span [2]i
 			both.Start, both.End = end, &next
 			seam = tmux.Add(&b, both)
 		}
-		if err := b.Do(ctx, c.tmux); err != nil {
+		if err := b.Do(ctx, srv); err != nil {
 			return nil, err
 		}
 		if now, _ := strconv.Atoi(*size); now > history && tries < 3 { // they have moved up

@@ -89,7 +89,7 @@ func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
 	type place struct{ X, Y, History int }
 	start, moved := time.Now(), time.Time{}
 	was := place{before.CursorX, before.CursorY, before.History}
-	pid := c.pid(ctx, before.PaneState)
+	pid := pidOf(ctx, c.tmux, before.PaneState)
 	for read := start; ; {
 		if runner.Unread(pid, before.TTY) {
 			read = time.Now()

@@ -86,7 +86,7 @@ func TestGuard(t *testing.T) {
 			isKind(t, string(way), srv.Kill(unmet), tmux.ErrGuarded)
 			isKind(t, string(way)+", on standard input", do(unmet, srv, set(strings.Repeat("x", 20_000))), tmux.ErrGuarded)
 		}
-		// A list's own conditions are told apart.
+		// A list's own conditions have another error.
 		isKind(t, string(way), do(under(is), srv, tmux.Require{Condition: "0"}, set("unmet")), tmux.ErrUnmet)
 		equal(t, string(way), "met", got())
 	}

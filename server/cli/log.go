@@ -17,18 +17,19 @@ import (
 // never wait, though nobody may be reading the log: what finds no room is dropped. Where
 // records are missing, another one counts them, as soon as it can be written.
 type logWriter struct {
-	to   io.Writer
-	tell *slog.Logger // hears of lost records, if there is another log
-	done chan struct{}
+	to io.Writer
+	// other is another log, which reports lost records; nil if there is none.
+	other *slog.Logger
+	done  chan struct{}
 
-	mu      sync.Mutex
-	came    sync.Cond
-	queue   []logRecord // with the one that is being written
-	held    int         // their bytes
-	dropped int         // since the last of them
-	closed  bool
-	untold  int // lost records that tell has not heard of
-	toldAt  time.Time
+	mu         sync.Mutex
+	came       sync.Cond
+	queue      []logRecord // with the one that is being written
+	held       int         // their bytes
+	dropped    int         // since the last of them
+	closed     bool
+	unreported int       // lost records
+	reported   time.Time // when lost ones were
 }
 
 type logRecord struct {
@@ -39,8 +40,8 @@ type logRecord struct {
 // What waits to be written.
 const mostBytes, mostRecords = 4 << 20, 10_000
 
-func newLogWriter(to io.Writer, tell *slog.Logger, torn bool) *logWriter {
-	w := &logWriter{to: to, tell: tell, done: make(chan struct{})}
+func newLogWriter(to io.Writer, other *slog.Logger, torn bool) *logWriter {
+	w := &logWriter{to: to, other: other, done: make(chan struct{})}
 	w.came.L = &w.mu
 	go w.run(torn)
 	return w
@@ -63,12 +64,12 @@ func (w *logWriter) add(text []byte) {
 	w.came.Signal()
 }
 
-// lost tells the other log of lost records, at most once a minute, and at the end.
+// lost reports lost records in the other log, at most once a minute, and at the end.
 func (w *logWriter) lost(n int, why string) {
-	w.untold += n
-	if w.tell != nil && w.untold > 0 && time.Since(w.toldAt) > time.Minute {
-		w.tell.Error(fmt.Sprintf("%d audit records were lost", w.untold), "cause", why)
-		w.untold, w.toldAt = 0, time.Now()
+	w.unreported += n
+	if w.other != nil && w.unreported > 0 && time.Since(w.reported) > time.Minute {
+		w.other.Error(fmt.Sprintf("%d audit records were lost", w.unreported), "cause", why)
+		w.unreported, w.reported = 0, time.Now()
 	}
 }
 
@@ -133,7 +134,7 @@ func (w *logWriter) close(limit time.Duration) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.toldAt = time.Time{}
+	w.reported = time.Time{}
 	w.lost(max(0, len(w.queue)-1), "nobody reads them") // the last is that of close
 }
 
