@@ -57,7 +57,7 @@ func TakeTokens(ctx context.Context, target report.Target) (TokenDrift, error) {
 	}
 	var names []string
 	for _, t := range tmux.Tokens() {
-		// tmux 3.2a dies of these.
+		// They are not safe on tmux 3.2a.
 		if !t.Scoped || v.Has(tmux.Version{Major: 3, Minor: 3}) {
 			names = append(names, t.Name)
 		}

@@ -83,7 +83,7 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 		}
 		if log, err := srv.Messages(tmuxtest.Context(t)); err == nil { // before 3.6 it takes a client
 			for _, line := range log {
-				// kill-session of 3.4 and of master would crash without one.
+				// kill-session needs one on 3.4 and on master.
 				if m := nested.FindString(line); m != "" && !strings.Contains(m, "window_zoomed_flag") {
 					t.Fatalf("%s: tmux ran %s", tool.Name, m)
 				}

@@ -94,7 +94,7 @@ func (s *Server) display(ctx context.Context, format Format, list Lister, token,
 	return "", notFound(s, list.CommandName(), Object{kind, value})
 }
 
-// checkScoped refuses formats that would crash tmux 3.2a.
+// checkScoped refuses formats that are not safe on tmux 3.2a: see [Token.Scoped].
 func checkScoped(format Format, scopes []Scope, v Version) error {
 	if strayTokens.In(v) {
 		return nil

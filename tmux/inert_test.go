@@ -61,23 +61,20 @@ func inert(t testing.TB, srv *tmux.Server, format string) string {
 func TestInertFormatsExpandAsTheyAre(t *testing.T) {
 	t.Parallel()
 	srv := inertServer(t)
-	for _, format := range inertLines(t, "expand") {
+	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
+	formats := inertLines(t, "expand")
+	if v.Has(tmux.Version{Major: 3, Minor: 3}) {
+		formats = append(formats, inertLines(t, "expand, from 3.3")...)
+	}
+	for _, format := range formats {
 		// Percent signs are text here, and t/f takes them as in a status line.
-		want := tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", strings.NewReplacer("%0", "%%0").Replace(guarded(t, srv, format)))
-		if v, _ := srv.Version(tmuxtest.Context(t)); v.Major == 3 && (v.Minor == 4 || v.Minor == 5) {
+		want := tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", strings.ReplaceAll(format, "%0", "%%0"))
+		if v.Major == 3 && (v.Minor == 4 || v.Minor == 5) {
 			// These print what is not a letter as an escape.
 			want = strings.ReplaceAll(strings.ReplaceAll(want, `\\`, `\`), `\$`, "$")
 		}
 		equal(t, format, want, inert(t, srv, format))
 	}
-}
-
-// guarded keeps away from tmux 3.2a the tokens that would crash it.
-func guarded(t testing.TB, srv *tmux.Server, format string) string {
-	if v, _ := srv.Version(tmuxtest.Context(t)); v.Has(tmux.Version{Major: 3, Minor: 3}) {
-		return format
-	}
-	return strings.NewReplacer("#{client_created}", "", "#{?client_created,a,b}", "b").Replace(format)
 }
 
 // Formats that versions read differently expand on all as on the newest.

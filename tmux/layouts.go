@@ -40,7 +40,7 @@ func (l Layout) Named() bool {
 }
 
 // SelectLayout arranges the panes of a window. Layouts are validated before tmux sees them:
-// some words crash the server of tmux 3.3, and some malformed custom layouts that of 3.7.
+// 3.3 and 3.7 do not survive every malformed one.
 type SelectLayout struct {
 	Target   Target `flag:"t"` // a pane or window
 	Spread   bool   `flag:"E"` // instead: even out the panes beside the target

@@ -3,8 +3,8 @@ package tmux
 // This file is the one place for differences between versions that do not show as a command
 // or flag. Those that do are declared by the tags of fields.
 var (
-	// strayTokens: a token expanded without an object of its scope is empty. Before, some
-	// crash the server: see [Token.Scoped].
+	// strayTokens: a token expanded without an object of its scope is empty. Before, some are
+	// not safe: see [Token.Scoped].
 	strayTokens = Feature{Name: "tokens out of scope", Since: Version{Major: 3, Minor: 3}}
 	// quietUserOptions: show-options -q works for a user option that is not set. Before, it
 	// silently ends the list of commands, but then such an option is never an error anyway.
@@ -39,7 +39,6 @@ func (v Version) printsVis() bool { return v.Major == 3 && (v.Minor == 4 || v.Mi
 // showsShellOutput reports whether run-shell shows its output instead of printing it.
 func (v Version) showsShellOutput() bool { return v.Major == 3 && (v.Minor == 3 || v.Minor == 4) }
 
-// killsZoomed reports a defect of 3.4 and of the development version before 3.8: the server
-// exits, with all sessions, when kill-session or unlink-window destroys a zoomed window.
-// kill-window, kill-pane and kill-server are safe.
-func (v Version) killsZoomed() bool { return v.isExactly34() || v.Next }
+// unzoomsFirst reports a defect of 3.4 and of the development version before 3.8: the server
+// does not survive one way of closing a window. See [Server.encode].
+func (v Version) unzoomsFirst() bool { return v.isExactly34() || v.Next }

@@ -36,8 +36,8 @@ type Token struct {
 	// Nullable tokens may have no value on a tmux that knows them: no exit status yet, no
 	// mode, no group. An empty title is a value.
 	Nullable bool
-	// Scoped tokens crash the server of tmux 3.2a if they are expanded without an object of
-	// their scope: client_created in a pane's row, pane_fg with a target that is gone.
+	// Scoped tokens are not safe on tmux 3.2a without an object of their scope. This package
+	// does not ask for them there.
 	Scoped bool
 }
 

@@ -2,10 +2,10 @@ package tmux
 
 import "context"
 
-// encode returns the words of a command, and the commands that must run before it, in the
-// same list, so that this tmux survives it. They print nothing, and fail as the command
-// itself would if the target does not exist. Only versions that would crash need them:
-// their run-shell leaks 400 bytes of the server's memory.
+// encode returns the words of a command, and the commands that must run before it in the
+// same list on this tmux. They print nothing, and fail as the command itself would if the
+// target does not exist. Other versions do without: run-shell leaks 400 bytes of the
+// server's memory.
 func (s *Server) encode(ctx context.Context, cmd Command) (words encoded, before []encoded, err error) {
 	version := func() (Version, error) { return s.Version(ctx) }
 	if words, err = encode(cmd, version); err != nil {
@@ -16,7 +16,7 @@ func (s *Server) encode(ctx context.Context, cmd Command) (words encoded, before
 		return words, nil, nil
 	}
 	v, err := s.Version(ctx)
-	if err != nil || !v.killsZoomed() {
+	if err != nil || !v.unzoomsFirst() {
 		return words, nil, err
 	}
 	for _, c := range c.unzoom() {

@@ -185,7 +185,7 @@ func (p *Pane) Do(ctx context.Context, s Step) error {
 		return p.open(ctx)
 	case "break":
 		if p.try(ctx, "display-message", "-p", "-t", id, "#{window_panes}") != "1" {
-			p.try(ctx, "break-pane", "-d", "-s", id)
+			p.try(ctx, "break-pane", "-d", "-n", "broken", "-s", id)
 		}
 	case "attach":
 		return p.attach(ctx, s.A, s.B)
