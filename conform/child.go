@@ -146,6 +146,7 @@ type script struct {
 // outcome is what a project command did.
 type outcome struct {
 	line           string
+	call           string // its name in reasons; see [script.callName]
 	code           int
 	stdout, stderr string
 	err            error  // it did not run, or not to its end

@@ -72,13 +72,14 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 		s.misuse(ts, "want a command of tmux, api or mcp, not %q", strings.Join(words, " "))
 	}
 	line := report.CommandLine(words)
-	s.last = outcome{line: line}
+	call := s.callName()
+	s.last = outcome{line: line, call: call}
 	s.send(message{Command: line})
 	if !s.waiting {
 		s.noteAction(ts, words)
 	}
 	s.last = s.actions()[words[0]](s.ctx, ts.MkAbs("."), words[1:])
-	s.last.line = line
+	s.last.line, s.last.call = line, call
 	if s.last.asked != "" {
 		s.last.line += " → " + s.last.asked
 	}
@@ -322,7 +323,7 @@ func (s *script) cmdAttach(ts *testscript.TestScript, args []string) {
 	}
 	c.cmd = exec.CommandContext(s.ctx, s.req.Target.Path, onServer(s.socket, append(words, flags...)...)...)
 	c.cmd.Env, c.cmd.Dir = s.env, ts.MkAbs(".")
-	s.last = outcome{line: report.CommandLine(append([]string{"attach"}, args...))}
+	s.last = outcome{line: report.CommandLine(append([]string{"attach"}, args...)), call: s.callName()}
 	s.shown = s.last
 	s.send(message{Command: s.last.line})
 
@@ -337,7 +338,7 @@ func (s *script) cmdAttach(ts *testscript.TestScript, args []string) {
 	if err != nil {
 		s.last.err = err
 		s.shown = s.last
-		s.fail(ts, s.kind(false), "attach: %v", err)
+		s.fail(ts, s.kind(false), "%v", err)
 	}
 	s.clients[name] = c
 	s.note(ts, "attach", args)
@@ -415,10 +416,11 @@ func (s *script) cmdType(ts *testscript.TestScript, args []string) {
 	if err != nil {
 		s.misuse(ts, "type: not a text: %s", args[1])
 	}
-	s.send(message{Command: report.CommandLine(append([]string{"type"}, args...))})
+	s.shown = outcome{line: report.CommandLine(append([]string{"type"}, args...)), call: s.callName()}
+	s.send(message{Command: s.shown.line})
 	s.note(ts, "type_into", append([]string{args[0]}, strings.Fields(fmt.Sprintf("% x", text))...)) // as send-keys -H takes it
 	if _, err := io.WriteString(s.clients[args[0]].input, text); err != nil {
-		s.fail(ts, report.Blocked, "type: %v", err)
+		s.fail(ts, report.Blocked, "%v", err)
 	}
 }
 

@@ -107,10 +107,79 @@ func (s *script) where() string {
 	return fmt.Sprintf("%s:%d: ", filepath.Base(s.req.File), s.now.number)
 }
 
+// callIn finds the call in a line of a script: its name, which is that of the tool, verb or
+// command, and the rest of its words.
+func callIn(line string) (name, rest string) {
+	at, command := commandAt(line)
+	words := lineWord.FindAllString(line[at:], -1)
+	words = words[min(len(words), map[string]int{"try": 1, "wait-until": 2}[command]):]
+	if len(words) == 0 || command == "" {
+		return "", ""
+	}
+	i := 0
+	if slices.Contains([]string{"tmux", "api", "mcp", "exec"}, words[0]) {
+		words = words[1:]
+		i = max(0, slices.IndexFunc(words, func(w string) bool { return w[0] != '-' && w[0] != '#' }))
+	}
+	for k, w := range words {
+		switch {
+		case w[0] == '#':
+		case k == i:
+			name = w
+		default:
+			rest += " " + w
+		}
+	}
+	return name, strings.TrimSpace(rest)
+}
+
+// maxCall is the most that the name of a call has of its words.
+const maxCall = 60
+
+// callName is the name of the call in the line that runs, with which its reasons begin:
+// "show". Where the script makes others of that name it has its words, as the script writes
+// them, and its number among those that are alike: "show(%0) #2". So no two calls of a script
+// have the same reason, and a known failure hides no other.
+func (s *script) callName() string {
+	name, rest := callIn(s.now.text)
+	if name == "" {
+		return s.now.text
+	}
+	others, same := false, 1
+	clip := func(text string) string { return string([]rune(text)[:min(maxCall, len([]rune(text)))]) }
+	for i, line := range s.lines {
+		if strings.HasPrefix(line, "-- ") {
+			break
+		}
+		if n, r := callIn(line); n == name && i+1 != s.now.number {
+			others = others || r != rest
+			if clip(r) == clip(rest) && i+1 < s.now.number {
+				same++
+			}
+		}
+	}
+	if others {
+		name += "(" + clip(rest) + ")"
+	}
+	if same > 1 {
+		name += fmt.Sprintf(" #%d", same)
+	}
+	return name
+}
+
+// of is a reason of a call, which it names.
+func (o outcome) of(why string) string {
+	call := o.call
+	if call == "" || strings.HasPrefix(why, "call "+call+": ") || strings.Contains(" "+why, " "+call+" declares ") {
+		return why
+	}
+	return call + ": " + why
+}
+
 // failed records that the last command is not as the current line expects.
 func (s *script) failed(outcome report.Outcome, why string) *ending {
 	if outcome == report.Open && s.unfit != "" && s.req.Another {
-		outcome, why = misfit, s.unfit+"; "+why
+		outcome, why = misfit, s.last.of(s.unfit+"; "+strings.TrimPrefix(why, s.shown.call+": "))
 	}
 	switch outcome {
 	case unmapped, misfit:
@@ -133,7 +202,7 @@ const (
 
 // fail ends the script.
 func (s *script) fail(ts *testscript.TestScript, outcome report.Outcome, format string, args ...any) {
-	s.end = s.failed(outcome, fmt.Sprintf(format, args...))
+	s.end = s.failed(outcome, s.shown.of(fmt.Sprintf(format, args...)))
 	ts.Fatalf("%s", s.end.why)
 }
 
@@ -209,11 +278,11 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 	why := ""
 	switch {
 	case o.err != nil:
-		why = o.err.Error()
+		why = s.shown.of(o.err.Error())
 	case neg && o.code == 0:
-		why = "unexpected command success"
+		why = o.call + " succeeded"
 	case !neg && o.code != 0:
-		why = "unexpected command failure: " + oneLine(o.said())
+		why = o.call + " failed: " + oneLine(o.said())
 	default:
 		return
 	}
@@ -222,11 +291,11 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 	var wrong misused
 	switch {
 	case errors.As(o.err, &wrong):
-		s.misuse(ts, "%s", why)
+		s.misuse(ts, "%v", wrong)
 	case s.req.Another && errors.As(o.err, &none):
-		outcome = report.Outcome(report.NotOffered)
+		outcome, why = report.Outcome(report.NotOffered), none.Error()
 	case s.req.Another && o.misfit != "":
-		outcome, why = misfit, o.misfit
+		outcome, why = misfit, s.shown.of(o.misfit)
 	}
 	s.end = s.failed(outcome, why)
 	expected := "success"
@@ -242,7 +311,7 @@ func (s *script) cmdExec(ts *testscript.TestScript, args []string) {
 	s.send(message{Command: s.now.text})
 	s.note(ts, "program", args)
 	err := ts.Exec(args[0], args[1:]...)
-	o := outcome{line: report.CommandLine(append([]string{"exec"}, args...))}
+	o := outcome{line: report.CommandLine(append([]string{"exec"}, args...)), call: s.callName()}
 	o.stdout, o.stderr = ts.ReadFile("stdout"), ts.ReadFile("stderr")
 	var exit interface{ ExitCode() int }
 	switch {
@@ -289,9 +358,9 @@ func (s *script) compared(log string) *ending {
 		s.focus = shown
 	}
 	if name := s.missing(s.now.text); command == "stdout" && name != "" && !strings.HasPrefix(why, "unexpected match") {
-		return s.failed(unmapped, "the answer has no "+name)
+		return s.failed(unmapped, s.shown.of("the answer has no "+name))
 	}
-	return s.failed(s.kind(true), why)
+	return s.failed(s.kind(true), s.shown.of(why))
 }
 
 // ended is how the script ended before its end; nil if it did not.

@@ -254,12 +254,12 @@ func TestNeeds(t *testing.T) {
 	for _, tt := range []struct{ name, wrapper, want string }{
 		{"real", "", "pass : true, true"},
 		{"one session", one, "n/a it needs two sessions, which this tmux does not have: true, n/a"},
-		{"no rename", `case " $* " in *" rename-session "*) exit 1 ;; esac`, "fail 01-test.txtar:10: set-up: unexpected command failure: (exit status 1): true, blocked"},
-		{"no list", `case " $* " in *" list-panes "*) exit 1 ;; esac`, "fail 01-test.txtar:11: unexpected command failure: (exit status 1): true, open"},
-		{"one session, and no list", one + `; case " $* " in *" list-sessions "*) exit 1 ;; esac`, "fail 01-test.txtar:9: set-up: unexpected command failure: only one (exit status 1): true, blocked"},
-		{"crashes", `kill -SEGV $$`, "fail 01-test.txtar:6: the tmux client died: signal: segmentation fault: crash, not reached"},
+		{"no rename", `case " $* " in *" rename-session "*) exit 1 ;; esac`, "fail 01-test.txtar:10: set-up: rename-session failed: (exit status 1): true, blocked"},
+		{"no list", `case " $* " in *" list-panes "*) exit 1 ;; esac`, "fail 01-test.txtar:11: list-panes failed: (exit status 1): true, open"},
+		{"one session, and no list", one + `; case " $* " in *" list-sessions "*) exit 1 ;; esac`, "fail 01-test.txtar:9: set-up: new-session #2 failed: only one (exit status 1): true, blocked"},
+		{"crashes", `kill -SEGV $$`, "fail 01-test.txtar:6: new-session: the tmux client died: signal: segmentation fault: crash, not reached"},
 		{"dies for the second", `case " $* " in *" new-session "*) "$real" "$1" "$2" "$3" has-session 2>/dev/null && exec "$real" "$1" "$2" "$3" kill-server ';' list-sessions ;; esac`,
-			"fail 01-test.txtar:10: unexpected command failure: …: true, crash"},
+			"fail 01-test.txtar:10: rename-session failed: …: true, crash"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

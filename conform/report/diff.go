@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -183,8 +184,13 @@ func (c result) untrue() string {
 // reasonOf is a reason without what differs from run to run: numbers, and the line of the
 // script.
 func reasonOf(why string) string {
-	return digits.ReplaceAllString(place.ReplaceAllString(strings.Join(strings.Fields(Printable(why)), " "), ""), "0")
+	why = place.ReplaceAllString(strings.Join(strings.Fields(Printable(why)), " "), "")
+	call := callAt.FindString(why) // whose numbers are the script's
+	return call + digits.ReplaceAllString(why[len(call):], "0")
 }
+
+// callAt is the call that a reason begins with, behind what kind of failure it is.
+var callAt = regexp.MustCompile(`^(set-up: |mapping: |schema: )?[a-z][a-z0-9_-]*(\([^)]*\)?( #[0-9]+)?| #[0-9]+)`)
 
 // badness orders outcomes; those that are as good as each other have the same. That a failure
 // is known makes it no better.

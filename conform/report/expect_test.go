@@ -150,6 +150,9 @@ func TestExpectationsOfClaims(t *testing.T) {
 		{"one is not reached", []string{"crash x", "not reached"}, known("1", "crash", "x") + known("2", "open", "y"), true, ""},
 		{"any of all", []string{"true", "open y"}, known("*", "open", "y"), true, ""},
 		{"what was the first to fail is the second", []string{"open x", "open y"}, known("1", "open", "x") + known("2", "open", "y"), true, ""},
+		{"of another call", []string{"open show(%1) succeeded"}, known("1", "open", "show(%0) succeeded"), false, ""},
+		{"of another call of its kind", []string{"open show #2 succeeded"}, known("1", "open", "show succeeded"), false, ""},
+		{"of the same call, with another number", []string{"open 1.txtar:7: show(%1) #2: pid 12 died"}, known("1", "open", "show(%1) #2: pid 7 died"), true, ""},
 		{"in another line, with another number", []string{"open 1.txtar:7: pid 12 died"}, known("1", "open", "pid 7 died"), true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
