@@ -43,7 +43,9 @@ func newReproduce() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if target == "" && len(targets) == 1 {
+			claim, _ := strconv.Atoi(target)
+			claimed := claim > 0 && claim <= conform.ClaimsOf([]*conform.Gap{g})[g.Number][layer]
+			if (target == "" || claimed) && len(targets) == 1 {
 				target = targets[0].Name
 			}
 			all := each(targets, func(t report.Target) string { return t.Name })
@@ -70,7 +72,8 @@ func newReproduce() *cobra.Command {
 	return cmd
 }
 
-// parseCell reads GAP/LAYER or GAP/LAYER/TMUX, where GAP is a number or a name.
+// parseCell reads GAP/LAYER or GAP/LAYER/TMUX, where GAP is a number or a name. In the place of
+// TMUX there may be the number of a claim, as reports write it, which is one of a whole script.
 func parseCell(s string) (gap string, layer report.Layer, target string, err error) {
 	gap, rest, ok := strings.Cut(s, "/")
 	name, target, _ := strings.Cut(rest, "/")
@@ -84,6 +87,10 @@ func parseCell(s string) (gap string, layer report.Layer, target string, err err
 	return gap, layers[0], target, nil
 }
 
+func hasClaim(c report.Cell, number string) bool {
+	return slices.ContainsFunc(c.Claims, func(cl report.Claim) bool { return strconv.Itoa(cl.Number) == number })
+}
+
 // reproduceFrom prints the script of a failure in a report.
 func reproduceFrom(w io.Writer, file, gap string, layer report.Layer, target string) error {
 	r, err := readReport("reproduce", file)
@@ -95,7 +102,7 @@ func reproduceFrom(w io.Writer, file, gap string, layer report.Layer, target str
 		if c.Reproducer == "" {
 			continue
 		}
-		if (gap == strconv.Itoa(c.Gap) || gap == r.Gap(c.Gap).Name) && c.Layer == layer && (target == "" || c.Tmux == target) {
+		if (gap == strconv.Itoa(c.Gap) || gap == r.Gap(c.Gap).Name) && c.Layer == layer && (target == "" || c.Tmux == target || hasClaim(c, target)) {
 			_, err := io.WriteString(w, c.Reproducer)
 			return err
 		}

@@ -88,7 +88,8 @@ the script, with the numbers of its lines, which reports cite.`,
 		Example: "  mcp-conform explain 4",
 		Args:    wantArgs(1, "explain: want the number of a gap (see mcp-conform list --suite all)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			g, err := findGap(scripts, args[0], "")
+			gap, _, _ := strings.Cut(args[0], "/") // of a claim, 4/tmux/1
+			g, err := findGap(scripts, gap, "")
 			if err != nil {
 				return fmt.Errorf("explain %s: %w", args[0], err)
 			}

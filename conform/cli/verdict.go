@@ -65,12 +65,17 @@ func newVerdict() *cobra.Command {
 	return cmd
 }
 
-// claim reads GAP/CLAIM.
+// claim reads GAP/CLAIM, or GAP/tmux/CLAIM as in reports.
 func (o *runOptions) claim(s string) (*conform.Gap, int, error) {
 	gap, claim, _ := strings.Cut(s, "/")
+	if layer, rest, ok := strings.Cut(claim, "/"); ok && slices.Contains(report.Layers(), report.Layer(layer)) {
+		if claim = rest; layer != string(report.TmuxLayer) {
+			return nil, 0, fmt.Errorf("verdict %s: only claims of layer tmux have a verdict: want GAP/CLAIM, as in 106/1", s)
+		}
+	}
 	number, err := strconv.Atoi(claim)
 	if err != nil || number < 1 {
-		return nil, 0, fmt.Errorf("verdict %s: want GAP/CLAIM, as in 106/1", s)
+		return nil, 0, fmt.Errorf("verdict %s: want GAP/CLAIM, as in 106/1 or 106/tmux/1", s)
 	}
 	g, err := findGap(o.scripts, gap, report.TmuxLayer)
 	if err != nil {
