@@ -84,6 +84,8 @@ type message struct {
 	All     bool            `json:"all,omitempty"` // Known has all tokens in the program
 	Offer   offer           `json:"offer,omitempty"`
 	Err     string          `json:"err,omitempty"`
+	// ServerName is what the server of Offer calls itself.
+	ServerName string `json:"server_name,omitempty"`
 }
 
 // The child ends its script at the timeout itself, with the evidence; these are

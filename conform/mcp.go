@@ -41,6 +41,7 @@ type mcpServer struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	client *mcpclient.Client
+	name   string // what it calls itself
 	tools  map[string]mcp.Tool
 
 	dialect  *Dialect
@@ -229,9 +230,11 @@ func (m *mcpServer) greet(ctx context.Context) error {
 	var hello mcp.InitializeRequest
 	hello.Params.ProtocolVersion = protocolVersion
 	hello.Params.ClientInfo = mcp.Implementation{Name: "mcp-conform", Version: "1"}
-	if _, err := m.client.Initialize(ctx, hello); err != nil {
+	welcome, err := m.client.Initialize(ctx, hello)
+	if err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
+	m.name = welcome.ServerInfo.Name
 	list, err := m.client.ListTools(ctx, mcp.ListToolsRequest{})
 	if err != nil {
 		return fmt.Errorf("list the tools: %w", err)
@@ -386,20 +389,20 @@ func (s *script) offer(ctx context.Context) (message, error) {
 			offers[name] = append(offers[name], parameter)
 		}
 	}
-	return message{Offer: offers}, nil
+	return message{Offer: offers, ServerName: m.name}, nil
 }
 
-// askServer starts the server once and finds out which tools it offers.
-func (o Options) askServer(ctx context.Context) (offer, error) {
+// askServer starts the server once and finds out which tools it offers, and its name.
+func (o Options) askServer(ctx context.Context) (offer, string, error) {
 	answer, err := ask(ctx, request{
 		Ask: askForServer, Target: o.Targets[0], Server: o.server, ServerDir: o.serverDir,
 		Transport: o.Transport, Dialect: o.Dialect, Timeout: o.Timeout,
 	})
 	endAdopted()
 	if err != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("the server %q cannot be asked: %w", o.Server, err)
+		return nil, "", fmt.Errorf("the server %q cannot be asked: %w", o.Server, err)
 	}
-	return answer.Offer, err
+	return answer.Offer, answer.ServerName, err
 }
 
 // relay passes the server's output to the client, message by message, and stops at

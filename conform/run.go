@@ -131,7 +131,8 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 		return nil, fmt.Errorf("nothing to run: shard %s of %d scripts is empty", opts.Shard, len(all))
 	}
 	if opts.Server != "" && slices.Contains(result.Layers, report.MCPLayer) {
-		offers, err := opts.askServer(ctx)
+		offers, name, err := opts.askServer(ctx)
+		result.ServerName = name
 		if err == nil && opts.Dialect == nil {
 			opts.Dialect, err = offers.detect()
 		}
@@ -147,6 +148,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 			}
 		}
 	}
+	opts.Known.Of(result)
 	dir, err := runDir(opts.temp)
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the run: %w", err)

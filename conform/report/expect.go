@@ -22,12 +22,13 @@ import (
 type Expectations struct {
 	file    string
 	lines   []string
+	server  [2]string // that the run asks: its name and its command
 	entries []expectation
 }
 
 type expectation struct {
-	Claim, Target, Tmux, Transport string
-	Kind                           Outcome
+	Claim, Target, Tmux, Transport, Server string
+	Kind                                   Outcome
 	Known
 	id       claimID // that Claim names
 	versions Versions
@@ -43,7 +44,7 @@ func ParseExpectations(file string, text []byte) (*Expectations, error) {
 	var doc struct {
 		Known []expectation `toml:"known"`
 	}
-	if err := DecodeTOML(file, text, &doc, "[[known]] with target, tmux, claim, transport, kind, reason and link"); err != nil {
+	if err := DecodeTOML(file, text, &doc, "[[known]] with target, tmux, server, claim, transport, kind, reason and link"); err != nil {
 		return nil, err
 	}
 	e.entries = doc.Known
@@ -98,6 +99,8 @@ func (x *expectation) check() (err error) {
 		return errors.New("a known failure without reason")
 	case !slices.Contains(failures, x.Kind):
 		return fmt.Errorf("kind = %q: want open, blocked, crash, timeout or unstable", x.Kind)
+	case x.Server != "" && x.id.Layer != "" && x.id.Layer != MCPLayer:
+		return fmt.Errorf("server = %q: only layer mcp asks a server: claim %s is of layer %s", x.Server, x.Claim, x.id.Layer)
 	case !slices.Contains([]string{"", "exec", "native", "auto"}, x.Transport):
 		return fmt.Errorf("transport %q: want exec, native or auto", x.Transport)
 	}
@@ -130,21 +133,42 @@ func (e *Expectations) Check(claims map[int]map[Layer]int) error {
 	return nil
 }
 
+// builtIn is what the program's own server calls itself.
+const builtIn = "tmux"
+
+// Of makes the expectations those of a report's MCP server.
+func (e *Expectations) Of(r *Report) {
+	if e != nil {
+		e.server = [2]string{oneLine(r.ServerName), oneLine(r.Server)}
+		if r.Server == "" {
+			e.server[0] = builtIn
+		}
+	}
+}
+
 // covers reports whether the entry is about a result on a target.
-func (x *expectation) covers(c result, t Target) bool {
-	return x.id.has(c.ID()) && (x.Transport == "" || x.Transport == c.Transport) && x.versions.Has(t.Version) && x.names(t.Name)
+func (e *Expectations) covers(x *expectation, c result, t Target) bool {
+	return x.id.has(c.ID()) && (x.Transport == "" || x.Transport == c.Transport) && x.versions.Has(t.Version) &&
+		namedIn(x.Target, " ,", t.Name) &&
+		(x.Server == "" || c.Layer == MCPLayer && (x.Server == e.server[1] || namedIn(x.Server, ",", e.server[0])))
 }
 
-// targets are the names in the entry, and whether it is about all others.
-func (x *expectation) targets() (names []string, others bool) {
-	names = strings.FieldsFunc(x.Target, func(r rune) bool { return r == ',' || r == ' ' })
-	return names, len(names) == 0 || strings.Contains(x.Target, "!")
+// names are those in a list of an entry, with one of these separators between them, and
+// whether it is about all others.
+func names(list, separators string) (names []string, others bool) {
+	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names, len(names) == 0 || strings.Contains(list, "!")
 }
 
-// names reports whether the entry's targets have one of this name.
-func (x *expectation) names(target string) bool {
-	names, others := x.targets()
-	return slices.Contains(names, target) || others && !slices.Contains(names, "!"+target)
+// oneLine is a text as an entry can have it.
+func oneLine(text string) string { return strings.Join(strings.Fields(Printable(text)), " ") }
+
+// namedIn reports whether a list of an entry has a name.
+func namedIn(list, separators, name string) bool {
+	names, others := names(list, separators)
+	return slices.Contains(names, name) || others && !slices.Contains(names, "!"+name)
 }
 
 // matches reports whether a claim that the entry covers failed as it says.
@@ -169,7 +193,7 @@ func (e *Expectations) mark(c *Cell, t Target) {
 		cl := result{c, &c.Claims[i]}
 		cl.Claim.Known = nil
 		for k := 0; k < len(e.entries) && cl.Claim.Known == nil; k++ {
-			if x := &e.entries[k]; x.covers(cl, t) && x.matches(cl) {
+			if x := &e.entries[k]; e.covers(x, cl, t) && x.matches(cl) {
 				cl.Claim.Known = &x.Known
 				known = cmp.Or(known, cl.Claim.Known)
 			}
@@ -198,12 +222,13 @@ func (e *Expectations) Apply(r *Report) {
 	if e == nil {
 		return
 	}
+	e.Of(r)
 	for i := range r.Cells {
 		e.mark(&r.Cells[i], r.target(r.Cells[i].Tmux))
 	}
 	for i := range e.entries {
 		x := &e.entries[i]
-		if passing, failing, _ := r.state(x); len(passing) > 0 {
+		if passing, failing, _ := e.state(r, x); len(passing) > 0 {
 			r.Stale = append(r.Stale, Stale{
 				Gap: x.id.Gap, Layer: x.id.Layer, Claim: x.Claim, Tmux: passing, Partly: failing,
 				Entry: e.at(x), Known: x.Known,
@@ -214,11 +239,11 @@ func (e *Expectations) Apply(r *Report) {
 
 // state is what became of an entry: the targets on which nothing that it covers fails, and
 // whether something fails elsewhere, as it says or otherwise.
-func (r *Report) state(x *expectation) (passing []string, matched, otherwise bool) {
+func (e *Expectations) state(r *Report, x *expectation) (passing []string, matched, otherwise bool) {
 	for _, t := range r.Targets {
 		good, bad := false, false
 		for _, c := range r.results() {
-			if c.Tmux != t.Name || !x.covers(c, t) {
+			if c.Tmux != t.Name || !e.covers(x, c, t) {
 				continue
 			}
 			good = good || slices.Contains([]Outcome{True, Untrue, Outcome(NotOffered)}, c.Claim.Outcome)
@@ -239,9 +264,10 @@ func (r *Report) state(x *expectation) (passing []string, matched, otherwise boo
 // entry for each unexpected failure, with its reason. Everything else in the text is
 // preserved.
 func (e *Expectations) Update(r *Report) (updated *Expectations, changes []string, err error) {
+	e.Of(r)
 	lines := slices.Clone(e.lines)
 	for _, x := range slices.Backward(e.entries) { // so that the lines of the others stay where they are
-		passing, matched, otherwise := r.state(&x)
+		passing, matched, otherwise := e.state(r, &x)
 		what := "fails otherwise"
 		if len(passing) > 0 {
 			what = "does not fail with tmux " + strings.Join(passing, ", ")
@@ -301,7 +327,7 @@ func (e *Expectations) explain(r *Report) error {
 
 // without are the entry's targets without some.
 func (x *expectation) without(passing []string) string {
-	names, others := x.targets()
+	names, others := names(x.Target, " ,")
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(passing, name) })
 	if others {
 		for _, name := range passing {
@@ -331,11 +357,14 @@ func (r *Report) newEntries() (text string, names []string) {
 		}
 		return [4]any{c.ID(), c.Claim.Outcome, c.Transport, reasonOf(c.Claim.Why)}
 	}) {
-		reason := []rune(strings.Join(strings.Fields(Printable(place.ReplaceAllString(g.Claim.Why, ""))), " "))
+		reason := []rune(oneLine(place.ReplaceAllString(g.Claim.Why, "")))
 		id, list := g.ID(), strings.Join(g.Targets, ", ")
 		target := fmt.Sprintf("target = %s\n", tomlString(list))
 		if r.ofServer(g.result) {
 			target = ""
+		}
+		if g.Layer == MCPLayer && r.Server != "" {
+			target += fmt.Sprintf("server = %s\n", tomlString(cmp.Or(oneLine(r.ServerName), oneLine(r.Server))))
 		}
 		text += fmt.Sprintf("\n[[known]]\n%sclaim = \"%v\"\nkind = %q\n", target, id, g.Claim.Outcome)
 		if g.Transport != "exec" && g.Transport != "" {

@@ -229,7 +229,32 @@ func TestUpdateOfServer(t *testing.T) {
 	}
 	one := "\n[[known]]\n%sclaim = \"%d/mcp/1\"\nkind = \"open\"\nreason = \"why\"\nlink = \"\"\n"
 	_, got, _ := strings.Cut(string(e.Text()), "read.\n")
-	if want := fmt.Sprintf(one+one+one, "", 1, "target = \"3.6a\"\n", 2, "", 3); got != want {
+	const its = "server = \"other-mcp\"\n"
+	if want := fmt.Sprintf(one+one+one, its, 1, "target = \"3.6a\"\n"+its, 2, its, 3); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	// One file serves two servers: each by its name, with its command changed, and neither
+	// entries of the other.
+	second := resultsReport("PP", "FF", "PP")
+	second.Server, second.ServerName = "uvx second", "the second"
+	for i := range second.Cells {
+		second.Cells[i].Layer = MCPLayer
+	}
+	if e.Apply(second); len(second.Stale) > 0 || second.OK() {
+		t.Errorf("entries of another server are used, or stale: %+v", second)
+	}
+	if e, _, err = e.Update(second); err != nil || !second.OK() || !strings.Contains(string(e.Text()), "server = \"the second\"\nclaim = \"2/mcp/1\"") {
+		t.Fatalf("%v: %s", err, e.Text())
+	}
+	second.Server = "uvx second@2"
+	e.Apply(r)
+	if e.Apply(second); !second.OK() || !r.OK() {
+		t.Errorf("stale %v and %v with\n%s", r.Stale, second.Stale, e.Text())
+	}
+	for server, known := range map[string]bool{"the second": true, "uvx second@2": true, "x, the second": true, "!other": true, "!the second": false, "tmux": false} {
+		one := "[[known]]\nserver = \"" + server + "\"\nclaim = \"2/mcp/1\"\nkind = \"open\"\nreason = \"why\"\n"
+		if expecting(t, one, second); second.OK() != known {
+			t.Errorf("server %s: OK %v", server, second.OK())
+		}
 	}
 }

@@ -85,6 +85,8 @@ type Report struct {
 	// Server is the command of the MCP server that layer mcp asked; empty when it
 	// was the one of this program.
 	Server string `json:"server,omitempty"`
+	// ServerName is what that server calls itself.
+	ServerName string `json:"server_name,omitempty"`
 	// Dialect is the dialect that the server was asked in, where it is not the
 	// scripts' own, and DialectFile what --dialect said.
 	Dialect     string `json:"dialect,omitempty"`
