@@ -112,6 +112,9 @@ func (j *job) run(ctx context.Context, opts Options) report.Cell {
 		cell = j.cell()
 		cell.Status, cell.Reason = report.Skip, stopReason(ctx)
 	}
+	if opts.Strict && cell.Status == report.NotOffered {
+		cell.Refuse()
+	}
 	cell.DurationMS = time.Since(start).Milliseconds()
 	cell.Settle(j.gap.claims(j.layer, j.target.Version))
 	return cell

@@ -27,7 +27,7 @@ func ReadJSON(r io.Reader) (*Report, error) {
 const (
 	Worse   = "worse"   // it fails now, in a worse way, is flaky now, or is not looked at any more
 	Better  = "better"  // the other way round
-	Changed = "changed" // neither: another verdict or reason, or not for this version or not offered
+	Changed = "changed" // neither: another verdict or reason, or not for this version or not offered by another server
 	New     = "new"     // a claim that was not there
 	Gone    = "gone"    // a claim that is not there any more
 )
@@ -43,6 +43,8 @@ type Diff struct {
 	Changes []ClaimChange `json:"changes"`
 	// Same is the number of claims that did not change.
 	Same int `json:"same"`
+
+	sameServer bool // was asked, by its name or else its command
 }
 
 // TargetPair is a target in both runs; a name is empty where there is none.
@@ -93,6 +95,7 @@ func (d *Diff) Worse() bool {
 // Compare returns what changed from run a to run b.
 func Compare(a, b *Report) *Diff {
 	d := &Diff{Version: FormatVersion, Targets: pairTargets(a, b), Changes: []ClaimChange{}}
+	d.sameServer = a.ServerName == b.ServerName && (a.ServerName != "" || a.Server == b.Server)
 	for _, p := range d.Targets {
 		for _, is := range b.results() {
 			if is.Tmux == p.B {
@@ -145,7 +148,9 @@ func (d *Diff) compare(r *Report, p TargetPair, was, is *result) {
 		c.Change = New
 	case is == nil:
 		c.Change = Gone
-	case was.Claim.Outcome != is.Claim.Outcome && (was.Claim.Outcome == none || is.Claim.Outcome == none),
+	// A tool that a server has lost, or has got, is nothing of the kind for another server.
+	case was.Claim.Outcome != is.Claim.Outcome && (was.Claim.Outcome == none || is.Claim.Outcome == none) &&
+		!(d.sameServer && (was.Claim.Outcome == True || is.Claim.Outcome == True)),
 		was.Claim.Outcome.Failed() && is.Claim.Outcome == Outcome(Skip):
 		c.Change = Changed
 	case badness[is.Claim.Outcome] > badness[was.Claim.Outcome]:
@@ -184,7 +189,7 @@ func (c result) untrue() string {
 // reasonOf is a reason without what differs from run to run: numbers, and the line of the
 // script.
 func reasonOf(why string) string {
-	why = place.ReplaceAllString(strings.Join(strings.Fields(Printable(why)), " "), "")
+	why = place.ReplaceAllString(oneLine(why), "")
 	call := callAt.FindString(why) // whose numbers are the script's
 	return call + digits.ReplaceAllString(why[len(call):], "0")
 }

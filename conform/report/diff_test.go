@@ -72,8 +72,8 @@ func TestDiffOfClaims(t *testing.T) {
 		{"another line and number", []string{"open 1.txtar:3: pid 17"}, []string{"open 1.txtar:4: pid 18"}, "", false},
 		{"another reason", []string{"open x"}, []string{"open y"}, "Changed 1: open: x → y", false},
 		{"behind a failure", []string{"true", "true"}, []string{"blocked set-up: x", "not reached"}, "Worse 1: true → blocked: set-up: x; Worse 2: true → not reached", true},
-		{"not offered any more", []string{"true", "open x"}, []string{"not offered", "not offered"}, "Changed 1: true → not offered; Changed 2: open → not offered", false},
-		{"offered now", []string{"not offered", "not offered"}, []string{"true", "open x"}, "Changed 1: not offered → true; Changed 2: not offered → open: x", false},
+		{"not offered any more", []string{"true", "open x"}, []string{"not offered", "not offered"}, "Worse 1: true → not offered; Changed 2: open → not offered", true},
+		{"offered now", []string{"not offered", "not offered"}, []string{"true", "open x"}, "Better 1: not offered → true; Changed 2: not offered → open: x", false},
 		{"skipped", []string{"true", "open x"}, []string{"skip", "skip"}, "Worse 1: true → skip; Changed 2: open → skip", true},
 		{"a claim more, which fails", []string{"true"}, []string{"true", "open x"}, "New 2: open: x", false},
 		{"a claim more", []string{"true"}, []string{"true", "true"}, "New 2: true", false},
@@ -95,6 +95,34 @@ func TestDiffOfClaims(t *testing.T) {
 				t.Errorf("%q, worse %v; want %q", got, d.Worse(), tt.want)
 			}
 		})
+	}
+}
+
+// A tool that is not offered any more is worse for the server that had it, which is known by its
+// name or else its command; two servers differ in what they offer.
+func TestDiffOfServers(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		a, b Report
+		want string
+	}{
+		{"the built-in one", Report{}, Report{}, Worse},
+		{"one command", Report{Server: "a -x"}, Report{Server: "a -x"}, Worse},
+		{"one name", Report{Server: "a@1", ServerName: "a"}, Report{Server: "a@2", ServerName: "a"}, Worse},
+		{"two names", Report{Server: "a", ServerName: "a"}, Report{Server: "a", ServerName: "b"}, Changed},
+		{"two commands", Report{Server: "a"}, Report{Server: "b"}, Changed},
+		{"another than the built-in one", Report{}, Report{Server: "b", ServerName: "b"}, Changed},
+	} {
+		for r, outcome := range map[*Report]string{&tt.a: "true", &tt.b: "not offered"} {
+			cells := claimsReport(map[string][]string{"3.6a": {outcome}})
+			r.Targets, r.Gaps, r.Cells = cells.Targets, cells.Gaps, cells.Cells
+		}
+		if d := Compare(&tt.a, &tt.b); len(d.Changes) != 1 || d.Changes[0].Change != tt.want || d.Worse() != (tt.want == Worse) {
+			t.Errorf("%s: %+v, want %s", tt.name, d.Changes, tt.want)
+		}
+		if d := Compare(&tt.b, &tt.a); len(d.Changes) != 1 || d.Changes[0].Change == Worse {
+			t.Errorf("%s, the other way round: %+v", tt.name, d.Changes)
+		}
 	}
 }
 

@@ -208,6 +208,16 @@ type Evidence struct {
 	Actual   string `json:"actual"`
 }
 
+// Refuse makes a cell that is not offered one that fails, as it could not be asked.
+func (c *Cell) Refuse() {
+	c.Status, c.Reason = Fail, string(NotOffered)+": "+c.Reason
+	for i := range c.Claims {
+		if cl := &c.Claims[i]; cl.Outcome == Outcome(NotOffered) {
+			cl.Outcome, cl.Why = Blocked, c.Reason
+		}
+	}
+}
+
 // Unexpected reports whether the cell makes its run fail.
 func (c *Cell) Unexpected() bool { return c.Status.Bad() && c.Known == nil }
 
