@@ -130,6 +130,8 @@ type script struct {
 	steps    []step
 	saved    []string // the names of variables
 	waiting  bool     // for an output
+	printed  printed  // what the last command printed
+	marked   bool     // the steps that show the failure are
 	seen     []observation
 	claims   []report.Claim
 	evidence []report.Evidence
@@ -151,6 +153,7 @@ type outcome struct {
 	stdout, stderr string
 	err            error  // it did not run, or not to its end
 	misfit         string // how the call or the answer does not fit the server's schema
+	raw            string // the message that an MCP server answered with
 	asked          string // the call in the server's words, where they are others
 }
 

@@ -25,6 +25,7 @@ import (
 type observation struct {
 	verdict report.Verdict
 	why     string
+	printed printed
 }
 
 // command is one of a script's, besides testscript's own and those of [script.actions].
@@ -84,6 +85,7 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 		s.last.line += " → " + s.last.asked
 	}
 	s.shown = s.last
+	s.noteOutcome(ts)
 	s.started = s.started || s.last.ok()
 	s.asked = s.asked || words[0] == "api" || words[0] == "mcp"
 }
@@ -147,7 +149,7 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, args []string) {
 		defer func() {
 			s.waiting = false
 			if st.Do == "run" {
-				text := s.shellWord(ts, strings.TrimRight(s.last.stdout, "\n"), func(name string) bool { return len(ts.Getenv(name)) > 2 })
+				text := s.shellWord(ts, strings.TrimRight(cmp.Or(s.last.raw, s.last.stdout), "\n"), func(name string) bool { return len(ts.Getenv(name)) > 2 })
 				st.Until = &text
 			}
 		}()
@@ -241,9 +243,14 @@ func (s *script) cmdSave(ts *testscript.TestScript, args []string) {
 		}
 		value = got.String()
 	}
+	// What is not a text that tmux printed, a shell alone cannot take out of it.
+	if _, rest, _ := strings.Cut(s.shown.line, " "); len(args) == 2 || s.shown.line != "tmux "+rest && s.shown.line != "exec "+rest {
+		s.note(ts, "keep", []string{args[0], value})
+	} else {
+		s.note(ts, "save", args[:1])
+	}
 	ts.Setenv(args[0], value)
 	s.saved = append(s.saved, args[0])
-	s.note(ts, "save", args[:1])
 }
 
 // verdict is an argument.
@@ -257,7 +264,7 @@ func (s *script) verdict(ts *testscript.TestScript, word string) report.Verdict 
 
 func (s *script) cmdSaw(ts *testscript.TestScript, args []string) {
 	v := s.verdict(ts, args[0])
-	s.seen = append(s.seen, observation{v, args[1]})
+	s.seen = append(s.seen, observation{v, args[1], s.printed})
 	s.evidence = append(s.evidence, evidence(s.last.line, string(v)+report.ObservedBy+args[1], s.last.String()))
 }
 
@@ -281,8 +288,12 @@ func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
 	case c.Verdict != c.Expected:
 		wrong = fmt.Sprintf("%s, want %s: %s: %s", c.Verdict, c.Expected, c.Text, c.Why)
 	}
+	seen := s.seen
 	s.seen = nil
 	if wrong != "" {
+		for _, o := range seen {
+			s.mark(o.printed)
+		}
 		// The other claims of the script are looked at all the same.
 		e := s.failed(s.kind(true), wrong)
 		c.Outcome, c.Evidence = e.outcome, &e.evidence

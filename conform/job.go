@@ -147,7 +147,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 	done.Suite, done.Gap, done.Layer, done.Tmux = cell.Suite, cell.Gap, cell.Layer, cell.Tmux
 	done.Transport, done.Log = cell.Transport, last.Log
 	if done.Status.Bad() || opts.Reproduce {
-		done.Reproducer = j.reproducer(&done, last.Steps)
+		done.Reproducer = j.reproducer(&done, last.Steps, opts)
 	}
 	return done, nil
 }

@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	mcpclient "github.com/mark3labs/mcp-go/client"
@@ -45,7 +46,8 @@ type mcpServer struct {
 	tools  map[string]mcp.Tool
 
 	dialect  *Dialect
-	answered map[string]bool // tools and names of arguments
+	answered map[string]bool        // tools and names of arguments
+	line     atomic.Pointer[string] // the last answer
 
 	stderr  *os.File      // what it writes there
 	exited  chan struct{} // closed when the process has ended, by itself or not
@@ -53,28 +55,41 @@ type mcpServer struct {
 	garbage string        // then: a line on its standard output that is no message
 }
 
-// mcp calls a tool of the script's MCP server.
-func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
-	arguments, wrong := "{}", len(args) > 0 && args[0] == "-wrong"
-	if wrong {
+// noAnswer is what a reproducer shows of none.
+const noAnswer = "(no answer)"
+
+// callOf reads the arguments of mcp.
+func callOf(args []string) (tool string, object map[string]any, wrong bool, err error) {
+	arguments := "{}"
+	if wrong = len(args) > 0 && args[0] == "-wrong"; wrong {
 		args = args[1:]
 	}
 	if len(args) == 2 {
 		arguments = args[1]
 	}
-	var object map[string]any
 	if len(args) < 1 || len(args) > 2 || json.Unmarshal([]byte(arguments), &object) != nil || object == nil {
-		return outcome{err: misused(fmt.Sprintf("usage: mcp [-wrong] TOOL [JSON], with a JSON object of arguments, not %q", args))}
+		return "", nil, false, misused(fmt.Sprintf("usage: mcp [-wrong] TOOL [JSON], with a JSON object of arguments, not %q", args))
+	}
+	return args[0], object, wrong, nil
+}
+
+// mcp calls a tool of the script's MCP server.
+func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
+	tool, object, wrong, err := callOf(args)
+	if err != nil {
+		return outcome{err: err}
 	}
 	m := s.mcpServer.Load()
 	if m == nil {
-		var err error
 		if m, err = s.startServer(); err != nil {
 			return outcome{err: misused(fmt.Sprintf("start the MCP server: %v", err))}
 		}
 		s.mcpServer.Store(m)
 	}
-	o := m.call(ctx, args[0], object, wrong)
+	o := m.call(ctx, tool, object, wrong)
+	if o.err != nil {
+		o.raw = cmp.Or(o.raw, noAnswer)
+	}
 	switch {
 	case o.err != nil && ctx.Err() != nil:
 		o.err = fmt.Errorf("no answer within the script's %v%s", s.req.Timeout, m.said())
@@ -95,14 +110,9 @@ func (s *script) startServer() (*mcpServer, error) {
 	m.cmd.Env = append(slices.Clip(s.env),
 		"TMUX_MCP_SOCKET_PATH="+s.socket, "LIBTMUX_SOCKET_PATH="+s.socket,
 		"TMUX_MCP_TMUX_BIN="+s.req.Target.Path, "LIBTMUX_TMUX_BIN="+s.req.Target.Path,
-		"TMUX_MCP_SAFETY="+s.safety, "TMUX_MCP_TRANSPORT="+string(s.req.Transport),
 		// Scripts look into structured content. Other servers have no other form.
 		"TMUX_MCP_RESULTS=json")
-	// A server may refuse to start with a variable of another release of it: one is set
-	// only where the dialect is known, and the default will not do.
-	if d := s.req.Dialect; d != nil && d.Tiers != "" && s.safety != defaultTier {
-		m.cmd.Env = append(m.cmd.Env, d.Tiers+"="+d.TierValues[s.safety])
-	}
+	m.cmd.Env = append(m.cmd.Env, s.serverEnv()...)
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if m.stdin, err = m.cmd.StdinPipe(); err != nil {
@@ -136,6 +146,17 @@ func (s *script) startServer() (*mcpServer, error) {
 	return m, nil
 }
 
+// serverEnv are the variables of the server that depend on the script.
+func (s *script) serverEnv() []string {
+	env := []string{"TMUX_MCP_SAFETY=" + s.safety, "TMUX_MCP_TRANSPORT=" + string(s.req.Transport)}
+	// A server may refuse to start with a variable of another release of it: one is set
+	// only where the dialect is known, and the default will not do.
+	if d := s.req.Dialect; d != nil && d.Tiers != "" && s.safety != defaultTier {
+		env = append(env, d.Tiers+"="+d.TierValues[s.safety])
+	}
+	return env
+}
+
 // call calls a tool in the server's dialect, after initializing the session if this is the
 // first call. The outcome has an error if the server gives no answer or not a valid one. A
 // call that is wrong on purpose need not be as the tool declares it.
@@ -159,7 +180,12 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	}
 	var req mcp.CallToolRequest
 	req.Params.Name, req.Params.Arguments = name, arguments
+	m.line.Store(nil)
 	res, err := m.client.CallTool(ctx, req)
+	o.raw = noAnswer
+	if line := m.line.Load(); line != nil {
+		o.raw = *line
+	}
 	refused := errors.Is(err, mcp.ErrInvalidParams)
 	switch {
 	case refused && wrong:
@@ -415,6 +441,7 @@ func (m *mcpServer) relay(r io.ReadCloser, w *io.PipeWriter) {
 		line := sc.Bytes()
 		var message struct {
 			JSONRPC string `json:"jsonrpc"`
+			Method  string `json:"method"`
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -422,6 +449,9 @@ func (m *mcpServer) relay(r io.ReadCloser, w *io.PipeWriter) {
 		if json.Unmarshal(line, &message) != nil || message.JSONRPC != mcp.JSONRPC_VERSION {
 			m.garbage = string(line[:min(len(line), maxText)])
 			break
+		}
+		if text := string(line); message.Method == "" {
+			m.line.Store(&text)
 		}
 		if _, err := w.Write(append(line, '\n')); err != nil {
 			break

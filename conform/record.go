@@ -181,6 +181,8 @@ func (s *script) failed(outcome report.Outcome, why string) *ending {
 	if outcome == report.Open && s.unfit != "" && s.req.Another {
 		outcome, why = misfit, s.last.of(s.unfit+"; "+strings.TrimPrefix(why, s.shown.call+": "))
 	}
+	s.mark(s.printed)
+	s.marked = true
 	switch outcome {
 	case unmapped, misfit:
 		outcome, why = report.Blocked, string(outcome)+": "+why
@@ -325,6 +327,8 @@ func (s *script) cmdExec(ts *testscript.TestScript, args []string) {
 	case err != nil:
 		o.code = -1
 	}
+	s.shown = o
+	s.noteOutcome(ts)
 	s.judge(ts, o, neg)
 }
 

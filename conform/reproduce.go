@@ -1,7 +1,9 @@
 package conform
 
 import (
+	"cmp"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -27,6 +29,8 @@ type step struct {
 	// Until is what the command printed when the script went on, which had waited for
 	// it; quoted too.
 	Until *string `json:"until,omitempty"`
+	// Shows compares what it printed, if that showed the failure.
+	Shows string `json:"shows,omitempty"`
 }
 
 const (
@@ -65,7 +69,7 @@ func (s *script) shellWord(ts *testscript.TestScript, word string, used func(nam
 	add(ts.Getenv("HOME"), "$HOME")
 	for _, name := range s.saved {
 		if used(name) {
-			add(ts.Getenv(name), "${"+name+"}")
+			add(ts.Getenv(name), "${v_"+name+"}") // no variable of reproducer.sh
 		}
 	}
 	quoted := strings.NewReplacer(append(pairs, "'", `'"'"'`)...).Replace(word)
@@ -82,23 +86,74 @@ func (s *script) noteAction(ts *testscript.TestScript, words []string) *step {
 		return s.note(ts, "run", words[1:])
 	case "control":
 		return s.note(ts, "control", words[1:])
+	case "mcp":
+		tool, object, _, err := callOf(words[1:])
+		if err == nil {
+			tool, object, err = s.req.Dialect.ask(tool, object)
+		}
+		if err != nil {
+			break
+		}
+		if s.mcpServer.Load() == nil {
+			s.note(ts, "serve", s.serverEnv())
+		}
+		raw, _ := json.Marshal(object)
+		return s.note(ts, "run", []string{"mcp", tool, string(raw)})
+	case "mcp-leave":
+		return s.note(ts, "leave", nil)
 	}
 	return s.note(ts, comment, words)
 }
 
+// printed is what a step printed, as the reproducer shows it, quoted.
+type printed struct {
+	step int // its number, from 1
+	do   string
+	text string
+}
+
+// maxShown is how much of an output a reproducer compares, in bytes.
+const maxShown = 3000
+
+// noteOutcome keeps what the last step printed, for the reproducer to compare it if that was
+// wrong.
+func (s *script) noteOutcome(ts *testscript.TestScript) {
+	o := s.shown
+	text := strings.TrimRight(cmp.Or(o.raw, o.stdout+o.stderr), "\n")
+	if code := o.code; code != 0 || o.err != nil && o.raw == "" {
+		text += fmt.Sprintf("\n(exit status %d)", max(1, code))
+	}
+	s.printed = printed{len(s.steps), "same", strings.TrimLeft(text, "\n")}
+	if text := s.printed.text; len(text) > maxShown || o.raw != "" && o.err != nil {
+		s.printed.do, s.printed.text = "begins", strings.ToValidUTF8(text[:min(len(text), maxShown)], "")
+	}
+	s.printed.text = s.shellWord(ts, s.printed.text, func(string) bool { return false })
+}
+
+// mark makes a step one that shows the first failure of the script.
+func (s *script) mark(p printed) {
+	if !s.marked && p.step > 0 {
+		s.steps[p.step-1].Shows = p.do + " " + p.text
+	}
+}
+
 // reproducer is a shell script that does what the steps did with nothing but the
 // target. cell is the outcome.
-func (j *job) reproducer(cell *report.Cell, steps []step) string {
+func (j *job) reproducer(cell *report.Cell, steps []step, opts Options) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n")
-	does := "It needs nothing but that tmux."
-	if j.layer != report.TmuxLayer {
-		does = "It runs tmux around the calls of layer " + string(j.layer) + ", which it only prints; what they answered is a recording."
+	does, server := "It needs nothing but that tmux.", ""
+	switch j.layer {
+	case report.APILayer:
+		does = "It runs tmux around the calls of layer api, which it only prints, as a shell cannot make them; what they answered is a recording."
+	case report.MCPLayer:
+		does, server = "It needs nothing but that tmux and the MCP server.", " COMMAND-OF-SERVER"
 	}
 	outcome := strings.TrimSuffix(string(cell.Status)+": "+oneLine(cell.Reason), ": ")
 	for line := range strings.Lines(report.Printable(fmt.Sprintf(
-		"%s (%s), layer %s, tmux %s\n%s\n%s\nAnother tmux is tried with: sh FILE PATH-OF-TMUX\n",
-		j.gap.Name, oneLine(j.gap.Title), j.layer, j.target.Name, outcome, does))) {
+		"%s (%s), layer %s, tmux %s\n%s\n%s\nAnother is tried with: sh FILE PATH-OF-TMUX%s\n"+
+			"Exit status: 1 if what failed fails again, 0 if not, 125 if that cannot be seen.\n",
+		j.gap.Name, oneLine(j.gap.Title), j.layer, j.target.Name, outcome, does, server))) {
 		b.WriteString("# " + line)
 	}
 	// What stands before and behind the program, as a shell reads it.
@@ -111,6 +166,9 @@ func (j *job) reproducer(cell *report.Cell, steps []step) string {
 	}
 	fmt.Fprintf(&b, "tmux=${1:-%s}\npre=%s post=%s\n", report.CommandLine([]string{j.target.Path}),
 		report.CommandLine([]string{before}), report.CommandLine([]string{after}))
+	if j.layer == report.MCPLayer {
+		fmt.Fprintf(&b, "server=${2:-%s}\nprotocol=%s\n", report.CommandLine([]string{cmp.Or(opts.Server, report.CommandLine(opts.server))}), protocolVersion)
+	}
 	b.WriteString(reproducerHead)
 	for _, f := range j.gap.archive.Files {
 		if !slices.Contains(report.Layers(), report.Layer(f.Name)) && path.Base(f.Name) == f.Name {
@@ -119,7 +177,7 @@ func (j *job) reproducer(cell *report.Cell, steps []step) string {
 	}
 	b.WriteString("\n")
 	lines := strings.Split(string(j.gap.script(j.layer)), "\n")
-	last := 0
+	last, unseen := 0, false
 	for _, st := range steps {
 		for n := last + 1; n < st.Line; n++ {
 			b.WriteString(setUp(lines[n-1]))
@@ -133,10 +191,20 @@ func (j *job) reproducer(cell *report.Cell, steps []step) string {
 		default:
 			b.WriteString(strings.Join(append([]string{st.Do}, st.Words...), " ") + "\n")
 		}
+		if comparable := st.Do == "run" || st.Do == "program"; comparable && st.Shows != "" {
+			b.WriteString(st.Shows + "\n")
+		} else {
+			unseen = unseen || st.Shows != ""
+		}
 	}
 	if e := cell.Last(); e.Command != "" {
 		fmt.Fprintf(&b, "\ncat <<'EOF'\n\nmcp-conform ran\n%s\nwanted\n%s\nand saw\n%s\nEOF\n",
 			heredoc(e.Command), heredoc(e.Expected), heredoc(e.Actual))
+	}
+	if unseen {
+		b.WriteString("exit 125\n")
+	} else {
+		b.WriteString("[ $failed = 0 ] || [ $differs = 1 ]\n")
 	}
 	return b.String()
 }

@@ -39,7 +39,10 @@ func TestReproducers(t *testing.T) {
 			if c.Status != report.Pass || len(c.Evidence) == 0 {
 				t.Fatalf("%s: %s", c.Status, c.Reason)
 			}
-			out := sh(t, c.Reproducer)
+			out, code := sh(t, c.Reproducer)
+			if code != 0 {
+				t.Errorf("exit status %d where nothing failed", code)
+			}
 			saw, _, found := strings.Cut(out, "\nmcp-conform ran\n")
 			if !found {
 				t.Errorf("it does not show what was expected:\n%s", out)
@@ -52,18 +55,18 @@ func TestReproducers(t *testing.T) {
 	}
 }
 
-// sh runs a shell script that ends in time.
-func sh(t *testing.T, script string) string {
+// sh runs a shell script that ends in time, and returns its output and exit status.
+func sh(t *testing.T, script string, args ...string) (string, int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*unhurried)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "/bin/sh")
+	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-s", "--"}, args...)...)
 	cmd.Stdin, cmd.WaitDelay = strings.NewReader(script), time.Second
 	out, err := cmd.CombinedOutput()
-	if err != nil {
+	if err != nil && ctx.Err() != nil || cmd.ProcessState == nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	return string(out)
+	return string(out), cmd.ProcessState.ExitCode()
 }
 
 // A failure has a reproducer that shows it, and shows no failure on a tmux that has
@@ -84,12 +87,63 @@ func TestFailureHasReproducer(t *testing.T) {
 	if c.Status != report.Fail {
 		t.Fatalf("%s: %s", c.Status, c.Reason)
 	}
-	if out := sh(t, c.Reproducer); !strings.Contains(out, "list-windows -F [#{window_name}]\n[first]\n") || !strings.Contains(out, "\nlate\n") {
-		t.Errorf("the failure is not there:\n%s", out)
+	if out, code := sh(t, c.Reproducer); code != 1 || !strings.Contains(out, "list-windows -F [#{window_name}]\n[first]\n") || !strings.Contains(out, "\nlate\n") {
+		t.Errorf("exit status %d, the failure is not there:\n%s", code, out)
 	}
-	script := strings.Replace(c.Reproducer, "tmux=${1:-"+wrong+"}", "tmux="+real, 1)
-	if out := sh(t, script); !strings.Contains(out, "list-windows -F [#{window_name}]\n[it's new]\n") {
-		t.Errorf("the failure is there on the real tmux:\n%s", out)
+	if out, code := sh(t, c.Reproducer, real); code != 0 || !strings.Contains(out, "list-windows -F [#{window_name}]\n[it's new]\n") {
+		t.Errorf("exit status %d, the failure is there on the real tmux:\n%s", code, out)
+	}
+	// A claim that came out otherwise is shown by what it was seen by, whatever follows.
+	g = gap(t, "tmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 second\ntmux list-windows -F '#{window_name}'\n[stdout:first] saw refuted a\n[stdout:second] saw confirmed a\nclaim confirmed b\ntmux display-message -p hello\nsaw confirmed c\nclaim confirmed d\n")
+	c = mustRun(t, Options{Gaps: []*Gap{g}}, "wrong="+wrong).Cells[0]
+	for args, want := range map[string]int{"": 1, real: 0} {
+		if out, code := sh(t, c.Reproducer, strings.Fields(args)...); code != want {
+			t.Errorf("exit status %d, want %d:\n%s", code, want, out)
+		}
+	}
+	// A shell cannot call the API, and so cannot see what it answers.
+	g = gapOf(t, report.APILayer, "tmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 second\napi show @0\njson window_name second\n")
+	if c = mustRun(t, Options{Gaps: []*Gap{g}}, "wrong="+wrong).Cells[0]; c.Status != report.Fail {
+		t.Fatalf("%s: %s", c.Status, c.Reason)
+	}
+	if out, code := sh(t, c.Reproducer); code != 125 {
+		t.Errorf("exit status %d, want 125:\n%s", code, out)
+	}
+}
+
+// On layer mcp a reproducer makes the calls itself, and its exit status is about what it is
+// answered.
+func TestServerFailureHasReproducer(t *testing.T) {
+	t.Parallel()
+	test, mine := "CONFORM_TEST_SERVER=1 "+child(t)[0], child(t)[0]+" "+ServerArg
+	window := `mcp get_window_info '{"window_id": "'$id'"}'` + "\n"
+	const start = "tmux new-session -d -n first -s 'it''s' 'exec sleep 60'\nmcp list_windows '{}'\nsave id result.0.window_id\n"
+	for _, tt := range []struct {
+		name, server, script string
+		args                 []string // of the reproducer
+		want                 int
+		shows                string
+	}{
+		{"an answer", mine, start + window + "json window_name second\n", nil, 1, `"window_name":"first"`},
+		{"another answer", mine, start + "tmux rename-window -t $id again\n" + window + "json window_name second\n", []string{"", ""}, 1, `"window_name":"again"`},
+		{"a tool that fails", test, "mcp refuses '{}'\n", nil, 1, "a reason"},
+		{"a tool that succeeds", test, "! mcp text\n", nil, 1, "a text"},
+		{"a tool that is waited for", test, "wait-until b mcp text\n", nil, 1, "a text"},
+		{"a tool that does not fail any more", test, "! mcp text\n", []string{"", mine}, 0, `"result":`},
+		{"a server that ends", test, "mcp dies '{}'\n", nil, 1, "(no answer)\na last word"},
+		{"a server that does not end any more", test, "mcp dies '{}'\n", []string{"", mine}, 0, `"error"`},
+		{"a tier, and directories", test, "safety destructive\nmcp environment\njson TMUX_MCP_SAFETY none\n", nil, 0, `"TMUX_MCP_SAFETY":"destructive"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := runGap(t, gapOf(t, report.MCPLayer, tt.script), Options{Server: tt.server, Timeout: inVain * 3})
+			if c.Status != report.Fail {
+				t.Fatalf("%s: %s", c.Status, c.Reason)
+			}
+			if out, code := sh(t, c.Reproducer, tt.args...); code != tt.want || !strings.Contains(out, tt.shows) {
+				t.Errorf("exit status %d, want %d and %s:\n%s\n%s", code, tt.want, tt.shows, out, c.Reproducer)
+			}
+		})
 	}
 }
 
@@ -111,7 +165,9 @@ func TestReproducersObeyNothing(t *testing.T) {
 	if c.Status != report.Fail || !strings.Contains(c.Reproducer, "await ") || !strings.Contains(c.Last().Actual, "touch") {
 		t.Fatalf("%s: %s", c.Status, c.Reason)
 	}
-	sh(t, c.Reproducer)
+	if _, code := sh(t, c.Reproducer); code != 1 {
+		t.Errorf("exit status %d, want 1", code)
+	}
 	if _, err := os.Stat(owned); err == nil {
 		t.Errorf("what tmux printed was run:\n%s", c.Reproducer)
 	}

@@ -158,7 +158,8 @@ type Cell struct {
 	Known    *Known     `json:"known,omitempty"`
 	Claims   []Claim    `json:"claims,omitempty"`
 	Evidence []Evidence `json:"evidence,omitempty"`
-	// Reproducer is a shell script that shows a failure with nothing but the target.
+	// Reproducer is a shell script that shows a failure with nothing but the target, and on
+	// layer mcp the server.
 	Reproducer string `json:"reproducer,omitempty"`
 	// Earlier are the attempts before this one, when a script that had failed was
 	// run again.
