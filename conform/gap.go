@@ -2,6 +2,7 @@ package conform
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,6 +40,7 @@ var fileName = regexp.MustCompile(`^([0-9]+)-[a-z0-9-]+$`)
 func parseGap(file string, text []byte) (*Gap, error) {
 	g := &Gap{Text: text, archive: txtar.Parse(text)}
 	g.Name = strings.TrimSuffix(path.Base(file), ".txtar")
+	g.Digest = fmt.Sprintf("%x", sha256.Sum256(text))
 	m := fileName.FindStringSubmatch(g.Name)
 	if m == nil {
 		return nil, fmt.Errorf("%s: the name of a gap is a number and words, as in 03-window-zoomed-flag.txtar", file)

@@ -16,7 +16,10 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/version"
 	"tmuxmcp/tmux"
 )
 
@@ -115,6 +118,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	result := &report.Report{
 		Version: report.FormatVersion, Started: time.Now(), Shard: opts.Shard.String(),
 		Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(opts.Gaps),
+		Program: &report.Program{Version: version.Number(), Commit: version.Commit()}, Machine: thisMachine(),
 	}
 	for _, gap := range opts.Gaps {
 		result.Gaps = append(result.Gaps, gap.GapInfo)
@@ -166,6 +170,16 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	}
 	endAdopted()
 	return result, os.RemoveAll(dir)
+}
+
+// thisMachine is where this process runs, without what names it or its user.
+func thisMachine() *report.Machine {
+	m := &report.Machine{OS: runtime.GOOS, Arch: runtime.GOARCH}
+	var name unix.Utsname
+	if unix.Uname(&name) == nil {
+		m.Kernel = unix.ByteSliceToString(name.Release[:])
+	}
+	return m
 }
 
 // jobs are all scripts of the run, in the order of reports.

@@ -43,6 +43,9 @@ type Diff struct {
 	Changes []ClaimChange `json:"changes"`
 	// Same is the number of claims that did not change.
 	Same int `json:"same"`
+	// ScriptsDiffer are the gaps whose scripts are not the same in both runs, where a change
+	// may be the script's.
+	ScriptsDiffer []int `json:"scripts_differ,omitempty"`
 
 	sameServer bool // was asked, by its name or else its command
 }
@@ -96,6 +99,11 @@ func (d *Diff) Worse() bool {
 func Compare(a, b *Report) *Diff {
 	d := &Diff{Version: FormatVersion, Targets: pairTargets(a, b), Changes: []ClaimChange{}}
 	d.sameServer = a.ServerName == b.ServerName && (a.ServerName != "" || a.Server == b.Server)
+	for _, g := range b.Gaps {
+		if was := a.Gap(g.Number).Digest; was != "" && g.Digest != "" && was != g.Digest {
+			d.ScriptsDiffer = append(d.ScriptsDiffer, g.Number)
+		}
+	}
 	for _, p := range d.Targets {
 		for _, is := range b.results() {
 			if is.Tmux == p.B {
@@ -257,6 +265,15 @@ func (t Target) likeness(o Target) (n int) {
 		}
 	}
 	return n
+}
+
+// Warning says that the runs did not run the same scripts; empty if they did.
+func (d *Diff) Warning() string {
+	if len(d.ScriptsDiffer) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the scripts differ: %s: what changed there may be the script and not tmux",
+		strings.ReplaceAll(strings.Trim(fmt.Sprint(d.ScriptsDiffer), "[]"), " ", ", "))
 }
 
 // Summary returns the changes in one line.

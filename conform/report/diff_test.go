@@ -126,6 +126,27 @@ func TestDiffOfServers(t *testing.T) {
 	}
 }
 
+// Two runs whose scripts differ compare as if tmux had changed: that is said first.
+func TestDiffOfScripts(t *testing.T) {
+	one := claimsReport(map[string][]string{"3.6a": {"true"}})
+	two := claimsReport(map[string][]string{"3.6a": {"open x"}})
+	for digests, want := range map[[2]string]string{
+		{"a", "a"}: "Worse\n", {"", "a"}: "Worse\n",
+		{"a", "b"}: "the scripts differ: 106: what changed there may be the script and not tmux\n\nWorse\n",
+	} {
+		one.Gaps[0].Digest, two.Gaps[0].Digest = digests[0], digests[1]
+		for _, format := range []string{"text", "markdown"} {
+			var buf bytes.Buffer
+			if err := WriteDiff(&buf, format, Compare(one, two), Style{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := buf.String(); format == "text" && !strings.HasPrefix(got, want) || strings.Contains(got, "the scripts differ: 106: ") != (digests[1] == "b") {
+				t.Errorf("%v: %s, want %s", digests, got, want)
+			}
+		}
+	}
+}
+
 // Targets are the same by what they are, and not by their order or version alone.
 func TestPairTargets(t *testing.T) {
 	target := func(s string) Target { // NAME VERSION PATH

@@ -77,6 +77,9 @@ type Report struct {
 	Started     time.Time `json:"started"`
 	DurationMS  int64     `json:"duration_ms"`
 	Interrupted bool      `json:"interrupted"`
+	// Program is the mcp-conform that made the report, and Machine where it ran.
+	Program *Program `json:"program,omitempty"`
+	Machine *Machine `json:"machine,omitempty"`
 	// Kept is the directory of the run, when it was to be kept.
 	Kept string `json:"kept,omitempty"`
 	// Shard is the part of the scripts that was run, "1/3"; empty for all.
@@ -103,6 +106,19 @@ type Report struct {
 	Stale []Stale `json:"stale,omitempty"`
 }
 
+// Program is a build of mcp-conform.
+type Program struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+}
+
+// Machine is a system, as Go names it, and the release of its kernel.
+type Machine struct {
+	OS     string `json:"os"`
+	Arch   string `json:"arch"`
+	Kernel string `json:"kernel,omitempty"`
+}
+
 // GapInfo describes a gap in a report.
 type GapInfo struct {
 	// Suite is the name of its suite; empty for a script of the user's own.
@@ -120,6 +136,8 @@ type GapInfo struct {
 	// Needs are features of a tmux, with commas, without which it is for no version.
 	Needs  string `json:"needs,omitempty"`
 	Source string `json:"source"`
+	// Digest is of its file: two runs with different ones did not run the same script.
+	Digest string `json:"digest,omitempty"`
 }
 
 // GapField is a text of a gap, by the name that its file has for it.

@@ -15,6 +15,7 @@ import (
 // sampleReport has a cell of each kind.
 func sampleReport() *Report {
 	return settled(&Report{
+		Program: &Program{Version: "1.2.3", Commit: "0123456789ab"}, Machine: &Machine{OS: "linux", Arch: "amd64", Kernel: "6.1"},
 		Version: FormatVersion, DurationMS: 1234, Layers: []Layer{TmuxLayer, APILayer},
 		Targets: []Target{
 			{Name: "3.3a", Version: "3.3a", Path: "/usr/bin/tmux", Spec: "system"},

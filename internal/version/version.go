@@ -5,6 +5,7 @@ package version
 import (
 	"cmp"
 	"runtime/debug"
+	"strings"
 )
 
 // Set by internal/cmd/release:
@@ -25,6 +26,12 @@ func String() string {
 	return stringOf(info)
 }
 
+// Commit returns the beginning of the commit's hash, if known.
+func Commit() string {
+	info, _ := debug.ReadBuildInfo()
+	return commitOf(info)
+}
+
 func numberOf(info *debug.BuildInfo) string {
 	recorded := ""
 	if info != nil {
@@ -33,7 +40,7 @@ func numberOf(info *debug.BuildInfo) string {
 	return cmp.Or(number, recorded, "(devel)")
 }
 
-func stringOf(info *debug.BuildInfo) string {
+func commitOf(info *debug.BuildInfo) string {
 	rev := commit
 	if info != nil && number == "" {
 		for _, s := range info.Settings {
@@ -42,8 +49,9 @@ func stringOf(info *debug.BuildInfo) string {
 			}
 		}
 	}
-	if rev == "" {
-		return numberOf(info)
-	}
-	return numberOf(info) + " (" + rev + ")"
+	return rev
+}
+
+func stringOf(info *debug.BuildInfo) string {
+	return strings.TrimSuffix(numberOf(info)+" ("+commitOf(info)+")", " ()")
 }
