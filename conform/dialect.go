@@ -128,6 +128,8 @@ type notOffered string
 
 func (n notOffered) Error() string { return string(n) }
 
+func noTool(name string) error { return notOffered("the server offers no tool " + name) }
+
 // ask is a call in the server's words.
 func (d *Dialect) ask(tool string, arguments map[string]any) (string, map[string]any, error) {
 	if d == nil {

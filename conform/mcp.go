@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,6 +23,9 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/tidwall/gjson"
+
+	"tmuxmcp/conform/report"
 )
 
 // ServerArg is the first argument of a process that is to be the MCP server of
@@ -172,7 +176,7 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	}
 	declared, ok := m.tools[name]
 	if !ok {
-		return outcome{err: notOffered("the server offers no tool " + name)}
+		return outcome{err: noTool(name)}
 	}
 	raw, _ := json.Marshal(arguments)
 	if name != tool || !reflect.DeepEqual(arguments, ours) {
@@ -430,6 +434,55 @@ func (o Options) askServer(ctx context.Context) (offer, string, error) {
 	}
 	return answer.Offer, answer.ServerName, err
 }
+
+// unoffered returns the cell of a script of layer mcp that asks for nothing that the server
+// offers, as its list of tools shows; nil if it may be otherwise, or not applicable.
+func (o Options) unoffered(j *job) *report.Cell {
+	perhaps := func(r Rule) bool { return r.Layer == j.layer && r.NotApplicable && r.has(j.target.Version) }
+	if o.offers == nil || j.layer != report.MCPLayer || o.Reproduce || j.gap.Needs != "" || slices.ContainsFunc(j.gap.Rules(), perhaps) {
+		return nil
+	}
+	var first *report.Evidence
+	for line := range strings.Lines(string(j.gap.section(j.layer))) {
+		at, command := commandAt(line)
+		m := toolCall.FindStringSubmatch(line)
+		switch {
+		case slices.Contains([]string{"safety", "skip", "stop"}, command):
+			return nil // there may be other tools, or none asked for
+		case !callsTool.MatchString(line[at:]):
+			continue
+		case m == nil, first == nil && strings.Contains(line[:at], "["):
+			return nil
+		}
+		arguments := map[string]any{}
+		for name := range gjson.Parse(m[3]).Map() {
+			arguments[name] = nil
+		}
+		tool, _, err := o.Dialect.ask(m[2], arguments)
+		if _, offered := o.offers[tool]; err == nil && offered {
+			return nil
+		} else if err == nil {
+			err = noTool(tool)
+		}
+		if first == nil {
+			e := evidence(report.CommandLine(slices.DeleteFunc([]string{"mcp", m[2], m[3]}, func(w string) bool { return w == "" })), "success", err.Error())
+			if strings.HasPrefix(line, "!") {
+				e.Expected = "failure"
+			}
+			first = &e
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	c := j.cell()
+	c.Status, c.Reason, c.Evidence = report.NotOffered, first.Actual, []report.Evidence{*first}
+	c.Claims = []report.Claim{{Outcome: report.Outcome(report.NotOffered), Why: c.Reason, Evidence: first}}
+	return &c
+}
+
+// callsTool is a command that calls a tool.
+var callsTool = regexp.MustCompile(`^(try |wait-until ('[^']*'|\S)+ )?mcp\s`)
 
 // relay passes the server's output to the client, message by message, and stops at
 // anything that is not a message: how real clients react to that varies.

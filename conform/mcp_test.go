@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"tmuxmcp/conform/report"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -138,6 +140,39 @@ json result.0.pane_current_command work
 	result.Cells = result.Cells[1:]
 	if result.OK() {
 		t.Error("nothing is offered, and all is well")
+	}
+}
+
+// What the server's list of tools shows not to be offered needs no process, and is reported as
+// if it had been asked. Where anything else may come of a script, it runs.
+func TestNothingOffered(t *testing.T) {
+	t.Parallel()
+	server := "CONFORM_TEST_SERVER=1 " + child(t)[0]
+	const nosuch = "tmux new-session -d 'exec sleep 60'\n! mcp nosuch '{\"pane_id\": \"'$p'\"}'\nwait-until x mcp nosuch_either\n"
+	for script, none := range map[string]bool{
+		nosuch:                                  true,
+		nosuch + "mcp text\n":                   false,
+		nosuch + "mcp text '{}' # looks\n":      false,
+		"safety destructive\n" + nosuch:         false,
+		"[tmux:99.1] mcp nosuch\n" + nosuch:     false,
+		"[tmux:1.8] na 'too new'\n" + nosuch:    false,
+		"[!tmux:1.8] na 'too old'\n" + nosuch:   true,
+		"tmux new-session -d 'exec sleep 60'\n": false,
+	} {
+		g := gapOf(t, report.MCPLayer, script)
+		c := runGap(t, g, Options{Server: server, child: []string{"false"}})
+		if got := c.Status == report.NotOffered; got != none || none && c.Reason != "the server offers no tool nosuch" {
+			t.Errorf("%s: %s\n%s", c.Status, c.Reason, script)
+		}
+		if !none {
+			continue
+		}
+		asked := runGap(t, g, Options{Server: server, Reproduce: true})
+		asked.Reproducer, asked.DurationMS, asked.Log, c.DurationMS = "", 0, "", 0
+		asked.Evidence[0].Command, asked.Claims[0].Evidence.Command = c.Evidence[0].Command, c.Evidence[0].Command // has the value of $p
+		if diff := gocmp.Diff(asked, c); diff != "" {
+			t.Errorf("(-asked +not):\n%s", diff)
+		}
 	}
 }
 

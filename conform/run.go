@@ -64,6 +64,7 @@ type Options struct {
 	// executable with [ChildArg] when empty.
 	child  []string
 	server []string
+	offers offer // of Server
 	// temp is where the run makes its directory; the usual place when empty.
 	temp string
 	// serverDir is where the MCP server is started: this process's directory, so
@@ -136,7 +137,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	}
 	if opts.Server != "" && slices.Contains(result.Layers, report.MCPLayer) {
 		offers, name, err := opts.askServer(ctx)
-		result.ServerName = name
+		opts.offers, result.ServerName = offers, name
 		if err == nil && opts.Dialect == nil {
 			opts.Dialect, err = offers.detect()
 		}
