@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -22,6 +23,29 @@ func TestCIFiles(t *testing.T) {
 			t.Run(kind+"/"+name, func(t *testing.T) { ciFileIsGood(t, flag, kind, o) })
 		}
 	}
+}
+
+// fetchedRef is what the scripts of a CI file fetch from a repository with tags, whose default
+// branch is ahead of them.
+func fetchedRef(t *testing.T, scripts string, env ...string) string {
+	dir := t.TempDir()
+	which := regexp.MustCompile(`(?ms)^(url=.*?"\$GITHUB_OUTPUT"|if ! \[ -e cmd/mcp-conform.*?^fi)$`).FindString(scripts)
+	cmd := exec.Command("bash", "-ec", `
+git init -q owner/name && cd owner/name
+git config user.name x; git config user.email x
+for tag in v1.9.0 v1.10.0 v1.10.0-rc1 nightly; do git commit -q --allow-empty -m $tag; git tag $tag; done
+git commit -q --allow-empty -m head
+cd ../..
+`+which+`
+if [ -e .mcp-conform ]; then git -C .mcp-conform log -1 --format=%s; else sed -n s/^ref=//p output; fi`)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GITHUB_OUTPUT=output", "GITHUB_SERVER_URL="+dir, "REPOSITORY=owner/name", "MCP_CONFORM_URL="+dir+"/owner/name", "HOME="+dir)
+	cmd.Env = append(cmd.Env, env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s\n%s", err, out, which)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func ciFileIsGood(t *testing.T, flag *regexp.Regexp, kind string, o ciOptions) {
@@ -61,6 +85,12 @@ func ciFileIsGood(t *testing.T, flag *regexp.Regexp, kind string, o ciOptions) {
 		t.Fatal(err)
 	}
 	// What the shells are given is shell.
+	if ref := fetchedRef(t, string(scripts)); ref != "v1.10.0" {
+		t.Errorf("it takes %q of mcp-conform, and not the newest tag", ref)
+	}
+	if ref := fetchedRef(t, string(scripts), "REF=v1.9.0", "MCP_CONFORM_REF=v1.9.0"); ref != "v1.9.0" {
+		t.Errorf("it takes %q of mcp-conform, and not what MCP_CONFORM_REF says", ref)
+	}
 	shell := exec.Command("bash", "-n")
 	shell.Stdin = bytes.NewReader(scripts)
 	if out, err := shell.CombinedOutput(); err != nil || !strings.Contains(string(scripts), "--format junit -o mcp-conform.xml\n") {
