@@ -113,7 +113,7 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 	t := newTextReport(r, style)
 	return map[string]any{
 		// Of the report.
-		"answer": r.answer, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "gap": r.Gap, "legend": r.seenLooks,
+		"alike": r.alikeBefore, "answer": r.answer, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "gap": r.Gap, "legend": r.seenLooks,
 		"onlyIssue": r.onlyIssue, "parts": r.parts, "refuted": r.refutations, "sections": r.sections, "target": r.target,
 		"total":     r.total,
 		"failures":  func() []group { return r.failures(false) },
@@ -141,13 +141,43 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 		"fields":   Evidence.fields,
 		"link":     mdLink,
 		"question": func(l Layer) string { return layers[l].question },
-		"show":     func(s string) string { return strings.TrimRight(s, "\n") },
+		"show":     htmlText,
 		"tap":      tapText,
 		"text":     MarkdownText,
 		"web":      isWebLink,
 		"xml":      xmlText,
 		"yaml":     yamlString,
 	}
+}
+
+// htmlText is text between tags, where a quote is no more than that.
+func htmlText(s string) html.HTML {
+	return html.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.TrimRight(s, "\n")))
+}
+
+// alikeBefore returns the first cell of a script that shows the same as a later one, but for
+// numbers: a page has it once. It is nil where the cell is the first.
+func (r *Report) alikeBefore(c *Cell) *Cell {
+	shows := func(c *Cell) string {
+		text := fmt.Sprint(c.Status, c.Reason, c.Known)
+		for _, cl := range c.Claims {
+			text += fmt.Sprint(cl.Outcome, cl.Why, cl.Known)
+		}
+		for _, e := range c.Evidence {
+			text += e.alike()
+		}
+		return reasonOf(text)
+	}
+	if len(c.Earlier) > 0 {
+		return nil
+	}
+	same := first(r.Cells, func(o *Cell) bool {
+		return o.Gap == c.Gap && o.Layer == c.Layer && (o == c || len(o.Earlier) == 0 && shows(o) == shows(c))
+	})
+	if same == c {
+		return nil
+	}
+	return same
 }
 
 func sum(numbers ...int) (n int) {

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,6 +88,27 @@ func TestFormats(t *testing.T) {
 	golden(t, "full.md", written(t, "markdown", fullReport()))
 	page := written(t, "html", fullReport())
 	golden(t, "full.html", regexp.MustCompile(`(?s)<style>.*</style>`).ReplaceAllString(page, "<style></style>"))
+}
+
+// The page has once what cells of several targets show, and every cell its link.
+func TestHTMLHasItOnce(t *testing.T) {
+	r := sampleReport()
+	for i, actual := range []string{"pid 7", "pid 12", "no pid"} {
+		name := fmt.Sprint("t", i)
+		r.Targets = append(r.Targets, Target{Name: name, Version: "3.6a"})
+		c := Cell{Gap: 3, Layer: TmuxLayer, Tmux: name, Transport: "exec", Status: Pass, Evidence: []Evidence{{"show-it", "", actual}}}
+		settle(&c)
+		r.Cells = append(r.Cells, c)
+	}
+	page := written(t, "html", r)
+	for text, want := range map[string]int{
+		"pid 7": 1, "pid 12": 0, "no pid": 1, `<a href="#gap-3-t0-tmux">on tmux t0</a>`: 1, "as <a href=": 1,
+		`id="gap-3-t0-tmux"`: 1, `id="gap-3-t1-tmux"`: 1, `id="gap-3-t2-tmux"`: 1,
+	} {
+		if n := strings.Count(page, text); n != want {
+			t.Errorf("%q is there %d times, want %d", text, n, want)
+		}
+	}
 }
 
 func TestJUnitSchema(t *testing.T) {
