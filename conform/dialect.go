@@ -49,13 +49,18 @@ type dialectTool struct {
 	// for each element of those that are arrays.
 	Fields map[string]string
 	Rows   map[string]string
+	// Values are by the scripts' parameter what the server has for a value of theirs, the value
+	// as scripts write it: { false = true } negates a boolean.
+	Values map[string]map[string]any
+	// Constants are parameters of the server's that are always sent.
+	Constants map[string]any
 }
 
 // name is the server's for the tool that scripts call so.
 func (t dialectTool) name(ours string) string { return *cmp.Or(t.Name, &ours) }
 
 // dialectKeys is what a dialect's file may have.
-const dialectKeys = "name, case, tiers, tier_values, detect (tools, parameters) and tools (name, parameters, fields, rows)"
+const dialectKeys = "name, case, tiers, tier_values, detect (tools, parameters) and tools (name, parameters, fields, rows, values, constants)"
 
 // ParseDialect reads a dialect's file.
 func ParseDialect(file string, text []byte) (*Dialect, error) {
@@ -141,6 +146,7 @@ func (d *Dialect) ask(tool string, arguments map[string]any) (string, map[string
 		return "", nil, notOffered("the server offers nothing for the tool " + tool)
 	}
 	theirs := map[string]any{}
+	maps.Copy(theirs, t.Constants)
 	for _, k := range slices.Sorted(maps.Keys(arguments)) {
 		to, ok := t.Parameters[k]
 		switch {
@@ -152,6 +158,9 @@ func (d *Dialect) ask(tool string, arguments map[string]any) (string, map[string
 			to = k
 		}
 		theirs[to] = arguments[k]
+		if v, ok := t.Values[k][fmt.Sprint(arguments[k])]; ok {
+			theirs[to] = v
+		}
 	}
 	return name, theirs, nil
 }

@@ -85,6 +85,19 @@ name = ""
 	if want := "parameter a"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
+	// What the server always wants, a negated boolean, and values of its own.
+	_, arguments, err = dialect(t, `
+name = "values"
+[tools.split_window]
+parameters = { detach = "focus", direction = "split" }
+constants = { format = "json", depth = 2 }
+values.detach = { true = false, false = true }
+values.size = { "70%" = 70 }
+values.direction = { right = "horizontal" }
+`).ask("split_window", map[string]any{"detach": true, "size": "70%", "direction": "right", "pane_id": "%0"})
+	if got := fmt.Sprint(arguments, err); got != "map[depth:2 focus:false format:json pane_id:%0 size:70 split:horizontal] <nil>" {
+		t.Error(got)
+	}
 	var none *Dialect
 	if same, err := none.answer("x", []byte("{}")); string(same) != "{}" || err != nil {
 		t.Errorf("%s, %v", same, err)
