@@ -1,5 +1,5 @@
 # display-message -v says nothing about the format.
-# turns: tmux
+# turns: tmux 2/tmux
 case " $* " in
 *' display-message -v '*)
 	for arg; do
