@@ -1,8 +1,8 @@
 # send-keys -R with an empty key resets nothing.
-# turns: tmux api
-case "$*" in
+# turns: 4/tmux tmux api
+case " $* " in
 *clear-history*) ;;
-*'send-keys '*' -R ')
+*' send-keys '*' -R  '*)
 	for arg; do
 		shift
 		[ "$arg" = -R ] || set -- "$@" "$arg"
