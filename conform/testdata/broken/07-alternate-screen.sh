@@ -1,0 +1,13 @@
+# Of a pane on the alternate screen nothing is searched.
+# turns: tmux api mcp
+case " $* " in
+*' list-panes'*' -f '*)
+	previous=
+	for arg; do
+		shift
+		case $previous,$arg in -f,/dev/null) ;; -f,*) arg="#{?alternate_on,0,$arg}" ;; esac
+		previous=$arg
+		set -- "$@" "$arg"
+	done ;;
+esac
+exec "$real" "$@"

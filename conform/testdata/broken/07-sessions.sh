@@ -1,0 +1,13 @@
+# A filter of list-sessions keeps all if it is before the format.
+# turns: tmux
+case " $* " in
+*' list-sessions -f '*' -F '*)
+	previous=
+	for arg; do
+		shift
+		case $previous,$arg in -f,#*) arg=1 ;; esac
+		previous=$arg
+		set -- "$@" "$arg"
+	done ;;
+esac
+exec "$real" "$@"
