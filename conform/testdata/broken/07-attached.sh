@@ -1,5 +1,5 @@
 # While a client is attached, a filter of list-panes keeps all.
-# turns: tmux api mcp
+# turns: tmux api
 case " $* " in
 *' list-panes'*' -f #{'*)
 	if [ -n "$("$real" "$1" "$2" "$3" list-clients 2>/dev/null)" ]; then

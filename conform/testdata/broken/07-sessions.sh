@@ -1,7 +1,7 @@
 # A filter of list-sessions keeps all if it is before the format.
-# turns: tmux
+# turns: tmux api
 case " $* " in
-*' list-sessions -f '*' -F '*)
+*' list-sessions -f #{==:#{session_windows}'*' -F '*)
 	previous=
 	for arg; do
 		shift

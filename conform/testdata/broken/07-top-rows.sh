@@ -1,5 +1,5 @@
 # Only the ten rows at the top of a screen are searched.
-# turns: tmux api mcp
+# turns: tmux api
 case $* in
 *'#{C'*)
 	for arg; do
