@@ -45,6 +45,7 @@ func (s *script) commands() map[string]command {
 		"attach":     {s.cmdAttach, 1, many, false, "NAME [-C] ARG…, where NAME is new"},
 		"type":       {s.cmdType, 2, 2, false, "NAME TEXT, where NAME is attached"},
 		"json":       {s.cmdJSON, 1, 2, true, "PATH [VALUE]"},
+		"row":        {s.cmdRow, 2, many, false, "KEY NAME=VALUE…"},
 		"safety":     {s.cmdSafety, 1, 1, false, "TIER, before an mcp"},
 		"save":       {s.cmdSave, 1, 2, false, "NAME [PATH]"},
 		"saw":        {s.cmdSaw, 2, 2, false, "confirmed|refuted WHY"},
@@ -202,6 +203,40 @@ func (s *script) cmdJSON(ts *testscript.TestScript, args []string) {
 		s.fail(ts, unmapped, "the answer has no %s", args[0])
 	default:
 		s.fail(ts, s.kind(true), "%s is %s, want %s", args[0], actual, want)
+	}
+}
+
+var rowField = regexp.MustCompile(`(?:^| )([a-z_]+)=`)
+
+// cmdRow compares values in a line "KEY NAME=VALUE NAME=VALUE…" of the last output.
+func (s *script) cmdRow(ts *testscript.TestScript, args []string) {
+	key, row := args[0], ""
+	for line := range strings.Lines(s.last.stdout) {
+		if values, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), key+" "); ok {
+			row = values
+			break
+		}
+	}
+	seen := map[string]string{}
+	fields := append(rowField.FindAllStringSubmatchIndex(row, -1), []int{len(row)})
+	for i, f := range fields[:len(fields)-1] {
+		seen[row[f[2]:f[3]]] = row[f[1]:fields[i+1][0]]
+	}
+	var wrong []string
+	for _, arg := range args[1:] {
+		name, want, ok := strings.Cut(arg, "=")
+		if !ok {
+			s.usage(ts)
+		}
+		if got, ok := seen[name]; !ok {
+			wrong = append(wrong, fmt.Sprintf("no %s, want %q", name, want))
+		} else if got != want {
+			wrong = append(wrong, fmt.Sprintf("%s is %q, want %q", name, got, want))
+		}
+	}
+	if wrong != nil {
+		s.focus = key + " " + row
+		s.fail(ts, s.kind(true), "%s: %s", key, strings.Join(wrong, "; "))
 	}
 }
 

@@ -237,7 +237,7 @@ func (s *script) stop(status report.Status, why string) {
 }
 
 // looking are the commands that look at what the one before them did.
-var looking = append(strings.Fields("json saw claim"), comparing...)
+var looking = append(strings.Fields("json row saw claim"), comparing...)
 
 // kind returns how a failure of the current line counts: as open if the line asks the
 // script's question, as calls of layers api and mcp do, commands that must fail, and commands
