@@ -1,0 +1,25 @@
+# copy-mode is for the first of two targets.
+# turns: tmux
+case " $* " in
+*' copy-mode'*' -t'*' -t'*)
+	here= seen= skip=
+	for arg; do
+		shift
+		if [ "$skip" ]; then
+			skip=
+			continue
+		fi
+		case $arg in
+		copy-mode) here=1 seen= ;;
+		';') here= ;;
+		-t*)
+			if [ "$here$seen" = 11 ]; then
+				[ "$arg" = -t ] && skip=1
+				continue
+			fi
+			seen=1 ;;
+		esac
+		set -- "$@" "$arg"
+	done ;;
+esac
+exec "$real" "$@"
