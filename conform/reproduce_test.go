@@ -78,7 +78,7 @@ func TestFailureHasReproducer(t *testing.T) {
 	if err := testtool.WriteProgram(wrong, []byte("#!/bin/sh\ncase \"$*\" in *rename-window*) exit 0 ;; esac\nexec '"+real+"' \"$@\"\n")); err != nil {
 		t.Fatal(err)
 	}
-	g := gap(t, "mkdir sub\ntmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 'it''s new'\ntmux new-window -d 'sleep 0.7; echo late; exec sleep 60'\nwait-until late tmux capture-pane -p -t %1\ntmux list-windows -F '[#{window_name}]'\nstdout '^\\[it''s new\\]$'\nsaw confirmed a\nclaim confirmed b\n")
+	g := gap(t, "mkdir sub\ntmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 'it''s new'\ntmux new-window -d -n later 'sleep 0.7; echo late; exec sleep 60'\nwait-until late tmux capture-pane -p -t %1\ntmux list-windows -F '[#{window_name}]'\nstdout '^\\[it''s new\\]$'\nsaw confirmed a\nclaim confirmed b\n")
 	result := mustRun(t, Options{Gaps: []*Gap{g}}, "wrong="+wrong, "real="+real)
 	if c := result.Cells[1]; c.Status != report.Pass || c.Reproducer != "" {
 		t.Errorf("%s: %s: %q", c.Status, c.Reason, c.Reproducer)
