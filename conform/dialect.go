@@ -3,6 +3,7 @@ package conform
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -125,6 +126,87 @@ func (o offer) detect() (*Dialect, error) {
 		return nil, nil
 	}
 	return fit[0], nil
+}
+
+// unfit says that no dialect fits the server, as it offers less than a quarter of the tools
+// that scripts ask for in any; empty if one does.
+func (o offer) unfit(tools map[string]*Tool) string {
+	all, err := Dialects()
+	if err != nil || len(tools) == 0 {
+		return ""
+	}
+	var closest string
+	var lacks []string
+	for _, d := range all {
+		missing := slices.DeleteFunc(slices.Sorted(maps.Keys(tools)), func(tool string) bool {
+			name, _, err := d.ask(tool, nil)
+			_, offered := o[name]
+			return err == nil && offered
+		})
+		if closest == "" || len(missing) < len(lacks) {
+			closest, lacks = d.Name, missing
+		}
+	}
+	if 4*(len(tools)-len(lacks)) >= len(tools) {
+		return ""
+	}
+	return fmt.Sprintf("no dialect fits the server: for the closest, %s, it lacks %d of the %d tools that these scripts ask for, such as %s: "+
+		"write one; mcp-conform dialect init --server COMMAND drafts it", closest, len(lacks), len(tools), lacks[0])
+}
+
+// sameWords finds a name that differs only in case, dashes and underscores; empty if there is
+// none.
+func sameWords(name string, names []string) string {
+	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s)) }
+	if slices.Contains(names, name) {
+		return name
+	}
+	i := slices.IndexFunc(names, func(n string) bool { return plain(n) == plain(name) })
+	if i < 0 {
+		return ""
+	}
+	return names[i]
+}
+
+// draft is the beginning of a dialect: what the server has under names of the same words. The
+// rest is in comments.
+func (o offer) draft(tools map[string]*Tool) string {
+	b := &strings.Builder{}
+	left := slices.Sorted(maps.Keys(o))
+	fmt.Fprint(b, "# A draft: fill in what is in comments, a name of the server's or \"\" for what it lacks.\nname = \"mine\"\n")
+	for _, tool := range slices.Sorted(maps.Keys(tools)) {
+		name := sameWords(tool, slices.Sorted(maps.Keys(o)))
+		if name == "" {
+			fmt.Fprintf(b, "\n# [tools.%s]\n# name = \"\"\n", tool)
+			continue
+		}
+		left = slices.DeleteFunc(left, func(n string) bool { return n == name })
+		fmt.Fprintf(b, "\n[tools.%s]\nname = %q\n# fields = { %s }\n[tools.%[1]s.parameters] # the server's: %q\n",
+			tool, name, strings.Join(slices.Sorted(maps.Keys(tools[tool].Fields)), ", "), slices.Sorted(slices.Values(o[name])))
+		for _, p := range slices.Sorted(maps.Keys(tools[tool].Parameters)) {
+			if to := sameWords(p, o[name]); to != "" {
+				fmt.Fprintf(b, "%s = %q\n", p, to)
+			} else {
+				fmt.Fprintf(b, "# %s = \"\"\n", p)
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n# The server's other tools: %q\n", left)
+	return b.String()
+}
+
+// DraftDialect asks the server of Options, with its first target, for its tools, and returns the
+// draft of a dialect's file for it.
+func DraftDialect(ctx context.Context, opts Options) (string, error) {
+	gaps, err := LoadSuites(AllSuites)
+	if err == nil {
+		err = opts.complete()
+	}
+	if err != nil {
+		return "", err
+	}
+	offers, _, err := opts.askServer(ctx)
+	return offers.draft(Tools(gaps)), err
 }
 
 // notOffered is the error of a call for which the server has no tool, or no

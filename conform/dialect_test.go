@@ -104,6 +104,40 @@ values.direction = { right = "horizontal" }
 	}
 }
 
+// A draft is a dialect with the server's names of the same words, and what is left to do in
+// comments; where no dialect fits, one sentence says so.
+func TestDraft(t *testing.T) {
+	tools := map[string]*Tool{
+		"list_panes":  {Parameters: map[string]bool{"session_name": true, "filters": true}, Fields: map[string]bool{"result": true}},
+		"kill_window": {Parameters: map[string]bool{"window_id": true}}, "run_shell": {}, "search_panes": {}, "show_option": {},
+	}
+	o := offer{"list-panes": {"sessionName", "limit"}, "KillWindow": {"window-id"}, "find\n": nil}
+	text := o.draft(tools)
+	d := dialect(t, text)
+	tool, arguments, err := d.ask("list_panes", map[string]any{"session_name": "a"})
+	if got := fmt.Sprint(tool, arguments, err); got != "list-panesmap[sessionName:a] <nil>" {
+		t.Error(got)
+	}
+	tool, arguments, err = d.ask("kill_window", map[string]any{"window_id": "@0"})
+	if got := fmt.Sprint(tool, arguments, err); got != "KillWindowmap[window-id:@0] <nil>" {
+		t.Error(got)
+	}
+	for _, want := range []string{"# filters = \"\"\n", "# [tools.run_shell]\n", `other tools: ["find\n"]`, "# fields = { result }\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if found := d.misnamed(tools, o); found != nil {
+		t.Errorf("%q", found)
+	}
+	if got := o.unfit(tools); !strings.HasPrefix(got, "no dialect fits the server: for the closest, ") || !strings.Contains(got, "lacks 5 of the 5 tools") {
+		t.Error(got)
+	}
+	if got := (offer{"list_panes": nil, "run_shell": nil}).unfit(tools); got != "" {
+		t.Error(got)
+	}
+}
+
 // A dialect is detected where exactly one fits.
 func TestDetect(t *testing.T) {
 	for want, o := range map[string]offer{

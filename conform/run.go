@@ -91,25 +91,8 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	if len(opts.Targets) == 0 || len(opts.Gaps) == 0 {
 		return nil, errors.New("nothing to run: no targets or no gaps")
 	}
-	opts.Jobs = cmp.Or(max(opts.Jobs, 0), 2*runtime.NumCPU())
-	opts.Transport = cmp.Or(opts.Transport, tmux.TransportExec)
-	opts.Timeout = cmp.Or(max(opts.Timeout, 0), DefaultTimeout)
-	if len(opts.Layers) == 0 {
-		opts.Layers = report.Layers()
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program, to run scripts with: %w", err)
-	}
-	if len(opts.child) == 0 {
-		opts.child = []string{exe, ChildArg}
-	}
-	opts.server = []string{"/bin/sh", "-c", opts.Server}
-	if opts.Server == "" {
-		opts.server = []string{exe, ServerArg}
-	}
-	if opts.serverDir, err = os.Getwd(); err != nil {
-		return nil, fmt.Errorf("find the current directory, to start the MCP server in: %w", err)
+	if err := opts.complete(); err != nil {
+		return nil, err
 	}
 	all := opts.jobs()
 	jobs := opts.Shard.of(all)
@@ -138,7 +121,8 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	if opts.Server != "" && slices.Contains(result.Layers, report.MCPLayer) {
 		offers, name, err := opts.askServer(ctx)
 		opts.offers, result.ServerName = offers, name
-		if err == nil && opts.Dialect == nil {
+		given := opts.Dialect != nil
+		if err == nil && !given {
 			opts.Dialect, err = offers.detect()
 		}
 		if err != nil {
@@ -147,8 +131,14 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 		if opts.Dialect != nil {
 			result.Dialect = opts.Dialect.Name
 		}
-		if all, err := LoadSuites(AllSuites); err == nil && opts.Warn != nil {
-			for _, text := range opts.Dialect.misnamed(Tools(append(all, opts.Gaps...)), offers) {
+		var wrong []string
+		if all, err := LoadSuites(AllSuites); err == nil && given {
+			wrong = opts.Dialect.misnamed(Tools(append(all, opts.Gaps...)), offers)
+		} else if text := offers.unfit(Tools(opts.Gaps)); text != "" && opts.Dialect == nil {
+			wrong = []string{text}
+		}
+		for _, text := range wrong {
+			if opts.Warn != nil {
 				opts.Warn(text)
 			}
 		}
@@ -171,6 +161,31 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	}
 	endAdopted()
 	return result, os.RemoveAll(dir)
+}
+
+// complete sets what is not set.
+func (o *Options) complete() error {
+	o.Jobs = cmp.Or(max(o.Jobs, 0), 2*runtime.NumCPU())
+	o.Transport = cmp.Or(o.Transport, tmux.TransportExec)
+	o.Timeout = cmp.Or(max(o.Timeout, 0), DefaultTimeout)
+	if len(o.Layers) == 0 {
+		o.Layers = report.Layers()
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program, to run scripts with: %w", err)
+	}
+	if len(o.child) == 0 {
+		o.child = []string{exe, ChildArg}
+	}
+	o.server = []string{"/bin/sh", "-c", o.Server}
+	if o.Server == "" {
+		o.server = []string{exe, ServerArg}
+	}
+	if o.serverDir, err = os.Getwd(); err != nil {
+		return fmt.Errorf("find the current directory, to start the MCP server in: %w", err)
+	}
+	return nil
 }
 
 // thisMachine is where this process runs, without what names it or its user.

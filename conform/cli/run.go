@@ -164,6 +164,9 @@ func (o *runOptions) findDialect(cmd *cobra.Command) error {
 		return errors.New("--server: want a command")
 	case o.Server != "" && len(o.Layers) > 0 && !slices.Contains(o.Layers, report.MCPLayer):
 		return fmt.Errorf("--server: only layer mcp asks a server, not layer %s", o.Layers[0])
+	}
+	o.Warn = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "mcp-conform: %s\n", report.Printable(text)) }
+	switch {
 	case o.dialect == "":
 		return nil
 	case o.Server == "":
@@ -185,7 +188,6 @@ func (o *runOptions) findDialect(cmd *cobra.Command) error {
 	if o.Dialect, err = conform.ParseDialect(o.dialect, text); err != nil {
 		return fmt.Errorf("--dialect %w", err)
 	}
-	o.Warn = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "mcp-conform: %s\n", report.Printable(text)) }
 	return nil
 }
 
