@@ -128,8 +128,8 @@ func (o offer) detect() (*Dialect, error) {
 	return fit[0], nil
 }
 
-// unfit says that no dialect fits the server, as it offers less than a quarter of the tools
-// that scripts ask for in any; empty if one does.
+// unfit says that no dialect fits the server, which offers less than a quarter of the tools that
+// scripts ask for in any of them; empty if one fits.
 func (o offer) unfit(tools map[string]*Tool) string {
 	all, err := Dialects()
 	if err != nil || len(tools) == 0 {
@@ -206,7 +206,10 @@ func DraftDialect(ctx context.Context, opts Options) (string, error) {
 		return "", err
 	}
 	offers, _, err := opts.askServer(ctx)
-	return offers.draft(Tools(gaps)), err
+	if err != nil {
+		return "", err
+	}
+	return offers.draft(Tools(gaps)), nil
 }
 
 // notOffered is the error of a call for which the server has no tool, or no

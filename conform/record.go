@@ -107,8 +107,8 @@ func (s *script) where() string {
 	return fmt.Sprintf("%s:%d: ", filepath.Base(s.req.File), s.now.number)
 }
 
-// callIn finds the call in a line of a script: its name, which is that of the tool, verb or
-// command, and the rest of its words.
+// callIn returns the name of the call in a script's line, that of its tool, verb or command,
+// and its other words.
 func callIn(line string) (name, rest string) {
 	at, command := commandAt(line)
 	words := lineWord.FindAllString(line[at:], -1)

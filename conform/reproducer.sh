@@ -37,7 +37,7 @@ typed() { case $1 in mcp) printf '$ %s\n' "$*" ;; *) echo "\$ tmux $*" ;; esac; 
 run() { typed "$@"; quiet "$@"; shown; }
 
 # same TEXT notes if what failed fails otherwise now: the last command printed something else,
-# but for numbers. begins TEXT is for what was too long.
+# except for numbers. begins TEXT is for what was too long.
 numbers() { sed 's/[0-9][0-9]*/0/g'; }
 same() { [ "$(shown | numbers)" = "$(printf '%s\n' "$1" | numbers)" ] || differs=1; failed=1; }
 begins() { case "$(shown | numbers)" in "$(printf '%s\n' "$1" | numbers)"*) ;; *) differs=1 ;; esac; failed=1; }

@@ -411,6 +411,9 @@ func TestWritingGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
+	if _, err := ownTarget(tmuxtest.Binary(t)); err != nil { // as long as PATH is what other tests have
+		t.Fatal(err)
+	}
 	if err := os.Symlink(tmuxtest.Binary(t), filepath.Join(dir, "tmux")); err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,14 @@ import (
 	"tmuxmcp/conform"
 )
 
-// newDialect is dialect init.
+// newDialect returns the command dialect, with init.
 func newDialect() *cobra.Command {
+	const example = "  mcp-conform dialect init --server other-mcp >other.toml\n  mcp-conform --layer mcp --server other-mcp --dialect other.toml"
 	var o runOptions
 	init := &cobra.Command{
 		Use:     "init",
 		Short:   "Draft the dialect of an MCP server from its list of tools",
-		Example: "  mcp-conform dialect init --server other-mcp >other.toml\n  mcp-conform --layer mcp --server other-mcp --dialect other.toml",
+		Example: example,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Server == "" {
@@ -36,7 +37,7 @@ func newDialect() *cobra.Command {
 	init.Flags().StringVar(&o.Server, "server", "", "the MCP server, a shell `COMMAND` that speaks MCP on its standard input and output")
 	completion(init, "server", cobra.NoFileCompletions)
 	o.archive.flags(init.Flags())
-	cmd := &cobra.Command{Use: "dialect", Short: "Draft the names that an MCP server has for what scripts use", Example: "  mcp-conform dialect init --server other-mcp >other.toml", Args: noSuchCommand}
+	cmd := &cobra.Command{Use: "dialect", Short: "Draft the names that an MCP server has for what scripts use", Example: example, Args: noSuchCommand}
 	cmd.AddCommand(init)
 	return cmd
 }

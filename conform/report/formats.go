@@ -155,7 +155,7 @@ func htmlText(s string) html.HTML {
 	return html.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.TrimRight(s, "\n")))
 }
 
-// alikeBefore returns the first cell of a script that shows the same as a later one, but for
+// alikeBefore returns the first cell of a script that shows the same as a later one, except for
 // numbers: a page has it once. It is nil where the cell is the first.
 func (r *Report) alikeBefore(c *Cell) *Cell {
 	shows := func(c *Cell) string {
