@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -115,7 +116,7 @@ func (c *call) agentsIn(ctx context.Context, ids []tmux.PaneID) ([]seenAgent, er
 	panes = uniqueBy(panes, func(p agentPane) tmux.PaneID { return p.ID })
 	for _, id := range ids {
 		if !slices.ContainsFunc(panes, func(p agentPane) bool { return p.ID == id }) {
-			return nil, paneNotFound(string(id))
+			return nil, reply.PaneNotFound(string(id))
 		}
 	}
 	running, ended := c.programs(ctx, panes)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -74,7 +75,7 @@ func (c *call) sendPrompt(ctx context.Context, in sendPromptIn, budget time.Dura
 			break
 		}
 		if time.Since(p.start) > 2*budget {
-			return nil, p.refused("its screen keeps changing").suggest("snapshot_pane shows it")
+			return nil, p.refused("its screen keeps changing").Suggest("snapshot_pane shows it")
 		}
 	}
 	queued := p.now.State == agents.Working
@@ -84,8 +85,8 @@ func (c *call) sendPrompt(ctx context.Context, in sendPromptIn, budget time.Dura
 	if err := p.submit(ctx); err != nil {
 		return nil, err
 	}
-	out := &promptSent{PaneID: p.pane, Agent: p.program.Name, Version: nonEmpty(p.program.Version), Queued: queued, State: string(p.now.State), Notes: p.notes()}
-	out.ElapsedSeconds = seconds(time.Since(p.start))
+	out := &promptSent{PaneID: p.pane, Agent: p.program.Name, Version: reply.NonEmpty(p.program.Version), Queued: queued, State: string(p.now.State), Notes: p.notes()}
+	out.ElapsedSeconds = reply.Seconds(time.Since(p.start))
 	return out, nil
 }
 
@@ -156,14 +157,14 @@ func (p *prompter) ready(ctx context.Context) error {
 			}
 		}
 		if p.now.watched != "" && !p.in.EvenIfWatched {
-			return p.refused("a user is looking at it (client %s)", p.now.watched).suggest("ask the user, or pass even_if_watched=true")
+			return p.refused("a user is looking at it (client %s)", p.now.watched).Suggest("ask the user, or pass even_if_watched=true")
 		}
 		if p.settled() {
 			switch {
 			case p.now.State == agents.Asks:
-				return p.refused("%s asks: %s", p.program.Name, flat(p.now.Question)).suggest("agent_status shows the choices and their keys; answer with send_keys")
+				return p.refused("%s asks: %s", p.program.Name, reply.Flat(p.now.Question)).Suggest("agent_status shows the choices and their keys; answer with send_keys")
 			case p.now.Box != nil && p.now.input() != "":
-				return p.refused("the input box is not empty: %s", flat(p.now.input())).suggest("submit or clear it first")
+				return p.refused("the input box is not empty: %s", reply.Flat(p.now.input())).Suggest("submit or clear it first")
 			case p.now.State == agents.Idle || p.now.State == agents.Working && p.rules.Queues && !p.rules.IdleOnly.Matches(p.in.Prompt):
 				return nil
 			}
@@ -175,8 +176,8 @@ func (p *prompter) ready(ctx context.Context) error {
 			if why == "" {
 				why = "its screen keeps changing"
 			}
-			f := p.refused("%s after %s", why, elapsed(seconds(p.budget))).suggest("snapshot_pane shows the screen")
-			f.kind = kindTimeout
+			f := p.refused("%s after %s", why, reply.Elapsed(reply.Seconds(p.budget))).Suggest("snapshot_pane shows the screen")
+			f.Kind = reply.KindTimeout
 			return f
 		}
 		if time.Since(reported) > time.Second {
@@ -195,42 +196,42 @@ func (p *prompter) find(ctx context.Context) error {
 	program, ok := running[p.pane]
 	if !ok {
 		if was, ok := ended[p.pane]; ok {
-			return p.refused("%s has ended there", was.Name).suggest("start it again")
+			return p.refused("%s has ended there", was.Name).Suggest("start it again")
 		}
 		return p.refused("it runs %s, not an agent", p.now.Command).
-			suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(agents.Names(), ", "))
+			Suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(agents.Names(), ", "))
 	}
 	p.program, p.rules = program, agents.RulesFor(program)
 	for _, r := range p.rules.Refused {
 		if r.Text.Matches(p.in.Prompt) && !(r.Command && p.in.Command) {
 			f := p.refused("%s", r.Why)
 			if r.Command {
-				return f.suggest("put words before it, or pass command=true if you mean a command")
+				return f.Suggest("put words before it, or pass command=true if you mean a command")
 			}
-			return f.suggest("end the prompt with another word")
+			return f.Suggest("end the prompt with another word")
 		}
 	}
 	return nil
 }
 
 // refused returns the fault for a prompt of which nothing was typed.
-func (p *prompter) refused(format string, args ...any) *fault {
-	return faultf(kindRefused, "nothing was typed into pane %s: %s", p.pane, fmt.Sprintf(format, args...))
+func (p *prompter) refused(format string, args ...any) *reply.Fault {
+	return reply.Faultf(reply.KindRefused, "nothing was typed into pane %s: %s", p.pane, fmt.Sprintf(format, args...))
 }
 
 // unproven returns the fault for a prompt that was typed, perhaps without being sent.
-func (p *prompter) unproven(did, format string, args ...any) *fault {
+func (p *prompter) unproven(did, format string, args ...any) *reply.Fault {
 	shows := "; the screen shows no input box"
 	switch {
 	case p.now.State == agents.Asks:
-		shows = "; now it asks: " + flat(p.now.Question)
+		shows = "; now it asks: " + reply.Flat(p.now.Question)
 	case p.now.Box != nil && p.now.Box.Text == "":
 		shows = "; the input box is empty"
 	case p.now.Box != nil:
-		shows = "; the input box has: " + flat(p.now.Box.Text)
+		shows = "; the input box has: " + reply.Flat(p.now.Box.Text)
 	}
-	return faultf(kindUnproven, "%s in pane %s: %s%s", did, p.pane, fmt.Sprintf(format, args...), shows).
-		suggest("check with snapshot_pane before sending it again")
+	return reply.Faultf(reply.KindUnproven, "%s in pane %s: %s%s", did, p.pane, fmt.Sprintf(format, args...), shows).
+		Suggest("check with snapshot_pane before sending it again")
 }
 
 // unmoved returns the condition that the cursor has not moved.
@@ -253,7 +254,7 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 		}
 	}()
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(data)}
-	var refusal *fault
+	var refusal *reply.Fault
 	_, err := p.typeInto(ctx, atPane(p.pane), echoOf(data), func(target tmux.Target) ([]tmux.Command, error) {
 		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: bracket, Returns: true})
 		if err != nil {
@@ -362,7 +363,7 @@ func (p *prompter) submit(ctx context.Context) error {
 // broken returns the fault for an error after the paste.
 func (p *prompter) broken(did string, err error) error {
 	f := p.unproven(did, "%v", err)
-	f.cause = err
+	f.Cause = err
 	return f
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -284,7 +285,7 @@ func OwnState(t *testing.T, srv *tmux.Server) string { return ownState(t, srv, &
 // jobIn begins a job in pane %0.
 func jobIn(t *testing.T, srv *tmux.Server) string {
 	t.Helper()
-	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Tier: Mutating, Results: ResultsJSON})
+	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Tier: Mutating, Results: reply.ResultsJSON})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/server/stdio"
 )
@@ -34,13 +35,13 @@ func (s *Server) audit(ctx context.Context, req mcp.CallToolRequest, start time.
 	args, _ := rawArguments(req)
 	attrs := []slog.Attr{slog.String("tool", req.Params.Name), slog.String("outcome", "ok")}
 	if err != nil {
-		f, _ := faultOf(err)
+		f, _ := reply.FaultOf(err)
 		attrs[1].Value = slog.StringValue("error")
-		attrs = append(attrs, slog.String("error_type", f.kind))
+		attrs = append(attrs, slog.String("error_type", f.Kind))
 	}
 	attrs = append(attrs,
 		slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000),
-		slog.String("client_id", tail(clientOf(ctx), 100)), slog.Any("request_id", stdio.RequestID(ctx)),
+		slog.String("client_id", reply.Tail(clientOf(ctx), 100)), slog.Any("request_id", stdio.RequestID(ctx)),
 		slog.Any("args", s.loggedObject(in, args)))
 	s.cfg.Audit.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
 }

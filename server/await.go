@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -104,10 +105,10 @@ func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, time
 	}
 	w.deadline = w.start.Add(w.budget)
 	if in.Quiet > maxWait.Seconds() {
-		return nil, argumentFault("quiet", "must be at most %v seconds", maxWait.Seconds())
+		return nil, reply.Argument("quiet", "must be at most %v seconds", maxWait.Seconds())
 	}
 	if in.Patterns != nil && len(in.Patterns) == 0 {
-		return nil, argumentFault("patterns", "must not be empty; null waits for any output")
+		return nil, reply.Argument("patterns", "must not be empty; null waits for any output")
 	}
 	if w.patterns, err = c.matchers(ctx, "patterns", in.Patterns, in.Regex, matchCase); err != nil {
 		return nil, err
@@ -176,8 +177,8 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	now := time.Now()
 	p.echo = from.echo.clone()
 	l, err := w.lookAt(ctx, p.id, from.mark)
-	var gone *fault
-	if errors.As(err, &gone) && gone.kind == kindPaneGone && !from.given {
+	var gone *reply.Fault
+	if errors.As(err, &gone) && gone.Kind == reply.KindPaneGone && !from.given {
 		l, err = w.lookAt(ctx, p.id, nil) // the mark is of another program in this pane
 	}
 	if w.typed && (isGone(err) || gone != nil && err != nil) {
@@ -212,11 +213,11 @@ func (w *await) again(ctx context.Context, p *awaited) error {
 	began := time.Now()
 	since := p.look.Mark()
 	l, err := w.lookAt(ctx, p.id, since)
-	var f *fault
+	var f *reply.Fault
 	switch {
 	case isGone(err):
 		f = w.c.closed(ctx, p.id, p.look.Tail(), err)
-	case errors.As(err, &f) && f.kind == kindPaneGone:
+	case errors.As(err, &f) && f.Kind == reply.KindPaneGone:
 		f = respawned(l, since.PID, p.look.Tail())
 	case err != nil:
 		return err
@@ -401,7 +402,7 @@ func (w *await) readStates(ctx context.Context) error {
 		i := slices.IndexFunc(seen, func(s seenAgent) bool { return s.ID == p.id })
 		switch {
 		case i < 0 && first && len(w.panes) == 1:
-			return faultf(kindRefused, "no coding agent runs in pane %s, so it has no state", p.id).suggest("agent_status shows which panes run one")
+			return reply.Faultf(reply.KindRefused, "no coding agent runs in pane %s, so it has no state", p.id).Suggest("agent_status shows which panes run one")
 		case i < 0 || !slices.Contains(w.states, seen[i].State):
 			p.state = ""
 		case p.state != seen[i].State:
@@ -476,8 +477,8 @@ func bounded[T any](ctx context.Context, w *await, look func(ctx context.Context
 		return seen, context.Cause(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		f := faultf(kindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", w.c.s.lookTime.Seconds())
-		f.cause = err
+		f := reply.Faultf(reply.KindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", w.c.s.lookTime.Seconds())
+		f.Cause = err
 		return seen, f
 	}
 	return seen, err
@@ -489,7 +490,7 @@ func (w *await) progress(ctx context.Context) {
 		w.sent = now
 		on := "pane " + string(w.panes[0].id)
 		if len(w.panes) > 1 {
-			on = count(len(w.panes), "pane")
+			on = reply.Count(len(w.panes), "pane")
 		}
 		w.c.waited(ctx, on, w.start, w.budget)
 	}
@@ -516,6 +517,6 @@ func (p *awaited) shown() (shown []string, cut int) {
 		return last, cut
 	}
 	lines, size := shownLines, shownBytes
-	first, _, _ := limited(p.matched, &lines, &size)
+	first, _, _ := reply.Limited(p.matched, &lines, &size)
 	return append(append(slices.Clone(first), "..."), last...), cut
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tmuxmcp/internal/procstat"
@@ -16,9 +15,9 @@ func ancestors() (all []ancestor) {
 		if err != nil {
 			break
 		}
-		a := ancestor{pid: pid, program: programOf(pid)}
+		a := ancestor{pid: pid, program: procstat.Program(pid)}
 		// The environment of this process itself was passed in.
-		if environ, err := os.ReadFile(procFile(pid, "environ")); err == nil && len(all) > 0 {
+		if environ, err := os.ReadFile(procstat.File(pid, "environ")); err == nil && len(all) > 0 {
 			a.env = map[string]string{}
 			for kv := range strings.SplitSeq(string(environ), "\x00") {
 				if name, value, _ := strings.Cut(kv, "="); name == "TMUX" || name == "TMUX_PANE" {
@@ -32,14 +31,6 @@ func ancestors() (all []ancestor) {
 	return all
 }
 
-func procFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
-
-// programOf returns the executable of a process; its old path if that was replaced.
-func programOf(pid int) string {
-	exe, _ := os.Readlink(procFile(pid, "exe"))
-	return strings.TrimSuffix(exe, " (deleted)")
-}
-
 // whichRun returns in which of the processes, or their descendants, a program runs.
 func whichRun(program string, pids []int) (at map[int]bool, known bool) {
 	if program == "" {
@@ -51,7 +42,7 @@ func whichRun(program string, pids []int) (at map[int]bool, known bool) {
 	}
 	at = map[int]bool{}
 	for _, p := range all {
-		if programOf(p.PID) != program {
+		if procstat.Program(p.PID) != program {
 			continue
 		}
 		for pid, depth := p.PID, 0; pid > 1 && depth < 64; pid, depth = parents[pid], depth+1 {

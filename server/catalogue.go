@@ -12,6 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 )
 
@@ -135,7 +136,7 @@ func (t *tool) page() toolPage {
 		case f.Optional && slices.Contains(targetParameters, f.Name) && params.Elem(f.Type) == f.Type:
 			target = append(target, "`"+f.Name+"`")
 			continue
-		case slices.Contains(listParameters, f.Name) && isList(t.out):
+		case slices.Contains(listParameters, f.Name) && reply.IsList(t.out):
 			list = append(list, "`"+f.Name+"`")
 			continue
 		}
@@ -190,7 +191,7 @@ func answerWords(t reflect.Type) string {
 	if name, ok := rowName(t); ok {
 		return name
 	}
-	if isList(t) {
+	if reply.IsList(t) {
 		rows := t.Field(0).Type.Elem()
 		if name, ok := rowName(rows); ok {
 			return "a list, each row " + name
@@ -205,8 +206,6 @@ func answerWords(t reflect.Type) string {
 	}
 	return properties(params.FieldsOf(t))
 }
-
-func isList(t reflect.Type) bool { return strings.HasPrefix(t.Name(), "list[") }
 
 func rowName(t reflect.Type) (string, bool) {
 	for _, r := range rowNames {

@@ -12,6 +12,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/tidwall/gjson"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/server/stdio"
 	"tmuxmcp/tmux"
@@ -68,7 +69,7 @@ func (s *Server) removeBuffers() {
 			}
 		}
 		if err != nil {
-			s.cfg.Log.Debug("remove buffers", "socket", socket, "cause", causeOf(err))
+			s.cfg.Log.Debug("remove buffers", "socket", socket, "cause", reply.Cause(err))
 		}
 		cancel()
 	}
@@ -76,32 +77,32 @@ func (s *Server) removeBuffers() {
 
 // explain returns what a client gets for an error; nil leaves that to mcp-go.
 func (s *Server) explain(r stdio.Request, err error) *mcp.JSONRPCErrorDetails {
-	f, _ := faultOf(err)
+	f, _ := reply.FaultOf(err)
 	uri := gjson.GetBytes(r.Params, "uri").String()
 	var misfit *mcpserver.UnparsableMessageError
 	switch {
 	case errors.Is(err, mcpserver.ErrToolNotFound):
 		f = unknownTool(gjson.GetBytes(r.Params, "name").String(), s)
-		f.kind = kindValidation
+		f.Kind = reply.KindValidation
 	case errors.As(err, &misfit):
-		f = faultf(kindValidation, "%s", stdio.Misfit(misfit.Unwrap()))
+		f = reply.Faultf(reply.KindValidation, "%s", stdio.Misfit(misfit.Unwrap()))
 	case errors.Is(err, mcpserver.ErrResourceNotFound) && uri == "":
-		f = argumentFault("uri", "is required")
+		f = reply.Argument("uri", "is required")
 	case errors.Is(err, mcpserver.ErrResourceNotFound):
-		f = faultf(kindNotFound, "there is no such resource")
+		f = reply.Faultf(reply.KindNotFound, "there is no such resource")
 		for _, known := range resources {
 			if _, ok := known.variables(uri); ok {
-				f.msg = cmp.Or(s.withheld(known), f).msg
+				f.Message = cmp.Or(s.withheld(known), f).Message
 			}
 		}
 	}
-	details := mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, f.msg, nil)
-	switch f.kind {
-	case kindUnexpected:
+	details := mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, f.Message, nil)
+	switch f.Kind {
+	case reply.KindUnexpected:
 		return nil
-	case kindValidation, kindForged:
+	case reply.KindValidation, reply.KindForged:
 		details.Code = mcp.INVALID_PARAMS
-	case kindPane, kindNotFound, kindNoServer:
+	case reply.KindPane, reply.KindNotFound, reply.KindNoServer:
 		details.Code, details.Data = mcp.RESOURCE_NOT_FOUND, map[string]any{"uri": uri}
 		if r.Modern {
 			details.Code = mcp.INVALID_PARAMS
@@ -146,5 +147,5 @@ func (c *call) warn(ctx context.Context, msg string) {
 	} else if l, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok && !level.ShouldSendTo(l.GetLogLevel()) {
 		return
 	}
-	stdio.Notify(ctx, "notifications/message", map[string]any{"level": level, "logger": "tmux-mcp", "data": said(msg)})
+	stdio.Notify(ctx, "notifications/message", map[string]any{"level": level, "logger": "tmux-mcp", "data": reply.Said(msg)})
 }

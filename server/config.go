@@ -13,7 +13,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"tmuxmcp/internal/nearest"
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -318,20 +321,20 @@ func withTmpdir(env []string, values map[string]string, c Caller) []string {
 }
 
 // Results is the form of tool results.
-type Results string
+type Results = reply.Results
 
 const (
 	// ResultsText is text for models to read.
-	ResultsText Results = "text"
+	ResultsText = reply.ResultsText
 	// ResultsJSON is structured content with schemas, for programs, and a text block.
-	ResultsJSON Results = "json"
+	ResultsJSON = reply.ResultsJSON
 )
 
-// Default and limits of [Config.MaxResult].
-const (
-	defaultMaxResult = 30_000
-	leastMaxResult   = 1_000
-)
+// Text returns the text of all blocks of a result.
+func Text(res *mcp.CallToolResult) string { return reply.TextOf(res) }
+
+// leastMaxResult is the least [Config.MaxResult] that the environment can set.
+const leastMaxResult = 1_000
 
 func setTier(cfg *Config, value string) error {
 	switch cfg.Tier = Tier(value); cfg.Tier {
@@ -376,8 +379,8 @@ func setResults(cfg *Config, value string) error {
 }
 
 func setMaxResult(cfg *Config, value string) (err error) {
-	if cfg.MaxResult, err = strconv.Atoi(value); err != nil || cfg.MaxResult < leastMaxResult || cfg.MaxResult > maxResult {
-		return fmt.Errorf("must be %d to %d bytes", leastMaxResult, maxResult)
+	if cfg.MaxResult, err = strconv.Atoi(value); err != nil || cfg.MaxResult < leastMaxResult || cfg.MaxResult > reply.MaxResult {
+		return fmt.Errorf("must be %d to %d bytes", leastMaxResult, reply.MaxResult)
 	}
 	return nil
 }

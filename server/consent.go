@@ -15,6 +15,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"tmuxmcp/server/internal/reply"
 )
 
 // consentWait is how long the user may take to answer.
@@ -30,20 +32,20 @@ const askID = "consent"
 // instead, and the client repeats it with the answer: see [call.answered]. In earlier
 // revisions the question is a request of the server's, and the call waits.
 func (c *call) consent(ctx context.Context, h harm, what string) error {
-	refused := faultf(kindRefused, "refusing to %s %s", h.verb(), what).
-		suggest("use another pane, or the user can do it by hand in tmux")
-	question := mcp.ElicitationParams{
-		Message:         "The agent wants to " + h.verb() + " " + legible(what, "") + ". Allow it?",
-		RequestedSchema: form(ctx),
+	refused := reply.Faultf(reply.KindRefused, "refusing to %s %s", h.verb(), what).
+		Suggest("use another pane, or the user can do it by hand in tmux")
+	ask := mcp.ElicitationParams{
+		Message:         "The agent wants to " + h.verb() + " " + reply.Legible(what, "") + ". Allow it?",
+		RequestedSchema: emptyForm(ctx),
 	}
 	if info := mcpserver.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
-		switch answer := c.answered(question.Message); {
+		switch answer := c.answered(ask.Message); {
 		case info.ClientCapabilities == nil || !canAsk(*info.ClientCapabilities):
 			return refused
 		case c.tool.aim.rule == aimEach || inBatch(ctx):
-			return refused.suggest("call it by itself: the user is asked about a whole call, not about a part of one")
+			return refused.Suggest("call it by itself: the user is asked about a whole call, not about a part of one")
 		case answer == nil:
-			return &fault{kind: kindAsked, msg: question.Message, ask: mcpserver.NewInputRequestBuilder(c.stateOf(question.Message)).Elicit(askID, question)}
+			return c.ask(ask)
 		case !agreed(ctx, answer):
 			return refused
 		}
@@ -57,18 +59,32 @@ func (c *call) consent(ctx context.Context, h harm, what string) error {
 	wait, cancel := context.WithTimeout(ctx, c.s.consentWait)
 	defer cancel()
 	c.leave()
-	res, err := client.RequestElicitation(wait, mcp.ElicitationRequest{Params: question})
+	res, err := client.RequestElicitation(wait, mcp.ElicitationRequest{Params: ask})
 	if late := c.enter(ctx); late != nil {
 		return late
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return faultf(kindRefused, "refusing to %s %s: the user did not answer in %v", h.verb(), what, c.s.consentWait).
-			suggest("ask the user, then call again")
+		return reply.Faultf(reply.KindRefused, "refusing to %s %s: the user did not answer in %v", h.verb(), what, c.s.consentWait).
+			Suggest("ask the user, then call again")
 	case err != nil || !agreed(ctx, res):
 		return refused
 	}
 	return nil
+}
+
+// question is an error that ends a call with a question instead.
+type question struct {
+	*mcpserver.InputRequestBuilder
+	fault *reply.Fault
+}
+
+func (q *question) Error() string { return q.fault.Error() }
+func (q *question) Unwrap() error { return q.fault }
+
+// ask returns the question, tied to this call.
+func (c *call) ask(q mcp.ElicitationParams) error {
+	return &question{mcpserver.NewInputRequestBuilder(c.stateOf(q.Message)).Elicit(askID, q), reply.Faultf(reply.KindAsked, "%s", q.Message)}
 }
 
 // codexName begins the name of codex. When it runs without approvals, it accepts an empty
@@ -76,8 +92,8 @@ func (c *call) consent(ctx context.Context, h harm, what string) error {
 // declined.
 const codexName = "codex"
 
-// form returns the schema of the form that the client shows.
-func form(ctx context.Context) map[string]any {
+// emptyForm returns the schema of the form that the client shows.
+func emptyForm(ctx context.Context) map[string]any {
 	fields := map[string]any{}
 	if strings.HasPrefix(clientOf(ctx), codexName) {
 		fields["allow"] = map[string]any{"type": "boolean", "title": "Allow", "default": true}
@@ -142,13 +158,13 @@ func (c *call) checkState() error {
 	}
 	expires, _ := strconv.ParseInt(text[:16], 16, 64)
 	if !c.s.firstUse(state, time.UnixMilli(expires)) {
-		return faultf(kindRefused, "the user's answer was used already, or came after %v", consentWait).
-			suggest("call again, and the user is asked again")
+		return reply.Faultf(reply.KindRefused, "the user's answer was used already, or came after %v", consentWait).
+			Suggest("call again, and the user is asked again")
 	}
 	return nil
 }
 
-var errForged = faultf(kindForged, "requestState is not one that this server gave for this request")
+var errForged = reply.Faultf(reply.KindForged, "requestState is not one that this server gave for this request")
 
 // answered returns the user's answer to a question, or nil.
 func (c *call) answered(question string) *mcp.ElicitationResult {

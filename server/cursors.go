@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -82,7 +83,7 @@ func (c *call) cursorFor(l *tmux.Look, prompt bool) string {
 		flag = 1
 	}
 	raw = append(raw, flag)
-	if c.s.cursors != nil && c.s.cfg.Results == ResultsText {
+	if c.s.cursors != nil && c.s.cfg.Results == reply.ResultsText {
 		return c.s.cursors.give(at, string(raw))
 	}
 	return base64.RawURLEncoding.EncodeToString(raw)
@@ -112,12 +113,12 @@ func paneOfCursor(given string) tmux.PaneID {
 	return pane
 }
 
-func invalidCursor(reason string, pane tmux.PaneID) *fault {
+func invalidCursor(reason string, pane tmux.PaneID) *reply.Fault {
 	with := "without a cursor"
 	if pane != "" {
 		with = "with pane_id " + string(pane) + " and " + with
 	}
-	return faultf(kindValidation, "invalid capture_since cursor: %s", reason).suggest("call capture_since %s to begin again", with)
+	return reply.Faultf(reply.KindValidation, "invalid capture_since cursor: %s", reason).Suggest("call capture_since %s to begin again", with)
 }
 
 // splitCursor returns the run and the pane of a short cursor, or the pane of one from a

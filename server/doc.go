@@ -13,20 +13,21 @@ list, the command line's catalogue and docs/tools.md are made.
 Every call goes through [Server.run] (run.go), those of a batch too. It enforces tiers and
 toolsets (gate.go), repeats once a read that failed because the tmux server exited, logs
 one record without secrets (audit.go), turns an error or a panic into a result with isError
-and _meta (fault.go), and truncates a result of more than 1 000 000 bytes to its tail
-(limit.go).
+and _meta (fault.go), and truncates a result of more than 1 000 000 bytes to its tail.
 
 In it, the call's arguments are bound to the input struct (package params), the tool runs
-with a [call], and its output is encoded (result.go).
+with a [call], and its output is encoded (package reply).
 
 A handler is short: it names its target (target.go), makes one round trip to tmux, and
 returns a typed answer or an error. Errors from tmux are returned unchanged; what the
-tool itself refuses is a [fault].
+tool itself refuses is a [reply.Fault].
 
 # Packages below
 
-None of them depends on tools:
+None of them depends on tools. Those in internal are the rooms that tools are made of; a
+test holds which of them may import which:
 
+	reply    is what a tool answers: text, JSON or a fault
 	params   binds arguments to structs, and makes schemas from structs
 	stdio    speaks JSON-RPC over a pair of streams, with sessions and encoded answers
 	runner   runs a command in a pane's shell for run_command, and records its outcome

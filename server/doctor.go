@@ -14,6 +14,7 @@ import (
 
 	"tmuxmcp/internal/gettmux"
 	"tmuxmcp/internal/terminal"
+	"tmuxmcp/server/internal/lost"
 	"tmuxmcp/tmux"
 )
 
@@ -98,7 +99,7 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	case !mayStart(cfg, srv.SocketPath()):
 		d.Findings = append(d.Findings, Finding{Kind: FoundNoDirectory, Text: fmt.Sprintf("there is no directory %s for the socket", filepath.Dir(srv.SocketPath()))})
 	}
-	if text, hint := lost(srv.SocketPath()); text != "" {
+	if text, hint := lost.Server(srv.SocketPath()); text != "" {
 		d.Findings = append(d.Findings, Finding{Kind: FoundNoSocket, Text: text, Hint: hint})
 	}
 	c := s.cfg.Caller

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -19,38 +20,38 @@ func init() { removalTime, lookTime = time.Minute, 20*time.Second }
 // AddProbes adds tools that show what every call passes, and what the transport does.
 func (s *Server) AddProbes() {
 	type none struct{}
-	s.add(newTool(tool{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(ctx context.Context, c *call, _ none) (text, error) {
+	s.add(newTool(tool{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(ctx context.Context, c *call, _ none) (reply.Text, error) {
 		for i := range 5 {
 			c.progress(ctx, float64(i), 5, "working")
 		}
 		c.warn(ctx, "look out")
-		return text{"done"}, nil
+		return reply.Text{Result: "done"}, nil
 	}))
-	s.add(newTool(tool{name: "probe_panic", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (text, error) { panic("sekrit") }))
+	s.add(newTool(tool{name: "probe_panic", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (reply.Text, error) { panic("sekrit") }))
 	type largeIn struct {
 		Size int `json:"size"`
 	}
-	s.add(newTool(tool{name: "probe_text", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (paneText, error) {
-		return paneText{Result: strings.Repeat("é\"\n", in.Size/4) + "end", PaneID: "%1"}, nil
+	s.add(newTool(tool{name: "probe_text", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.PaneText, error) {
+		return reply.PaneText{Result: strings.Repeat("é\"\n", in.Size/4) + "end", PaneID: "%1"}, nil
 	}))
-	s.add(newTool(tool{name: "probe_list", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (list[int], error) {
-		l := list[int]{Total: in.Size}
+	s.add(newTool(tool{name: "probe_list", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.List[int], error) {
+		l := reply.List[int]{Total: in.Size}
 		for i := range in.Size {
 			l.Result = append(l.Result, i)
 		}
 		return l, nil
 	}))
-	s.add(newTool(tool{name: "probe_error", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (text, error) {
-		return text{}, faultf(kindRefused, "%send", strings.Repeat("x", in.Size))
+	s.add(newTool(tool{name: "probe_error", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.Text, error) {
+		return reply.Text{}, reply.Faultf(reply.KindRefused, "%send", strings.Repeat("x", in.Size))
 	}))
 	flaky := func(name string, k kind, failure error) {
 		var calls atomic.Int32
-		s.add(newTool(tool{name: name, title: "t", kind: k, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (list[int], error) {
+		s.add(newTool(tool{name: name, title: "t", kind: k, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (reply.List[int], error) {
 			n := calls.Add(1)
 			if n == 1 {
-				return list[int]{}, &tmux.Error{Command: "list-panes", Err: failure}
+				return reply.List[int]{}, &tmux.Error{Command: "list-panes", Err: failure}
 			}
-			return list[int]{Total: int(n), Result: []int{}}, nil
+			return reply.List[int]{Total: int(n), Result: []int{}}, nil
 		}))
 	}
 	flaky("probe_flaky_read", reads, tmux.ErrServerGone)
@@ -62,29 +63,29 @@ func (s *Server) AddProbes() {
 	}
 	for _, h := range []harm{disturbs, ends} {
 		s.add(newTool(tool{name: map[harm]string{disturbs: "probe_disturbs", ends: "probe_ends"}[h], title: "t", kind: creates, set: setPanes, desc: "d",
-			aim: needs(aPane), harm: h}, func(context.Context, *call, paneIn) (text, error) { return text{"did it"}, nil }))
+			aim: needs(aPane), harm: h}, func(context.Context, *call, paneIn) (reply.Text, error) { return reply.Text{Result: "did it"}, nil }))
 	}
 	s.add(newTool(tool{name: "probe_typable", title: "t", kind: shell, set: setPanes, desc: "d",
-		aim: needs(aPane), harm: types}, func(ctx context.Context, c *call, _ paneIn) (text, error) {
+		aim: needs(aPane), harm: types}, func(ctx context.Context, c *call, _ paneIn) (reply.Text, error) {
 		id, err := c.typeInto(ctx, c.on, echo{}, func(target tmux.Target) ([]tmux.Command, error) {
 			return []tmux.Command{tmux.SendKeys{Target: target, Repeat: 1}}, nil
 		})
-		return text{string(id)}, err
+		return reply.Text{Result: string(id)}, err
 	}))
-	s.add(newTool(tool{name: "probe_untiered", title: "t", set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (text, error) { return text{"ran"}, nil }))
+	s.add(newTool(tool{name: "probe_untiered", title: "t", set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (reply.Text, error) { return reply.Text{Result: "ran"}, nil }))
 	type secretsIn struct {
 		Keys        string           `json:"keys,omitempty"`
 		Environment params.StringMap `json:"environment,omitempty"`
 		Title       string           `json:"title,omitempty"`
 		Operations  params.Raw       `json:"operations,omitempty"`
 	}
-	s.add(newTool(tool{name: "probe_secrets", title: "t", kind: shell, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, secretsIn) (text, error) { return text{"done"}, nil }))
+	s.add(newTool(tool{name: "probe_secrets", title: "t", kind: shell, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, secretsIn) (reply.Text, error) { return reply.Text{Result: "done"}, nil }))
 }
 
 // AddUndeclared adds a tool that does not say what it acts on.
 func (s *Server) AddUndeclared() {
 	s.add(newTool(tool{name: "probe_undeclared", title: "t", kind: creates, set: setPanes, desc: "d"},
-		func(context.Context, *call, struct{}) (text, error) { return text{}, nil }))
+		func(context.Context, *call, struct{}) (reply.Text, error) { return reply.Text{}, nil }))
 }
 
 // HoldSlots takes all slots of the tmux server.
@@ -146,9 +147,6 @@ func (s *Server) SetLookTime(d time.Duration) { s.lookTime = d }
 // SetReading sets how often subscribers look at what nothing announces, and are notified of
 // output.
 func (s *Server) SetReading(d time.Duration) { s.leastReading, s.followInterval = d, d }
-
-// Shrink truncates a result.
-var Shrink = shrink
 
 // Subscriptions returns the number of subscriptions.
 func (s *Server) Subscriptions() int {

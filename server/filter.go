@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 )
 
@@ -133,12 +134,12 @@ func (f filter) matcher(isFlag bool) (func(have string) bool, error) {
 		}
 		re, err := compileRegexp(flags, want[0])
 		if err != nil {
-			return nil, argumentFault("filters", "has a regular expression for %s that does not compile: %s", f.field, err)
+			return nil, reply.Argument("filters", "has a regular expression for %s that does not compile: %s", f.field, err)
 		}
 		return re.MatchString, nil
 	case op == nil:
 		names := slices.Sorted(maps.Keys(filterOps))
-		return nil, argumentFault("filters", "has an operator %q; the operators are %s", f.op, strings.Join(names, ", "))
+		return nil, reply.Argument("filters", "has an operator %q; the operators are %s", f.op, strings.Join(names, ", "))
 	}
 	return func(have string) bool {
 		return slices.ContainsFunc(want, func(w string) bool { return op(have, w) }) != (f.op == "nin")
@@ -196,27 +197,27 @@ func propertyOf(row reflect.Type, argument, name string) (params.Field, error) {
 	if i >= 0 {
 		return all[i], nil
 	}
-	f := argumentFault(argument, "has a field %q that these rows do not have", name)
+	f := reply.Argument(argument, "has a field %q that these rows do not have", name)
 	for _, other := range []struct {
 		tool string
 		row  reflect.Type
 	}{{"list_sessions", reflect.TypeFor[sessionInfo]()}, {"list_windows", reflect.TypeFor[windowInfo]()}, {"list_panes", reflect.TypeFor[paneInfo]()}} {
 		if slices.Contains(params.Names(other.row), name) {
-			return params.Field{}, f.suggest("%s has it", other.tool)
+			return params.Field{}, f.Suggest("%s has it", other.tool)
 		}
 	}
-	return params.Field{}, f.suggest("they have %s", strings.Join(names, ", "))
+	return params.Field{}, f.Suggest("they have %s", strings.Join(names, ", "))
 }
 
 // tokensFor returns the tokens needed to show and filter a list; nil means all. Shown are
 // the fields that the call names, otherwise the columns of a table or, as JSON, all
 // properties. keys are tokens that the rows always need.
-func tokensFor[R tabular[R]](c *call, n narrowing, keys ...string) ([]string, error) {
+func tokensFor[R reply.Tabular[R]](c *call, n narrowing, keys ...string) ([]string, error) {
 	if len(n.Fields) == 0 {
-		if c.s.cfg.Results == ResultsJSON {
+		if c.s.cfg.Results == reply.ResultsJSON {
 			return nil, nil
 		}
-		keys = append(keys, tokensShown[R]()...)
+		keys = append(keys, reply.TokensShown[R]()...)
 	}
 	shown, filtered, err := n.properties(reflect.TypeFor[R]())
 	tokens := keys
@@ -254,19 +255,19 @@ func (n narrowing) properties(row reflect.Type) (shown, filtered []params.Field,
 
 // narrow returns the answer of a list tool: the requested page and fields of the rows that
 // pass the filters, each object's once.
-func narrow[R any](rows []R, n narrowing, once func([]R) []R) (list[R], error) {
+func narrow[R any](rows []R, n narrowing, once func([]R) []R) (reply.List[R], error) {
 	shown, filtered, err := n.properties(reflect.TypeFor[R]())
 	if err != nil {
-		return list[R]{}, err
+		return reply.List[R]{}, err
 	}
 	rows, err = keep(rows, n.Filters, filtered)
 	if err != nil {
-		return list[R]{}, err
+		return reply.List[R]{}, err
 	}
 	l := page(once(rows), n.paging)
 	for _, p := range params.FieldsOf(reflect.TypeFor[R]()) {
 		if slices.ContainsFunc(shown, func(s params.Field) bool { return s.Name == p.Name }) {
-			l.fields = append(l.fields, p)
+			l.Fields = append(l.Fields, p)
 		}
 	}
 	return l, nil

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -61,8 +60,8 @@ func (c *call) lookSince(ctx context.Context, pane tmux.Target, since *tmux.Mark
 		return nil, err
 	}
 	if since != nil && since.Pane != l.ID {
-		return nil, faultf(kindValidation, "cursor pane %s does not match requested pane %s", since.Pane, l.ID).
-			suggest("leave the target out, or begin without a cursor")
+		return nil, reply.Faultf(reply.KindValidation, "cursor pane %s does not match requested pane %s", since.Pane, l.ID).
+			Suggest("leave the target out, or begin without a cursor")
 	}
 	if since != nil && since.PID != l.PID && l.PID != "" && since.PID != "" && !l.Dead {
 		return l, respawned(l, since.PID, nil)
@@ -72,29 +71,29 @@ func (c *call) lookSince(ctx context.Context, pane tmux.Target, since *tmux.Mark
 
 // died returns the error that ends a wait, or following a pane, if the pane's program has
 // ended but the pane remains. It quotes the last lines.
-func died(l *tmux.Look) *fault {
+func died(l *tmux.Look) *reply.Fault {
 	status := ""
 	if l.DeadStatus != nil {
 		status = fmt.Sprintf(" with status %d", *l.DeadStatus)
 	}
-	return faultf(kindPaneGone, "pane_gone: pane %s died: its program ended%s", l.ID, status).
-		suggest("capture_pane still reads it, respawn_pane starts it again").lastWords(l.Tail())
+	return reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s died: its program ended%s", l.ID, status).
+		Suggest("capture_pane still reads it, respawn_pane starts it again").LastWords(l.Tail())
 }
 
 // respawned is like died, for a pane that now runs another program.
-func respawned(l *tmux.Look, pid string, last []string) *fault {
-	return faultf(kindPaneGone, "pane_gone: pane %s was respawned (pid %s -> %s): what was there is gone", l.ID, pid, l.PID).
-		suggest("call again to look at the new program").lastWords(last)
+func respawned(l *tmux.Look, pid string, last []string) *reply.Fault {
+	return reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was respawned (pid %s -> %s): what was there is gone", l.ID, pid, l.PID).
+		Suggest("call again to look at the new program").LastWords(last)
 }
 
 // closed is like died, for a pane that no longer exists. The cause is tmux's error.
-func (c *call) closed(ctx context.Context, pane tmux.PaneID, last []string, err error) *fault {
-	f := faultf(kindPaneGone, "pane_gone: pane %s was closed during the wait", pane)
+func (c *call) closed(ctx context.Context, pane tmux.PaneID, last []string, err error) *reply.Fault {
+	f := reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was closed during the wait", pane)
 	if !errors.Is(err, tmux.ErrNotFound) || c.serverEnds(ctx) {
-		f.msg = "pane_gone: pane " + string(pane) + " died with its tmux server on " + c.tmux.SocketPath()
+		f.Message = "pane_gone: pane " + string(pane) + " died with its tmux server on " + c.tmux.SocketPath()
 	}
-	f.cause = err
-	return f.suggest("list_panes shows which panes are left").lastWords(last)
+	f.Cause = err
+	return f.Suggest("list_panes shows which panes are left").LastWords(last)
 }
 
 // isServerGone reports whether an error means that the tmux server is not there, or ends.
@@ -120,14 +119,6 @@ func (c *call) serverEnds(ctx context.Context) bool {
 	return false
 }
 
-// lastWords adds the last lines of a pane.
-func (f *fault) lastWords(lines []string) *fault {
-	maxLines, maxBytes := 5, 500
-	lines = slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l == "" || strings.HasPrefix(l, "Pane is dead") })
-	lines, _, _ = limited(lines, &maxLines, &maxBytes)
-	return f.showing("its last lines were", lines)
-}
-
 // maxWait is the longest time that a tool can be asked to wait.
 const maxWait = 300 * time.Second
 
@@ -135,10 +126,10 @@ const maxWait = 300 * time.Second
 // server's limit.
 func (s *Server) budget(seconds float64) (time.Duration, error) {
 	if seconds <= 0 {
-		return 0, argumentFault("timeout", "must be above 0")
+		return 0, reply.Argument("timeout", "must be above 0")
 	}
 	if seconds > maxWait.Seconds() && s.cfg.WaitMax == maxWait {
-		return 0, argumentFault("timeout", "must be at most %v seconds", maxWait.Seconds()).suggest("wait again, or detach a command with run_command")
+		return 0, reply.Argument("timeout", "must be at most %v seconds", maxWait.Seconds()).Suggest("wait again, or detach a command with run_command")
 	}
 	return min(time.Duration(seconds*float64(time.Second)), s.cfg.WaitMax), nil
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"slices"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -84,6 +85,6 @@ func (f *freshLines) last(lines, size int) (texts []string, cut int) {
 		}
 		return false
 	})
-	texts, _, _ = limited(textsOf(kept), &lines, &size)
+	texts, _, _ = reply.Limited(textsOf(kept), &lines, &size)
 	return texts, f.dropped + len(f.lines) - len(texts)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"tmuxmcp/server/internal/reply"
 )
 
 type ceilingKey struct{}
@@ -28,37 +30,37 @@ func (s *Server) tierIn(ctx context.Context) Tier {
 func (c *call) permit(need Tier, why string) error {
 	// Anything that needs the highest tier may end up running a program.
 	if has := c.s.cfg.Effects; has != nil && !slices.Contains(has, doesExecute) {
-		return faultf(kindTier, "this call of %s needs the toolset %s: %s", c.tool.name, doesExecute, why)
+		return reply.Faultf(reply.KindTier, "this call of %s needs the toolset %s: %s", c.tool.name, doesExecute, why)
 	}
 	if c.tier.allows(need) {
 		return nil
 	}
-	f := faultf(kindTier, "this call of %s needs the tier %s: %s", c.tool.name, need, why)
+	f := reply.Faultf(reply.KindTier, "this call of %s needs the tier %s: %s", c.tool.name, need, why)
 	if c.s.cfg.Tier.allows(need) {
-		return f.suggest("call it by itself: this batch runs what the tier %s may", c.tier)
+		return f.Suggest("call it by itself: this batch runs what the tier %s may", c.tier)
 	}
-	return f.suggest("its user can start this server with --safety %s or %s=%s", need, safetyVariable, need)
+	return f.Suggest("its user can start this server with --safety %s or %s=%s", need, safetyVariable, need)
 }
 
 // refusal returns why this server does not offer a tool: it is above the server's tier or
 // outside its toolsets. It returns nil if the tool is offered. See [New] for the list of
 // tools.
-func (s *Server) refusal(d *tool) *fault {
+func (s *Server) refusal(d *tool) *reply.Fault {
 	if does := d.kind.effect(); s.cfg.Effects != nil && !slices.Contains(s.cfg.Effects, does) {
-		return faultf(kindTier, "%s is in the toolset %s, and this server offers %s", d.name, does, strings.Join(s.cfg.Effects, ", ")).
-			suggest("its user can start it with LIBTMUX_TOOLSETS=%s", strings.Join(append(slices.Clone(s.cfg.Effects), does), ","))
+		return reply.Faultf(reply.KindTier, "%s is in the toolset %s, and this server offers %s", d.name, does, strings.Join(s.cfg.Effects, ", ")).
+			Suggest("its user can start it with LIBTMUX_TOOLSETS=%s", strings.Join(append(slices.Clone(s.cfg.Effects), does), ","))
 	}
 	if !s.cfg.Tier.allows(d.kind.tier) {
 		need := d.kind.tier
 		if need == "" {
-			return faultf(kindTier, "%s has no tier and is refused", d.name)
+			return reply.Faultf(reply.KindTier, "%s has no tier and is refused", d.name)
 		}
-		return faultf(kindTier, "%s needs the tier %s, and this server runs as %s", d.name, need, s.cfg.Tier).
-			suggest("its user can start it with --safety %s or %s=%s", need, safetyVariable, need)
+		return reply.Faultf(reply.KindTier, "%s needs the tier %s, and this server runs as %s", d.name, need, s.cfg.Tier).
+			Suggest("its user can start it with --safety %s or %s=%s", need, safetyVariable, need)
 	}
 	if len(s.cfg.Toolsets) > 0 && !slices.Contains(s.cfg.Toolsets, d.set) && !(d.core && slices.Contains(s.cfg.Toolsets, setCore)) {
-		return faultf(kindTier, "%s is in the toolset %s, and this server offers %s", d.name, d.set, strings.Join(s.cfg.Toolsets, ", ")).
-			suggest("its user can start it with --toolsets %s", strings.Join(append(slices.Clone(s.cfg.Toolsets), d.set), ","))
+		return reply.Faultf(reply.KindTier, "%s is in the toolset %s, and this server offers %s", d.name, d.set, strings.Join(s.cfg.Toolsets, ", ")).
+			Suggest("its user can start it with --toolsets %s", strings.Join(append(slices.Clone(s.cfg.Toolsets), d.set), ","))
 	}
 	return nil
 }

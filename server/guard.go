@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -74,7 +75,7 @@ func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, ty
 	}
 	_, reaches, err := c.typeUnless(ctx, own, atPane(pane), what, atOnce(typing))
 	if err == nil && reaches {
-		err = faultf(kindRefused, "its keys would also reach %s", own.what())
+		err = reply.Faultf(reply.KindRefused, "its keys would also reach %s", own.what())
 	}
 	return err
 }
@@ -112,7 +113,7 @@ func (c *call) typeUnless(ctx context.Context, own presence, on aimed, what echo
 			_, reaches, err = c.typeBurst(ctx, own, aimed{selection: selection{pane: before.ID}, target: before.ID}, before, next.cmds)
 		}
 		if err == nil && reaches {
-			err = faultf(kindRefused, "its keys would now also reach %s", own.what())
+			err = reply.Faultf(reply.KindRefused, "its keys would now also reach %s", own.what())
 		}
 		if err != nil {
 			return before.ID, false, inPart(before.ID, err)
@@ -123,8 +124,8 @@ func (c *call) typeUnless(ctx context.Context, own presence, on aimed, what echo
 
 // inPart returns the error for a pane that got only the first bursts.
 func inPart(pane tmux.PaneID, err error) error {
-	f, _ := faultOf(err)
-	f.msg = "only a part was typed into pane " + string(pane) + ": " + f.msg
+	f, _ := reply.FaultOf(err)
+	f.Message = "only a part was typed into pane " + string(pane) + ": " + f.Message
 	return f
 }
 
@@ -169,8 +170,8 @@ func (c *call) typeBurst(ctx context.Context, own presence, on aimed, since *tmu
 		if since != nil && before.PID != since.PID {
 			return none, false, respawned(before, since.PID, nil)
 		}
-		return none, false, faultf(kindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", (*rows)[0].ID).
-			suggest("type into that pane: list_panes has it, or does with the socket_name of the other tmux")
+		return none, false, reply.Faultf(reply.KindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", (*rows)[0].ID).
+			Suggest("type into that pane: list_panes has it, or does with the socket_name of the other tmux")
 	}
 	if err != nil {
 		return none, false, err
@@ -201,8 +202,8 @@ func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error)
 		return on, err
 	}
 	if pane := rows[0]; sees(ctx, c.tmux) && runner.CutsLines(pane.PID, pane.TTY) {
-		return on, faultf(kindRefused, "nothing was typed: a line has %d bytes, and the terminal of pane %s, which gathers lines for its program, keeps %d", size, pane.ID, runner.MostLine).
-			suggest("type shorter lines, or have the program read a file; run_command takes commands of any length")
+		return on, reply.Faultf(reply.KindRefused, "nothing was typed: a line has %d bytes, and the terminal of pane %s, which gathers lines for its program, keeps %d", size, pane.ID, runner.MostLine).
+			Suggest("type shorter lines, or have the program read a file; run_command takes commands of any length")
 	}
 	on.target = rows[0].ID
 	return on, nil
@@ -224,12 +225,12 @@ func (c *call) takes(ctx context.Context, s selection, pane taker) error {
 	case pane.ID == "": // display-message does not fail on a missing target
 		return c.missing(ctx, s)
 	case pane.Dead:
-		return faultf(kindRefused, "the program in pane %s has ended", pane.ID).suggest("respawn_pane starts it again")
+		return reply.Faultf(reply.KindRefused, "the program in pane %s has ended", pane.ID).Suggest("respawn_pane starts it again")
 	case pane.InMode:
-		return faultf(kindRefused, "pane %s is in %s, which would take the keys", pane.ID, pane.Mode).suggest("exit_copy_mode leaves it")
+		return reply.Faultf(reply.KindRefused, "pane %s is in %s, which would take the keys", pane.ID, pane.Mode).Suggest("exit_copy_mode leaves it")
 	case pane.Off:
-		return faultf(kindRefused, "the input of pane %s is off, so keys would be lost", pane.ID).
-			suggest("use another pane, or ask the user to turn it on with tmux select-pane -e")
+		return reply.Faultf(reply.KindRefused, "the input of pane %s is off, so keys would be lost", pane.ID).
+			Suggest("use another pane, or ask the user to turn it on with tmux select-pane -e")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -22,7 +23,7 @@ type outputSelect struct {
 
 func (in outputSelect) check() error {
 	if in.Context < 0 || in.Context > 50 {
-		return argumentFault("context", "must be 0 to 50")
+		return reply.Argument("context", "must be 0 to 50")
 	}
 	return nil
 }
@@ -76,7 +77,7 @@ func (s *outputSink) Line(text string) {
 	if s.err == nil {
 		matches, s.err = s.look.match(s.ctx, s.m, text)
 	}
-	short := head(text, longestLine)
+	short := reply.Head(text, longestLine)
 	if len(short) < len(text) {
 		short += "…"
 	}
@@ -156,18 +157,18 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	if failed := r.result.ExitStatus != nil && *r.result.ExitStatus != 0; failed && out.matched == 0 {
 		out.kept = append(out.kept, out.end...)
 	}
-	lines, cut := lastLines(out.kept, in.MaxLines)
+	lines, cut := reply.LastLines(out.kept, in.MaxLines)
 	dropped := out.dropped + cut
-	inJSON := r.s.cfg.Results == ResultsJSON
-	room := r.s.budgetIn(ctx) - lineRoom // in text, whose view omits the first lines
-	if inJSON {                          // the result contains it twice
+	inJSON := r.s.cfg.Results == reply.ResultsJSON
+	room := r.s.form.Room(ctx) - reply.LineRoom // in text, whose view omits the first lines
+	if inJSON {                                 // the result contains it twice
 		room = r.s.cfg.MaxResult/2 - jsonRoom
 	}
-	room = min(maxResult*2/5, max(room, leastRoom))
+	room = min(reply.MaxResult*2/5, max(room, leastRoom))
 	lines, short := shortened(lines, room)
 	if inJSON && len(lines) > 0 {
 		// [Server.limit] could not say how much it truncates.
-		cut = len(lines) - max(1, fitting(lines, room, jsonSize))
+		cut = len(lines) - max(1, reply.Fitting(lines, room, jsonSize))
 		lines, dropped = lines[cut:], dropped+cut
 	}
 	id := r.cmd.ID()
@@ -212,8 +213,8 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 			res.Note = &note
 		}
 	}
-	res.ElapsedSeconds, res.EffectiveTimeout = seconds(time.Since(r.start)), r.limit.Seconds()
-	return res, !res.OutputTruncated && len(lines) >= out.lines && (inJSON || out.bytes < r.s.budgetIn(ctx)-lineRoom)
+	res.ElapsedSeconds, res.EffectiveTimeout = reply.Seconds(time.Since(r.start)), r.limit.Seconds()
+	return res, !res.OutputTruncated && len(lines) >= out.lines && (inJSON || out.bytes < r.s.form.Room(ctx)-reply.LineRoom)
 }
 
 // asks reports whether the cursor is right after text that ends as questions or prompts do.
@@ -248,7 +249,7 @@ func shortened(lines []string, n int) (_ []string, short bool) {
 	for i, l := range lines {
 		if size := jsonSize(l); size > min(longestLine, n) {
 			shown := min(longShown, n/2) * len(l) / size // less if JSON escapes much of it
-			lines[i], short = fmt.Sprintf("%s… (%d bytes)", head(l, shown), len(l)), true
+			lines[i], short = fmt.Sprintf("%s… (%d bytes)", reply.Head(l, shown), len(l)), true
 		}
 	}
 	return lines, short
@@ -263,54 +264,54 @@ func jsonSize(line string) int {
 	return len(text) + 1
 }
 
-func (r *runResult) view() view {
-	v := view{lines: r.Output, above: r.OutputTruncatedLines, more: "capture_pane with start and end"}
+func (r *runResult) View() reply.View {
+	v := reply.View{Lines: r.Output, Above: r.OutputTruncatedLines, More: "capture_pane with start and end"}
 	job := ""
 	if r.JobID != nil {
 		job = " " + *r.JobID
-		v.more = "get_job" + job + " with match"
+		v.More = "get_job" + job + " with match"
 	}
 	switch {
 	case r.ExitStatus != nil && r.detached:
-		v.fact("%s exit %d: job%s", r.PaneID, *r.ExitStatus, job)
+		v.Fact("%s exit %d: job%s", r.PaneID, *r.ExitStatus, job)
 	case r.ExitStatus != nil:
-		v.fact("%s exit %d", r.PaneID, *r.ExitStatus)
+		v.Fact("%s exit %d", r.PaneID, *r.ExitStatus)
 	case r.PaneGone:
-		v.fact("%s ended before the command did", r.PaneID)
+		v.Fact("%s ended before the command did", r.PaneID)
 	case r.State == jobLost && r.Note != nil:
-		v.fact("%s lost", r.PaneID)
+		v.Fact("%s lost", r.PaneID)
 	case r.State == jobLost:
-		v.fact("%s lost: the command was killed, its exit status is not known", r.PaneID)
+		v.Fact("%s lost: the command was killed, its exit status is not known", r.PaneID)
 	case r.State == jobStopped:
-		v.fact("%s stopped: job%s", r.PaneID, job)
+		v.Fact("%s stopped: job%s", r.PaneID, job)
 	default:
-		v.fact("%s still running: job%s", r.PaneID, job)
+		v.Fact("%s still running: job%s", r.PaneID, job)
 	}
-	v.factIf(r.ExitStatus != nil && r.PaneGone, "the pane's program has ended")
-	v.fact("%s", elapsed(r.ElapsedSeconds))
-	v.factIf(r.MatchedLines != nil, "%d of %s match", deref(r.MatchedLines), count(r.OutputLines, "line"))
-	v.factIf(r.MatchedLines != nil && *r.MatchedLines == 0 && len(r.Output) > 0, "the last ones are shown")
-	v.factIf(r.LinesMissed, "output may be incomplete, or look different in the pane")
-	v.factIf(r.Note != nil, "%s", or(r.Note, ""))
+	v.FactIf(r.ExitStatus != nil && r.PaneGone, "the pane's program has ended")
+	v.Fact("%s", reply.Elapsed(r.ElapsedSeconds))
+	v.FactIf(r.MatchedLines != nil, "%d of %s match", reply.Value(r.MatchedLines), reply.Count(r.OutputLines, "line"))
+	v.FactIf(r.MatchedLines != nil && *r.MatchedLines == 0 && len(r.Output) > 0, "the last ones are shown")
+	v.FactIf(r.LinesMissed, "output may be incomplete, or look different in the pane")
+	v.FactIf(r.Note != nil, "%s", reply.ValueOr(r.Note, ""))
 	if r.ExitStatus != nil && r.JobID != nil && (r.MatchedLines != nil || r.OutputTruncated) {
-		v.fact("more: %s", v.more)
-		v.more = ""
+		v.Fact("more: %s", v.More)
+		v.More = ""
 	}
 	return v
 }
 
-// view shows several jobs as a batch does: each below a line with its number of lines.
-func (g *gotJobs) view() view {
+// View shows several jobs as a batch does: each below a line with its number of lines.
+func (g *gotJobs) View() reply.View {
 	if len(g.Others) == 0 {
-		return g.runResult.view()
+		return g.runResult.View()
 	}
-	v := view{more: "get_job with one job_id and match"}
-	v.fact("%d jobs", 1+len(g.Others))
+	v := reply.View{More: "get_job with one job_id and match"}
+	v.Fact("%d jobs", 1+len(g.Others))
 	for _, r := range append([]runResult{g.runResult}, g.Others...) {
-		o := r.view()
-		o.facts = append(o.facts, o.of(len(o.lines))...)
-		v.lines = append(v.lines, fmt.Sprintf("== %s, %s", legible(strings.Join(o.facts, ", "), ""), count(len(o.lines), "line")))
-		v.lines = append(v.lines, o.lines...)
+		o := r.View()
+		o.Facts = append(o.Facts, o.Of(len(o.Lines))...)
+		v.Lines = append(v.Lines, fmt.Sprintf("== %s, %s", reply.Legible(strings.Join(o.Facts, ", "), ""), reply.Count(len(o.Lines), "line")))
+		v.Lines = append(v.Lines, o.Lines...)
 	}
 	return v
 }
@@ -365,7 +366,7 @@ func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *matcher) (fo
 		}
 		if out.matched > 0 {
 			most, bytes := in.MaxLines*(2*in.Context+1), mostKept
-			lines, cutLines, cutBytes := limited(out.kept, &most, &bytes)
+			lines, cutLines, cutBytes := reply.Limited(out.kept, &most, &bytes)
 			found = append(found, jobMatch{j.ID(), tmux.PaneID(j.Pane), firstLine(j.Text()), out.matched, lines, cutLines+cutBytes+out.dropped > 0})
 		}
 	}

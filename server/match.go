@@ -8,6 +8,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"time"
+
+	"tmuxmcp/server/internal/reply"
 )
 
 // matcher finds a text or a regular expression in lines. Matching is done here and not in
@@ -64,10 +66,10 @@ func checkPattern(pattern string) error {
 // newMatcher compiles the pattern of an argument.
 func newMatcher(argument, pattern string, isRegexp, matchCase bool) (*matcher, error) {
 	if pattern == "" {
-		return nil, argumentFault(argument, "must not have an empty pattern, which every line would match")
+		return nil, reply.Argument(argument, "must not have an empty pattern, which every line would match")
 	}
 	if strings.Contains(pattern, "\n") || isRegexp && strings.Contains(pattern, `\n`) {
-		return nil, argumentFault(argument, "must not have a newline: a pattern is compared with one line at a time")
+		return nil, reply.Argument(argument, "must not have a newline: a pattern is compared with one line at a time")
 	}
 	flags := ""
 	if !matchCase {
@@ -76,11 +78,11 @@ func newMatcher(argument, pattern string, isRegexp, matchCase bool) (*matcher, e
 	m := &matcher{steps: maxProgram}
 	if !isRegexp || !strings.ContainsAny(pattern, `\.*+?{}()[]|^$`) {
 		if err := checkPattern(pattern); err != nil {
-			return nil, argumentFault(argument, "has a pattern that is too long: %s", err)
+			return nil, reply.Argument(argument, "has a pattern that is too long: %s", err)
 		}
 		m.re = regexp.MustCompile(flags + regexp.QuoteMeta(pattern))
 	} else if re, err := compileRegexp(flags, pattern); err != nil {
-		return nil, argumentFault(argument, "has an invalid regex pattern: %s", err)
+		return nil, reply.Argument(argument, "has an invalid regex pattern: %s", err)
 	} else {
 		m.re = re
 	}
@@ -116,14 +118,14 @@ func (w *matching) match(ctx context.Context, m *matcher, line string) (bool, er
 		return false, context.Cause(ctx)
 	}
 	if len(line)*m.steps > maxLineSteps {
-		return false, faultf(kindRefused, "a line of %d bytes takes too long to match: the pattern has %d steps", len(line), m.steps).
-			suggest("use a shorter pattern with smaller repeat counts, or fewer lines")
+		return false, reply.Faultf(reply.KindRefused, "a line of %d bytes takes too long to match: the pattern has %d steps", len(line), m.steps).
+			Suggest("use a shorter pattern with smaller repeat counts, or fewer lines")
 	}
 	start := time.Now()
 	is := m.match(line)
 	if w.took += time.Since(start); w.took > w.most {
-		return false, faultf(kindRefused, "matching the text took longer than %v", w.most.Round(time.Second)).
-			suggest("use shorter patterns with smaller repeat counts, or fewer panes and lines")
+		return false, reply.Faultf(reply.KindRefused, "matching the text took longer than %v", w.most.Round(time.Second)).
+			Suggest("use shorter patterns with smaller repeat counts, or fewer panes and lines")
 	}
 	return is, nil
 }

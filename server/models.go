@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -290,7 +291,7 @@ func firstOf[R any](ctx context.Context, c *call, s selection, rows []R, err err
 	case len(rows) > 0:
 		return &rows[0], nil
 	case s.zero():
-		return nil, faultf(kindNotFound, "the tmux server has no sessions").suggest("create_session makes one")
+		return nil, reply.Faultf(reply.KindNotFound, "the tmux server has no sessions").Suggest("create_session makes one")
 	}
 	return nil, c.missing(ctx, s)
 }
@@ -298,7 +299,7 @@ func firstOf[R any](ctx context.Context, c *call, s selection, rows []R, err err
 // answerList answers a tool that lists the objects of its selection, which cmd lists. keys
 // are tokens that the rows always need. The row of an object in several sessions is the one
 // for the first whose row passes the filters.
-func answerList[R tabular[R], P row[R]](ctx context.Context, c *call, n narrowing, cmd tmux.Lister, keys ...string) (l list[R], err error) {
+func answerList[R reply.Tabular[R], P row[R]](ctx context.Context, c *call, n narrowing, cmd tmux.Lister, keys ...string) (l reply.List[R], err error) {
 	only, err := tokensFor[R](c, n, keys...)
 	if err != nil {
 		return l, err

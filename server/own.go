@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -138,7 +139,7 @@ func (s *Server) ownTerminals(ctx context.Context) (all []string, err error) {
 	}
 	clients, err := srv.Clients(ctx)
 	for _, c := range clients {
-		all = append(all, deref(c.TTY))
+		all = append(all, reply.Value(c.TTY))
 	}
 	if errors.Is(err, tmux.ErrNoServer) { // its socket has another name now
 		err = nil

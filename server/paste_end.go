@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tmuxmcp/server/internal/reply"
 )
 
 // A program that accepts bracketed paste takes what follows the sequence that ends one for
@@ -57,6 +59,6 @@ func checkPaste(what, text string, bracket bool) error {
 	if !bracket || !endsPaste(text) {
 		return nil
 	}
-	return faultf(kindRefused, "nothing was pasted: %s has the control sequence that ends a bracketed paste, and the program would take what follows for typed keys", what).
-		suggest("take it out of the text; bracket=false types all of it, line by line")
+	return reply.Faultf(reply.KindRefused, "nothing was pasted: %s has the control sequence that ends a bracketed paste, and the program would take what follows for typed keys", what).
+		Suggest("take it out of the text; bracket=false types all of it, line by line")
 }

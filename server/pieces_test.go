@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -20,7 +21,7 @@ func TestLongPanesInPieces(t *testing.T) {
 	pane := tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}",
 		`awk 'BEGIN { for (i = 0; i < 9000; i++) { s = "L" i; for (j = 0; j < i % 40; j++) s = s " word" j; print s } }'; echo all; exec cat`))
 	tmuxtest.WaitScreen(t, srv, string(pane), "all")
-	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Results: ResultsJSON})
+	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Results: reply.ResultsJSON})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"tmuxmcp/internal/procstat"
 	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/reply"
 )
 
 // agentsAt finds the agents that panes run from the processes started in the panes: in the
@@ -51,12 +52,12 @@ func agentsAt(panes []agentPane) map[int]agents.Program {
 }
 
 func agentOf(pid int) (agents.Program, bool) {
-	line, err := os.ReadFile(procFile(pid, "cmdline"))
+	line, err := os.ReadFile(procstat.File(pid, "cmdline"))
 	if err != nil || len(line) == 0 {
 		return agents.Program{}, false
 	}
 	args := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-	exe := programOf(pid)
+	exe := procstat.Program(pid)
 	name, ok := agents.Recognise(exe, args)
 	if !ok {
 		return agents.Program{}, false
@@ -137,7 +138,7 @@ func survivors(panes []paneProgram) (left []survivor) {
 	for _, p := range procstat.All() {
 		ended := p.Dying || p.State == 'Z' || p.State == 'X'
 		if !ended && slices.ContainsFunc(panes, func(pane paneProgram) bool { return pane.PID == p.Session }) {
-			left = append(left, survivor{p.PID, legible(p.Name, "")})
+			left = append(left, survivor{p.PID, reply.Legible(p.Name, "")})
 		}
 	}
 	return left

@@ -8,9 +8,6 @@ import (
 
 func agentsAt(panes []agentPane) map[int]agents.Program { return agentsByName(panes) }
 
-// lostServer finds none here.
-func lostServer(string) int { return 0 }
-
 // inForeground is not supported here.
 func inForeground(int) bool { return false }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -50,22 +51,22 @@ func (p prompt) render(given map[string]string) (string, error) {
 			v = a.def
 		}
 		if v == "" {
-			return "", argumentFault(a.name, "is required")
+			return "", reply.Argument(a.name, "is required")
 		}
 		if a.number {
 			n, err := strconv.ParseFloat(v, 64)
 			if err != nil || n <= 0 {
-				return "", argumentFault(a.name, "must be a number above 0")
+				return "", reply.Argument(a.name, "must be a number above 0")
 			}
 		}
 		args[a.name] = v
 	}
 	if id, ok := args["pane_id"]; ok && !tmux.PaneID(id).Valid() {
-		return "", argumentFault("pane_id", "must be a pane's id, such as %%3")
+		return "", reply.Argument("pane_id", "must be a pane's id, such as %%3")
 	}
 	for name := range given {
 		if _, ok := args[name]; !ok {
-			return "", argumentFault(name, "is not an argument of this prompt")
+			return "", reply.Argument(name, "is not an argument of this prompt")
 		}
 	}
 	file := p.name + ".txt"
@@ -156,7 +157,7 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 	var kept []string
 	for _, v := range values {
 		// Names with invisible characters cannot be chosen: see legible.go.
-		if strings.HasPrefix(v, a.Value) && !slices.Contains(kept, v) && legible(v, "") == v {
+		if strings.HasPrefix(v, a.Value) && !slices.Contains(kept, v) && reply.Legible(v, "") == v {
 			kept = append(kept, v)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -44,7 +45,7 @@ var resources = []resource{
 				return nil, err
 			}
 			if len(*sessions) == 0 {
-				return nil, faultf(kindNotFound, "Session not found: %s", s.name)
+				return nil, reply.Faultf(reply.KindNotFound, "Session not found: %s", s.name)
 			}
 			return struct {
 				sessionInfo
@@ -56,7 +57,7 @@ var resources = []resource{
 			s := selection{name: vars["session_name"]}
 			rows, err := listRows[windowInfo](ctx, c, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.within()})
 			if err == nil && len(rows) == 0 {
-				err = faultf(kindNotFound, "Session not found: %s", s.name)
+				err = reply.Faultf(reply.KindNotFound, "Session not found: %s", s.name)
 			}
 			return rows, err
 		}},
@@ -74,7 +75,7 @@ var resources = []resource{
 				return nil, err
 			}
 			if len(*rows) == 0 {
-				return nil, faultf(kindNotFound, "Window not found: index %s of session %s", s.index, s.name)
+				return nil, reply.Faultf(reply.KindNotFound, "Window not found: index %s of session %s", s.index, s.name)
 			}
 			return struct {
 				windowInfo
@@ -121,7 +122,7 @@ func (s *Server) addResources() {
 }
 
 // withheld returns why this server does not offer a resource, or nil.
-func (s *Server) withheld(r resource) *fault {
+func (s *Server) withheld(r resource) *reply.Fault {
 	for name := range strings.FieldsSeq(r.tools) {
 		if f := s.refusal(s.tools[name]); f != nil {
 			return f
@@ -159,7 +160,7 @@ func (s *Server) readResource(ctx context.Context, r resource, vars map[string]s
 	}
 	raw, err := params.Marshal(got)
 	if err == nil {
-		raw, err = legibleJSON(raw, reflect.TypeOf(got))
+		raw, err = reply.LegibleJSON(raw, reflect.TypeOf(got))
 	}
 	var text bytes.Buffer
 	if err == nil {

@@ -217,20 +217,6 @@ func TestResultsHaveABudget(t *testing.T) {
 	}
 }
 
-// TestShrink: what is too large loses its beginning, and the note of that says so.
-func TestShrink(t *testing.T) {
-	for in, want := range map[string]string{
-		`{"a":1,"lines":["first","second","third"],"lines_truncated":false}`:      `{"a":1,"lines":["third"],"lines_truncated":true}`,
-		`{"a":1,"lines":["` + strings.Repeat("x", 90) + `end"]}`:                  `{"a":1,"lines":["` + strings.Repeat("x", 27) + `end"]}`,
-		`{"a":1,"lines":[{"b":"` + strings.Repeat("x", 90) + `"}]}`:               `{"a":1,"lines":[]}`,
-		`{"text":"` + strings.Repeat("\\\"", 40) + `end","text_truncated":false}`: `{"text":"` + strings.Repeat("\\\"", 7) + `end","text_truncated":true}`,
-	} {
-		if got := string(server.Shrink([]byte(in), 50)); got != want {
-			t.Errorf("%s\nbecame\n%s\nwant\n%s", in, got, want)
-		}
-	}
-}
-
 // TestNamesMakeUpNoFacts: whatever programs, directories, windows and sessions are called,
 // the first line of a result says only what is so.
 func TestNamesMakeUpNoFacts(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) run(ctx context.Context, req mcp.CallToolRequest) (res *mcp.Cal
 	start := time.Now()
 	res, err = s.attempt(ctx, req)
 	if t := s.tools[req.Params.Name]; transient(err) && t.kind.tier == Readonly && !t.selfBounded {
-		s.cfg.Log.WarnContext(ctx, "retry", "tool", t.name, "cause", causeOf(err))
+		s.cfg.Log.WarnContext(ctx, "retry", "tool", t.name, "cause", reply.Cause(err))
 		if sleep(ctx, retryDelay) == nil {
 			res, err = s.attempt(ctx, req)
 		}
@@ -40,7 +41,7 @@ func (s *Server) run(ctx context.Context, req mcp.CallToolRequest) (res *mcp.Cal
 	if err != nil || res == nil {
 		return res, err
 	}
-	return s.limit(ctx, res), nil
+	return s.form.Limit(ctx, res), nil
 }
 
 // attempt runs the tool that a request names, if this server offers it.
@@ -73,5 +74,5 @@ func (s *Server) panicked(ctx context.Context, tool string, p any) *mcp.CallTool
 		what = own.Error()
 	}
 	s.cfg.Log.ErrorContext(ctx, "tool panicked", "tool", tool, "panic", what, "stack", string(debug.Stack()))
-	return s.errorResult(faultf("Internal", "%s failed inside this server; its log has the details", tool), false)
+	return s.form.Error(reply.Faultf("Internal", "%s failed inside this server; its log has the details", tool), false)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -37,8 +38,8 @@ func (r *execution) awaitPrompt(ctx context.Context) error {
 	if r.shell.IsShell() || r.shell.NamesShell() {
 		return r.busy()
 	}
-	return faultf(kindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", r.pane.ID, r.program(), runner.Shells).
-		suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command")
+	return reply.Faultf(reply.KindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", r.pane.ID, r.program(), runner.Shells).
+		Suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command")
 }
 
 // awaitShell waits until a shell in the pane is at its prompt, and reports whether it is.
@@ -51,8 +52,8 @@ func (r *execution) awaitShell(ctx context.Context, enough func(waited time.Dura
 			if err := r.lookAgain(ctx); err != nil {
 				return false, err
 			}
-			return false, faultf(kindRefused, "cannot see the processes of pane %s from here: %v", r.pane.ID, err).
-				suggest("send_keys types into it")
+			return false, reply.Faultf(reply.KindRefused, "cannot see the processes of pane %s from here: %v", r.pane.ID, err).
+				Suggest("send_keys types into it")
 		}
 		if r.shell.IsShell() && r.shell.Prompt {
 			if pause > time.Millisecond {
@@ -116,11 +117,11 @@ func (r *execution) freshLine(ctx context.Context) error {
 }
 
 // program names the program in the foreground.
-func (r *execution) program() string { return named("", r.shell.Name, "") }
+func (r *execution) program() string { return reply.Named("", r.shell.Name, "") }
 
 func (r *execution) busy() error {
-	return faultf(kindRefused, "%s in pane %s is busy: it shows no prompt", r.program(), r.pane.ID).
-		suggest("wait_for_text waits for the prompt; send_keys types anyway")
+	return reply.Faultf(reply.KindRefused, "%s in pane %s is busy: it shows no prompt", r.program(), r.pane.ID).
+		Suggest("wait_for_text waits for the prompt; send_keys types anyway")
 }
 
 // interruptLine makes a shell that is at its prompt drop the line and show a new prompt. A

@@ -16,6 +16,7 @@ import (
 
 	"tmuxmcp/internal/nearest"
 	"tmuxmcp/internal/turns"
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/server/stdio"
@@ -25,6 +26,7 @@ import (
 // Server is an MCP server over tmux. It is safe for concurrent use.
 type Server struct {
 	cfg   Config
+	form  reply.Form
 	mcp   *mcpserver.MCPServer
 	tools map[string]*tool
 	order []string // in catalogue order
@@ -65,11 +67,11 @@ func New(cfg Config) (*Server, error) {
 	if cfg.WaitMax == 0 {
 		cfg.WaitMax = maxWait
 	}
-	cfg.Results = cmp.Or(cfg.Results, ResultsText)
+	cfg.Results = cmp.Or(cfg.Results, reply.ResultsText)
 	if cfg.MaxResult == 0 {
-		cfg.MaxResult = defaultMaxResult
-		if cfg.Results == ResultsJSON {
-			cfg.MaxResult = maxResult
+		cfg.MaxResult = reply.DefaultMaxResult
+		if cfg.Results == reply.ResultsJSON {
+			cfg.MaxResult = reply.MaxResult
 		}
 	}
 	if cfg.Log == nil {
@@ -79,7 +81,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Audit = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		cfg: cfg, tools: make(map[string]*tool, len(tools)),
+		cfg: cfg, form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: make(map[string]*tool, len(tools)),
 		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{}, used: map[string]time.Time{},
 		waits: waits{
 			consentWait: consentWait, answerWait: consentWait, startWait: startWait, endWait: endWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
@@ -150,12 +152,12 @@ func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) (*
 }
 
 // unknownTool returns a fault that suggests the tools that a wrong name may have meant.
-func unknownTool(name string, s *Server) *fault {
+func unknownTool(name string, s *Server) *reply.Fault {
 	var names []string
 	for _, d := range s.offered() {
 		names = append(names, d.name)
 	}
-	return faultf(kindNotFound, "there is no tool %q%s", params.Short(name, 100), nearest.Meant(name, names))
+	return reply.Faultf(reply.KindNotFound, "there is no tool %q%s", params.Short(name, 100), nearest.Meant(name, names))
 }
 
 // handle returns the tmux server of a socket name; "" is the configured one.
@@ -164,7 +166,7 @@ func (s *Server) handle(socketName string) (*tmux.Server, error) {
 		return nil, s.pinned("socket_name")
 	}
 	if strings.ContainsAny(socketName, "/\x00") || socketName == "." || socketName == ".." {
-		return nil, argumentFault("socket_name", "must be a name as for tmux -L, without a slash")
+		return nil, reply.Argument("socket_name", "must be a name as for tmux -L, without a slash")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,8 +194,8 @@ func (s *Server) handle(socketName string) (*tmux.Server, error) {
 }
 
 // pinned returns the fault for an argument that names another socket.
-func (s *Server) pinned(argument string) *fault {
-	return faultf(kindRefused, "this server is pinned to %s", s.handles[""].SocketPath()).suggest("leave %s out", argument)
+func (s *Server) pinned(argument string) *reply.Fault {
+	return reply.Faultf(reply.KindRefused, "this server is pinned to %s", s.handles[""].SocketPath()).Suggest("leave %s out", argument)
 }
 
 // maxAtOnce is how many calls of non-waiting tools work on one tmux server at a time.

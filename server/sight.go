@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -63,7 +64,7 @@ func (c *call) typed(ctx context.Context, look *tmux.Look, what echo, began time
 
 // typedText is what a tool that types returns.
 type typedText struct {
-	paneText
+	reply.PaneText
 	Seen *waitForTextResult `json:"seen"`
 	also
 }
@@ -73,8 +74,8 @@ type also struct {
 	SynchronizedPanes []tmux.PaneID `json:"synchronized_panes"`
 }
 
-func (a also) addTo(v view) view {
-	v.factIf(len(a.SynchronizedPanes) > 0, "also typed into %s, synchronized", strings.Trim(fmt.Sprint(a.SynchronizedPanes), "[]"))
+func (a also) addTo(v reply.View) reply.View {
+	v.FactIf(len(a.SynchronizedPanes) > 0, "also typed into %s, synchronized", strings.Trim(fmt.Sprint(a.SynchronizedPanes), "[]"))
 	return v
 }
 
@@ -84,7 +85,7 @@ func (c *call) typeAndSee(ctx context.Context, in sight, typing func() (string, 
 	if err != nil {
 		return typedText{}, err
 	}
-	out := typedText{paneText: paneText{Result: what, PaneID: string(c.typedInto[0].mark.Pane)}}
+	out := typedText{PaneText: reply.PaneText{Result: what, PaneID: string(c.typedInto[0].mark.Pane)}}
 	out.SynchronizedPanes = append([]tmux.PaneID{}, c.typedAlso...)
 	out.Seen, err = c.see(ctx, in)
 	return out, err

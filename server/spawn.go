@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -67,7 +68,7 @@ const (
 func (c *call) started(ctx context.Context, p *paneInfo, command string) error {
 	ended, err := c.ended(ctx, p, command)
 	if ended != "" {
-		c.besides.note("%s", ended)
+		c.besides.Note("%s", ended)
 	}
 	return err
 }
@@ -112,7 +113,7 @@ func (c *call) ended(ctx context.Context, p *paneInfo, command string) (ended st
 
 // runs reports whether the row is about the pane's program.
 func (p paneInfo) runs(srv *tmux.Server) bool {
-	name := or(p.PaneCurrentCommand, "tmux")
+	name := reply.ValueOr(p.PaneCurrentCommand, "tmux")
 	return p.PaneDead || p.PaneCurrentPath != nil && name != "tmux" && name != filepath.Base(srv.Binary()) && !strings.HasPrefix(name, "tmux: ")
 }
 
@@ -122,7 +123,7 @@ func (sp spawn) variables() (tmux.Env, error) {
 	env := make(tmux.Env, len(sp.Environment)+4)
 	for name, value := range sp.Environment {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			return nil, argumentFault("environment", "must have names without = and no NUL bytes")
+			return nil, reply.Argument("environment", "must have names without = and no NUL bytes")
 		}
 		env[name] = value
 	}
@@ -131,8 +132,8 @@ func (sp spawn) variables() (tmux.Env, error) {
 	}
 	for _, v := range []struct{ name, value string }{{"HISTFILE", ""}, {"fish_history", ""}, {"fish_private_mode", "1"}} {
 		if given, ok := env[v.name]; ok && given != v.value {
-			return nil, argumentFault("environment", "sets %s to another value than suppress_persistent_history needs", v.name).
-				suggest("leave %s out, or set it to %q", v.name, v.value)
+			return nil, reply.Argument("environment", "sets %s to another value than suppress_persistent_history needs", v.name).
+				Suggest("leave %s out, or set it to %q", v.name, v.value)
 		}
 		env[v.name] = v.value
 	}
@@ -159,7 +160,7 @@ func (s *Server) directory(argument, given string) (string, error) {
 		err = fmt.Errorf("%s is not a directory", path)
 	}
 	if err != nil {
-		return "", argumentFault(argument, "must be a directory: %v", err)
+		return "", reply.Argument(argument, "must be a directory: %v", err)
 	}
 	return path, nil
 }

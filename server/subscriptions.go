@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/stdio"
 	"tmuxmcp/tmux"
 )
@@ -105,7 +106,7 @@ func (s *Server) subscribe(ctx context.Context, who any, uri string, updated fun
 	case all.all[subscriber{who, uri}] != nil:
 		return nil
 	case len(all.all) >= maxSubscriptions:
-		return faultf(kindRefused, "too many subscriptions (limit %d)", maxSubscriptions)
+		return reply.Faultf(reply.KindRefused, "too many subscriptions (limit %d)", maxSubscriptions)
 	case all.all == nil:
 		all.all, all.changed = map[subscriber]*subscription{}, map[string]context.CancelFunc{}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -75,10 +76,10 @@ func (c *call) noteSurvivors(left []survivor) {
 	}
 	var names []string
 	for _, s := range left[:min(len(left), mostSurvivors)] {
-		names = append(names, fmt.Sprintf("%s (pid %d)", named("", s.name, "()"), s.pid))
+		names = append(names, fmt.Sprintf("%s (pid %d)", reply.Named("", s.name, "()"), s.pid))
 	}
 	if more := len(left) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	c.besides.note("still running without a terminal, as they ignore its end or need longer: %s", strings.Join(names, ", "))
+	c.besides.Note("still running without a terminal, as they ignore its end or need longer: %s", strings.Join(names, ", "))
 }

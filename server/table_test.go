@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 )
 
@@ -162,7 +162,7 @@ func TestListIsShort(t *testing.T) {
 // definitionOf returns what clients see of a tool, without the server's own defaults.
 func definitionOf(t tool) mcp.Tool {
 	t.defaults = nil
-	return t.definition(Config{Tier: Readonly, Results: ResultsJSON})
+	return t.definition(Config{Tier: Readonly, Results: reply.ResultsJSON})
 }
 
 func TestSchemasAreThoseOfTheSnapshots(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -84,15 +85,15 @@ func (p paneSelect) selection() selection {
 func (s selection) check() error {
 	switch {
 	case s.pane != "" && !s.pane.Valid():
-		return argumentFault("pane_id", "must be a pane's id, such as %%3").suggest("list_panes returns the ids")
+		return reply.Argument("pane_id", "must be a pane's id, such as %%3").Suggest("list_panes returns the ids")
 	case s.window != "" && !s.window.Valid():
-		return argumentFault("window_id", "must be a window's id, such as @1").suggest("list_windows returns the ids")
+		return reply.Argument("window_id", "must be a window's id, such as @1").Suggest("list_windows returns the ids")
 	case s.session != "" && !s.session.Valid():
-		return argumentFault("session_id", "must be a session's id, such as $0").suggest("list_sessions returns the ids")
+		return reply.Argument("session_id", "must be a session's id, such as $0").Suggest("list_sessions returns the ids")
 	case s.index != "" && !isIndex(s.index):
-		return argumentFault("window_index", "must be a number").suggest("list_windows returns the indexes")
+		return reply.Argument("window_index", "must be a number").Suggest("list_windows returns the indexes")
 	case len(s.name) > maxPattern: // tmux compares it with every session's
-		return argumentFault("session_name", "has %d bytes; the limit is %d", len(s.name), maxPattern)
+		return reply.Argument("session_name", "has %d bytes; the limit is %d", len(s.name), maxPattern)
 	}
 	return nil
 }
@@ -134,10 +135,10 @@ func (c *call) spec(s selection) (tmux.Target, error) {
 // required refuses a selection that names no object, for tools that must not guess.
 func (s selection) required(tool string) error {
 	if s.zero() {
-		return faultf(kindValidation, "%s needs a target", tool).suggest("pass pane_id; list_panes returns the ids")
+		return reply.Faultf(reply.KindValidation, "%s needs a target", tool).Suggest("pass pane_id; list_panes returns the ids")
 	}
 	if s.index != "" && s.window == "" && s.session == "" && s.name == "" {
-		return argumentFault("window_index", "needs session_id or session_name").suggest("or pass window_id")
+		return reply.Argument("window_index", "needs session_id or session_name").Suggest("or pass window_id")
 	}
 	return s.check()
 }
@@ -247,9 +248,9 @@ func (s selection) windowFilter() tmux.Format {
 func (c *call) missing(ctx context.Context, s selection) error {
 	switch {
 	case s.pane != "":
-		return paneNotFound(string(s.pane))
+		return reply.PaneNotFound(string(s.pane))
 	case s.window != "":
-		return objectNotFound("window " + string(s.window))
+		return reply.ObjectNotFound("window " + string(s.window))
 	case s.index != "" && (s.session != "" || s.name != ""):
 		alone := selection{session: s.session, name: s.name}
 		sessions, err := listRows[sessionInfo](ctx, c, new(tmux.Batch), tmux.ListSessions{Filter: alone.within()})
@@ -257,22 +258,13 @@ func (c *call) missing(ctx context.Context, s selection) error {
 			return err
 		}
 		if len(sessions) > 0 {
-			return objectNotFound("window index " + s.index + " in session " + sessions[0].SessionName)
+			return reply.ObjectNotFound("window index " + s.index + " in session " + sessions[0].SessionName)
 		}
 	case s.index != "":
-		return objectNotFound("window index " + s.index)
+		return reply.ObjectNotFound("window index " + s.index)
 	}
 	if s.session != "" {
-		return objectNotFound("session " + string(s.session))
+		return reply.ObjectNotFound("session " + string(s.session))
 	}
-	return objectNotFound("session " + oneLine(s.name))
-}
-
-func paneNotFound(id string) *fault {
-	return faultf(kindPane, "Pane not found: %s", id).suggest("Call list_panes to see which panes exist")
-}
-
-func objectNotFound(what string) *fault {
-	return faultf(kindNotFound, "Object not found: %s", what).
-		suggest("Call list_sessions, list_windows or list_panes to see what exists")
+	return reply.ObjectNotFound("session " + reply.OneLine(s.name))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -22,20 +23,20 @@ func TestAViewFitsItsBudget(t *testing.T) {
 	long := strings.Repeat("é", 25_000)
 	for _, c := range []struct {
 		name        string
-		v           view
+		v           reply.View
 		first, last string // of the lines; empty is any
 		says        string
 	}{
-		{"short", view{facts: []string{"a", "b"}, lines: []string{"x", "y"}}, "x", "y", "[a, b]\n"},
-		{"nothing but facts", view{facts: []string{"a"}}, "", "", "[a]"},
-		{"the last of many", view{facts: []string{"a"}, lines: many, more: "start"}, "", "line 4999", "of 5000 lines, more: start]"},
-		{"the first of many", view{facts: []string{"a"}, lines: many, head: true}, "line 0", "", "[a, the first "},
-		{"the end of a long line", view{lines: []string{"x" + long}}, "", "", "bytes of a long line left out]"},
-		{"the beginning of a long line", view{lines: []string{"x" + long}, head: true}, "", "", "bytes of a long line left out]"},
-		{"a long line before others", view{lines: append([]string{long}, many[:10]...)}, "line 0", "line 9", "the last 10 of 11 lines"},
+		{"short", reply.View{Facts: []string{"a", "b"}, Lines: []string{"x", "y"}}, "x", "y", "[a, b]\n"},
+		{"nothing but facts", reply.View{Facts: []string{"a"}}, "", "", "[a]"},
+		{"the last of many", reply.View{Facts: []string{"a"}, Lines: many, More: "start"}, "", "line 4999", "of 5000 lines, more: start]"},
+		{"the first of many", reply.View{Facts: []string{"a"}, Lines: many, Head: true}, "line 0", "", "[a, the first "},
+		{"the end of a long line", reply.View{Lines: []string{"x" + long}}, "", "", "bytes of a long line left out]"},
+		{"the beginning of a long line", reply.View{Lines: []string{"x" + long}, Head: true}, "", "", "bytes of a long line left out]"},
+		{"a long line before others", reply.View{Lines: append([]string{long}, many[:10]...)}, "line 0", "line 9", "the last 10 of 11 lines"},
 	} {
 		for _, most := range []int{leastMaxResult, 30_000} {
-			got := c.v.text(most)
+			got := c.v.Text(most)
 			if len(got) > most {
 				t.Errorf("%s: %d bytes, at most %d", c.name, len(got), most)
 			}
@@ -62,8 +63,8 @@ func FuzzView(f *testing.F) {
 	f.Add(strings.Repeat("x", 3000), strings.Repeat("y", 495), 0, true)
 	f.Fuzz(func(t *testing.T, text, fact string, most int, head bool) {
 		most = leastMaxResult + min(max(most, 0), 100_000)
-		v := view{facts: []string{fact, "another"}, lines: strings.Split(text, "\n"), head: head}
-		got := v.text(most)
+		v := reply.View{Facts: []string{fact, "another"}, Lines: strings.Split(text, "\n"), Head: head}
+		got := v.Text(most)
 		header, body, _ := strings.Cut(got, "\n")
 		if len(got) > most {
 			t.Errorf("%d bytes, at most %d", len(got), most)
@@ -86,20 +87,20 @@ func TestTables(t *testing.T) {
 	}
 	own := pane("%2", "vim")
 	own.PaneActive, own.IsCaller = true, &yes
-	panes := list[paneInfo]{Result: []paneInfo{pane("%1", "sh"), own}, Total: 7, offset: 2}
+	panes := reply.List[paneInfo]{Result: []paneInfo{pane("%1", "sh"), own}, Total: 7, Offset: 2}
 	want := "[3 to 4 of 7 panes, more: offset=4, all with place \"a\\u0009b\\u000a[%9 exit 0]:0.0\", size 80x24, at 0,0, path /srv]\n" +
 		"pane\tcommand\tflags\n%1\tsh\n%2\tvim\tactive,caller"
-	if got := panes.view().text(1000); got != want {
+	if got := panes.View().Text(1000); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := viewOf(&own).text(1000); got != "[%2 \"a\\u0009b\\u000a[%9 exit 0]:0.0\" 80x24 at 0,0 vim in /srv active,caller]" {
+	if got := reply.ViewOf(&own).Text(1000); got != "[%2 \"a\\u0009b\\u000a[%9 exit 0]:0.0\" 80x24 at 0,0 vim in /srv active,caller]" {
 		t.Errorf("a row is %s", got)
 	}
-	same := list[paneInfo]{Result: []paneInfo{own, own}, Total: 2}
-	if got := same.view().text(1000); strings.Contains(got, "\n") {
+	same := reply.List[paneInfo]{Result: []paneInfo{own, own}, Total: 2}
+	if got := same.View().Text(1000); strings.Contains(got, "\n") {
 		t.Errorf("rows that are equal are\n%s", got)
 	}
-	if got := (list[paneInfo]{}).view().text(1000); got != "[0 panes]" {
+	if got := (reply.List[paneInfo]{}).View().Text(1000); got != "[0 panes]" {
 		t.Errorf("an empty list is %q", got)
 	}
 }
@@ -110,7 +111,7 @@ func TestBatchSectionsHaveTheirLength(t *testing.T) {
 	var row batchRow
 	row.Tool, row.Success = "capture_pane", true
 	row.Content = append(row.Content, textContent("[%1]\nx\n== list_panes, 1 line\n[0 panes]"))
-	got := batchResult{Results: []batchRow{row}, Succeeded: 1}.view().text(1000)
+	got := batchResult{Results: []batchRow{row}, Succeeded: 1}.View().Text(1000)
 	if want := "[1 of 1 succeeded]\n== capture_pane, 4 lines\n[%1]\nx\n== list_panes, 1 line\n[0 panes]"; got != want {
 		t.Errorf("got\n%s", got)
 	}
@@ -125,10 +126,10 @@ func TestColumnsHaveTheirTokens(t *testing.T) {
 	checkColumns(t, clientInfo{})
 }
 
-func checkColumns[R tabular[R]](t *testing.T, zero R) {
+func checkColumns[R reply.Tabular[R]](t *testing.T, zero R) {
 	t.Helper()
 	row := reflect.TypeFor[R]()
-	for _, c := range zero.columns() {
+	for _, c := range zero.Columns() {
 		shown := map[string]bool{}
 		for _, field := range reflect.VisibleFields(row) {
 			token, _, _ := strings.Cut(field.Tag.Get("tmux"), ",")
@@ -137,22 +138,22 @@ func checkColumns[R tabular[R]](t *testing.T, zero R) {
 			}
 			filled := reflect.New(row).Elem()
 			fill(filled.FieldByIndex(field.Index))
-			if c.text(filled.Interface().(R)) != c.text(zero) {
+			if c.Text(filled.Interface().(R)) != c.Text(zero) {
 				shown[token] = true
 			}
 		}
 		asked := map[string]bool{}
-		if c.tokens != "" {
-			for token := range strings.SplitSeq(c.tokens, ",") {
+		if c.Tokens != "" {
+			for token := range strings.SplitSeq(c.Tokens, ",") {
 				asked[token] = true
 			}
 		}
 		// A size shows only whole.
-		if row.Name() == "clientInfo" && c.name == "size" {
+		if row.Name() == "clientInfo" && c.Name == "size" {
 			continue
 		}
 		if !reflect.DeepEqual(shown, asked) {
-			t.Errorf("%s.%s shows %v and asks for %v", row.Name(), c.name, shown, asked)
+			t.Errorf("%s.%s shows %v and asks for %v", row.Name(), c.Name, shown, asked)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -167,7 +168,7 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 		waits = w.waits()
 	}
 	if inBatch(ctx) && waits {
-		return nil, faultf(kindRefused, "%s blocks until its timeout, so it is not allowed in a batch", t.name).suggest("call it by itself")
+		return nil, reply.Faultf(reply.KindRefused, "%s blocks until its timeout, so it is not allowed in a batch", t.name).Suggest("call it by itself")
 	}
 	c := &call{s: s, tool: t, tier: s.tierIn(ctx), args: args, answers: req.Params.MultiRoundTripParams}
 	if req.Params.Meta != nil {
@@ -195,14 +196,14 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 		return nil, err
 	}
 	var out any
-	err = c.proceed(tmux.WithNotices(ctx, c.besides.add), func(ctx context.Context) (err error) {
+	err = c.proceed(tmux.WithNotices(ctx, c.besides.Add), func(ctx context.Context) (err error) {
 		out, err = t.run(ctx, c, in)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return c.encodeResult(ctx, out)
+	return s.form.Encode(ctx, out, c.besides.Text())
 }
 
 // enter takes a slot, unless the call needs none.
@@ -245,7 +246,7 @@ func (t *tool) definition(cfg Config) mcp.Tool {
 		},
 	}
 	// If there is an output schema, clients refuse results without structured content.
-	if cfg.Results == ResultsJSON {
+	if cfg.Results == reply.ResultsJSON {
 		def.RawOutputSchema = params.OutputSchema(t.out)
 	}
 	meta := map[string]any{}
@@ -293,7 +294,7 @@ type call struct {
 	// typedRow is the cursor's row, from the first of the history, when last typing.
 	typedRow int
 	// besides is what the result has to say besides its output.
-	besides notices
+	besides reply.Notices
 	// progressToken is set if the client asked for progress.
 	progressToken mcp.ProgressToken
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -20,10 +21,10 @@ var agentStatus = newTool(tool{
 	for _, s := range seen {
 		a := agentInfo{
 			PaneID: s.ID, Place: placeOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
-			Version: nonEmpty(s.Version), Question: nonEmpty(s.Question),
+			Version: reply.NonEmpty(s.Version), Question: reply.NonEmpty(s.Question),
 		}
 		if s.Box != nil {
-			a.Input = nonEmpty(s.Box.Text)
+			a.Input = reply.NonEmpty(s.Box.Text)
 		}
 		for _, choice := range s.Choices {
 			a.Choices = append(a.Choices, agentChoice{Keys: choice.Keys, Label: choice.Label})
@@ -41,7 +42,7 @@ type agentStatusIn struct {
 func (in agentStatusIn) check(*call) error {
 	for _, id := range in.Panes {
 		if !id.Valid() {
-			return argumentFault("panes", "must be panes' ids, such as %%3").suggest("list_panes returns the ids")
+			return reply.Argument("panes", "must be panes' ids, such as %%3").Suggest("list_panes returns the ids")
 		}
 	}
 	return nil
@@ -67,43 +68,24 @@ type agentChoice struct {
 	Label string   `json:"label" exact:"true"`
 }
 
-func nonEmpty(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func (r agentStatusResult) view() view {
-	var v view
-	v.head = true
-	v.fact("%s", count(len(r.Agents), "agent"))
+func (r agentStatusResult) View() reply.View {
+	var v reply.View
+	v.Head = true
+	v.Fact("%s", reply.Count(len(r.Agents), "agent"))
 	for _, a := range r.Agents {
-		line := fmt.Sprintf("%s %s\t%s %s\t%s", a.PaneID, a.Place, a.Agent, or(a.Version, ""), a.State)
+		line := fmt.Sprintf("%s %s\t%s %s\t%s", a.PaneID, a.Place, a.Agent, reply.ValueOr(a.Version, ""), a.State)
 		if a.Input != nil {
-			line += "\tinput: " + flat(*a.Input)
+			line += "\tinput: " + reply.Flat(*a.Input)
 		}
 		if a.Question != nil {
-			line += "\t" + flat(*a.Question)
+			line += "\t" + reply.Flat(*a.Question)
 		}
-		v.lines = append(v.lines, legible(line, "\t"))
+		v.Lines = append(v.Lines, reply.Legible(line, "\t"))
 		for _, c := range a.Choices {
-			v.lines = append(v.lines, legible("  "+strings.Join(c.Keys, " ")+" = "+c.Label, ""))
+			v.Lines = append(v.Lines, reply.Legible("  "+strings.Join(c.Keys, " ")+" = "+c.Label, ""))
 		}
 	}
 	return v
-}
-
-// mostFlat bounds a text that is shown in one line.
-const mostFlat = 400
-
-// flat returns a text of several lines as one.
-func flat(s string) string {
-	s = strings.ReplaceAll(s, "\n", " / ")
-	if short := head(s, mostFlat); short != s {
-		return short + "…"
-	}
-	return s
 }
 
 var sendPrompt = newTool(tool{
@@ -135,11 +117,11 @@ const mostPrompt = 256 << 10
 func (in sendPromptIn) check(*call) error {
 	switch {
 	case strings.TrimSpace(in.Prompt) == "":
-		return argumentFault("prompt", "must not be empty")
+		return reply.Argument("prompt", "must not be empty")
 	case len(in.Prompt) > mostPrompt:
-		return argumentFault("prompt", "has %d bytes; the limit is %d", len(in.Prompt), mostPrompt).suggest("put it into a file, and name that")
+		return reply.Argument("prompt", "has %d bytes; the limit is %d", len(in.Prompt), mostPrompt).Suggest("put it into a file, and name that")
 	case strings.ContainsFunc(in.Prompt, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }):
-		return argumentFault("prompt", "must not have control characters other than newlines and tabs")
+		return reply.Argument("prompt", "must not have control characters other than newlines and tabs")
 	}
 	return nil
 }
@@ -157,13 +139,13 @@ type promptSent struct {
 	ElapsedSeconds float64  `json:"elapsed_seconds"`
 }
 
-func (p *promptSent) view() view {
-	var v view
-	v.fact("%s %s has taken the prompt after %s", p.PaneID, p.Agent, elapsed(p.ElapsedSeconds))
-	v.factIf(p.Queued, "it was working")
-	v.fact("now %s", p.State)
+func (p *promptSent) View() reply.View {
+	var v reply.View
+	v.Fact("%s %s has taken the prompt after %s", p.PaneID, p.Agent, reply.Elapsed(p.ElapsedSeconds))
+	v.FactIf(p.Queued, "it was working")
+	v.Fact("now %s", p.State)
 	for _, n := range p.Notes {
-		v.fact("%s", n)
+		v.Fact("%s", n)
 	}
 	return v
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 )
 
@@ -78,24 +79,24 @@ func batchTool(name, title string, k kind) *tool {
 func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResult, error) {
 	out := batchResult{Results: []batchRow{}}
 	if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
-		return out, argumentFault("operations", "must have 1 to %d items", maxOperations)
+		return out, reply.Argument("operations", "must have 1 to %d items", maxOperations)
 	}
-	room, size := s.budgetIn(ctx), func(r batchRow) int { return len(r.text()) }
-	if s.cfg.Results == ResultsJSON {
+	room, size := s.form.Room(ctx), func(r batchRow) int { return len(r.text()) }
+	if s.cfg.Results == reply.ResultsJSON {
 		// The answer contains each row twice; in the text block with its quotes escaped.
 		room, size = room*8/17-leastRow*len(in.Operations), func(r batchRow) int { raw, _ := params.Marshal(r); return len(raw) - leastRow }
 	}
 	for i, op := range in.Operations {
 		start, share := time.Now(), max(0, room)/(len(in.Operations)-i)
-		row := s.batchRow(withBudget(ctx, share), op, ceiling)
-		if n := size(row); n > share && s.cfg.Results == ResultsJSON { // by its escapes
+		row := s.batchRow(reply.WithRoom(ctx, share), op, ceiling)
+		if n := size(row); n > share && s.cfg.Results == reply.ResultsJSON { // by its escapes
 			row.Content, row.StructuredContent = []any{mcp.NewTextContent("[... batch truncated nested content ...]")}, nil
 			out.ResponseTruncated = true
 			out.ResponseTruncatedBytes += n - size(row)
 		}
 		room -= size(row)
 		row.Index, row.Tool = i, params.Short(op.Tool, 100)
-		row.ElapsedSeconds = seconds(time.Since(start))
+		row.ElapsedSeconds = reply.Seconds(time.Since(start))
 		out.Results = append(out.Results, row)
 		if row.Success {
 			out.Succeeded++
@@ -115,8 +116,8 @@ func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResu
 
 func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) batchRow {
 	row := batchRow{Content: []any{}}
-	fail := func(f *fault) batchRow {
-		res := s.errorResult(f, true)
+	fail := func(f *reply.Fault) batchRow {
+		res := s.form.Error(f, true)
 		row.fill(res)
 		return row
 	}
@@ -125,13 +126,13 @@ func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) 
 	case !ok:
 		return fail(unknownTool(op.Tool, s))
 	case d.set == setBatch:
-		return fail(faultf(kindRefused, "%s is a batch, and a batch cannot run batches", op.Tool))
+		return fail(reply.Faultf(reply.KindRefused, "%s is a batch, and a batch cannot run batches", op.Tool))
 	case !ceiling.allows(d.kind.tier):
-		return fail(faultf(kindTier, "%s has the tier %s, and this batch runs tools up to %s", op.Tool, d.kind.tier, ceiling))
+		return fail(reply.Faultf(reply.KindTier, "%s has the tier %s, and this batch runs tools up to %s", op.Tool, d.kind.tier, ceiling))
 	}
 	res, err := s.Call(below(ctx, ceiling), op.Tool, json.RawMessage(op.Arguments))
 	if err != nil {
-		f, _ := faultOf(err)
+		f, _ := reply.FaultOf(err)
 		return fail(f)
 	}
 	row.fill(res)
@@ -163,9 +164,4 @@ func (r *batchRow) fill(res *mcp.CallToolResult) {
 	if res.Meta != nil {
 		r.Meta = res.Meta
 	}
-}
-
-// seconds returns a duration as the tools report it, rounded to milliseconds.
-func seconds(d time.Duration) float64 {
-	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
 }

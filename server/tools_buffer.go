@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -48,11 +49,11 @@ var loadBuffer = newTool(tool{
 		logical = *in.LogicalName
 	}
 	if !logicalName.MatchString(logical) {
-		return ref, faultf(kindValidation, "Invalid logical buffer name: %.80q", logical).
-			suggest("a name has 1 to 64 letters, digits and . _ -")
+		return ref, reply.Faultf(reply.KindValidation, "Invalid logical buffer name: %.80q", logical).
+			Suggest("a name has 1 to 64 letters, digits and . _ -")
 	}
 	if in.Content == "" {
-		return ref, argumentFault("content", "must not be empty: tmux has no empty buffers")
+		return ref, reply.Argument("content", "must not be empty: tmux has no empty buffers")
 	}
 	ctx, cancel := c.inBufferTime(ctx)
 	defer cancel()
@@ -76,8 +77,8 @@ type ours struct {
 
 func (o ours) check(*call) error {
 	if !bufferName.MatchString(o.BufferName) {
-		return faultf(kindValidation, "Invalid buffer name: %.120q", o.BufferName).
-			suggest("load_buffer returns the names; tools cannot use other buffers")
+		return reply.Faultf(reply.KindValidation, "Invalid buffer name: %.120q", o.BufferName).
+			Suggest("load_buffer returns the names; tools cannot use other buffers")
 	}
 	return nil
 }
@@ -86,7 +87,7 @@ func (o ours) check(*call) error {
 func (o ours) missing(err error) error {
 	var e *tmux.Error
 	if errors.As(err, &e) && errors.Is(err, tmux.ErrNotFound) && strings.Contains(e.Stderr, "buffer") {
-		return faultf(kindNotFound, "Object not found: buffer %s", o.BufferName).suggest("load_buffer makes a new one")
+		return reply.Faultf(reply.KindNotFound, "Object not found: buffer %s", o.BufferName).Suggest("load_buffer makes a new one")
 	}
 	return err
 }
@@ -96,18 +97,18 @@ var pasteBuffer = newTool(tool{
 	aim: needs(aPane), harm: types,
 	desc: "Paste a buffer stored with load_buffer into a pane, like a paste from the keyboard. Newlines press Enter unless the program accepts " +
 		"bracketed paste. The buffer is kept.",
-}, func(ctx context.Context, c *call, in pasteBufferIn) (out paneText, err error) {
+}, func(ctx context.Context, c *call, in pasteBufferIn) (out reply.PaneText, err error) {
 	buffer := c.tmux.Buffer(in.BufferName)
 	content, err := buffer.Bytes(ctx)
 	if err != nil {
-		return paneText{}, in.missing(err)
+		return reply.PaneText{}, in.missing(err)
 	}
 	if err := checkPaste(in.BufferName, string(content), in.Bracket); err != nil {
-		return paneText{}, err
+		return reply.PaneText{}, err
 	}
 	// Pasted from another buffer: this one may be changed meanwhile.
 	id, err := c.paste(ctx, content, in.Bracket, false)
-	return paneText{"Pasted " + in.BufferName + " into pane " + string(id), string(id)}, err
+	return reply.PaneText{Result: "Pasted " + in.BufferName + " into pane " + string(id), PaneID: string(id)}, err
 })
 
 type pasteBufferIn struct {
@@ -136,7 +137,7 @@ var showBuffer = newTool(tool{
 	if err != nil {
 		return out, in.missing(err)
 	}
-	lines, cut := lastLines(strings.SplitAfter(strings.TrimSuffix(string(content), "\n"), "\n"), in.MaxLines)
+	lines, cut := reply.LastLines(strings.SplitAfter(strings.TrimSuffix(string(content), "\n"), "\n"), in.MaxLines)
 	text := strings.Join(lines, "")
 	if strings.HasSuffix(string(content), "\n") {
 		text += "\n"
@@ -154,10 +155,10 @@ var deleteBuffer = newTool(tool{
 	name: "delete_buffer", title: "Delete tmux Buffer", kind: discards, set: setBuffers,
 	aim: nowhere, harm: harmless,
 	desc: "Delete a buffer stored with load_buffer.",
-}, func(ctx context.Context, c *call, in deleteBufferIn) (out text, err error) {
+}, func(ctx context.Context, c *call, in deleteBufferIn) (out reply.Text, err error) {
 	ctx, cancel := c.inBufferTime(ctx)
 	defer cancel()
-	return text{"Deleted " + in.BufferName}, in.missing(c.tmux.Buffer(in.BufferName).Delete(ctx))
+	return reply.Text{Result: "Deleted " + in.BufferName}, in.missing(c.tmux.Buffer(in.BufferName).Delete(ctx))
 })
 
 type deleteBufferIn struct {

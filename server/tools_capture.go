@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -58,7 +59,7 @@ var capturePane = newTool(tool{
 			return out, err
 		}
 	}
-	lines, cut := lastLines(screenLines(*screen), in.MaxLines)
+	lines, cut := reply.LastLines(screenLines(*screen), in.MaxLines)
 	if cut > 0 {
 		lines = append([]string{fmt.Sprintf("[... truncated %d lines ...]", cut)}, lines...)
 	}
@@ -135,7 +136,7 @@ var snapshotPane = newTool(tool{
 		return nil, err
 	}
 	snap := &(*rows)[0]
-	lines, cut := lastLines(screenLines(*screen), in.MaxLines)
+	lines, cut := reply.LastLines(screenLines(*screen), in.MaxLines)
 	snap.Content = strings.Join(lines, "\n")
 	snap.ContentTruncated, snap.ContentTruncatedLines = cut > 0, cut
 	snap.IsCaller = c.isCaller(snap.PaneID)
@@ -162,13 +163,4 @@ func screenLines(captured []byte) []string {
 		lines = lines[:len(lines)-1]
 	}
 	return lines
-}
-
-// lastLines keeps the last n lines, all if n is nil, and returns how many it omitted.
-func lastLines(lines []string, n *int) (kept []string, cut int) {
-	if n == nil || len(lines) <= *n {
-		return lines, 0
-	}
-	cut = len(lines) - *n
-	return lines[cut:], cut
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -16,7 +17,7 @@ var waitForChannel = newTool(tool{
 	aim: nowhere, harm: harmless,
 	desc: "Wait until something signals a tmux channel: send `cmd; tmux wait-for -S NAME` to a pane, then wait for NAME. A signal sent before the " +
 		"wait is kept. For the end of a command run_command is simpler.",
-}, func(ctx context.Context, c *call, in waitForChannelIn) (out text, err error) {
+}, func(ctx context.Context, c *call, in waitForChannelIn) (out reply.Text, err error) {
 	budget, err := c.s.budget(in.Timeout)
 	if err != nil {
 		return out, err
@@ -39,15 +40,15 @@ var waitForChannel = newTool(tool{
 	within := strconv.FormatFloat(budget.Seconds(), 'f', -1, 64)
 	switch {
 	case err == nil:
-		return text{fmt.Sprintf("Channel '%s' was signalled (timeout %ss)", in.Channel, within)}, nil
+		return reply.Text{Result: fmt.Sprintf("Channel '%s' was signalled (timeout %ss)", in.Channel, within)}, nil
 	case ctx.Err() != nil:
 		return out, context.Cause(ctx)
 	case waiting.Err() != nil && errors.Is(err, context.DeadlineExceeded):
-		return out, faultf(kindTimeout, "wait-for timeout: channel '%s' was not signalled within %ss", in.Channel, within).
-			suggest("wait again: a signal that comes meanwhile is not lost")
+		return out, reply.Faultf(reply.KindTimeout, "wait-for timeout: channel '%s' was not signalled within %ss", in.Channel, within).
+			Suggest("wait again: a signal that comes meanwhile is not lost")
 	case errors.Is(err, tmux.ErrServerGone):
-		f := faultf(kindNoServer, "the tmux server on %s ended while channel '%s' was waited for, which was probably never signalled", c.tmux.SocketPath(), in.Channel)
-		f.cause = err
+		f := reply.Faultf(reply.KindNoServer, "the tmux server on %s ended while channel '%s' was waited for, which was probably never signalled", c.tmux.SocketPath(), in.Channel)
+		f.Cause = err
 		return out, f
 	}
 	return out, err
@@ -63,13 +64,13 @@ var signalChannel = newTool(tool{
 	name: "signal_channel", title: "Signal tmux Channel", kind: creates, set: setChannels,
 	aim: nowhere, harm: harmless,
 	desc: "Signal a tmux channel: wake everything that waits for it, or else the next wait.",
-}, func(ctx context.Context, c *call, in signalChannelIn) (text, error) {
+}, func(ctx context.Context, c *call, in signalChannelIn) (reply.Text, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if err := c.tmux.Channel(in.Channel).Signal(ctx); err != nil {
-		return text{}, err
+		return reply.Text{}, err
 	}
-	return text{"Channel '" + in.Channel + "' signalled"}, nil
+	return reply.Text{Result: "Channel '" + in.Channel + "' signalled"}, nil
 })
 
 type signalChannelIn struct {
@@ -85,7 +86,7 @@ var channelShape = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,128}$`)
 
 func (n channelName) check(*call) error {
 	if !channelShape.MatchString(n.Channel) {
-		return faultf(kindValidation, "Invalid channel name: %.130q", n.Channel).suggest("use 1 to 128 letters, digits and _.:-")
+		return reply.Faultf(reply.KindValidation, "Invalid channel name: %.130q", n.Channel).Suggest("use 1 to 128 letters, digits and _.:-")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -76,7 +77,7 @@ var setEnvironment = newTool(tool{
 		out.Status = "removed"
 	}
 	if in.Unset && in.Remove || (in.Value == nil) != (in.Unset || in.Remove) {
-		return out, argumentFault("value", "or unset or remove must be given, and one of them alone")
+		return out, reply.Argument("value", "or unset or remove must be given, and one of them alone")
 	}
 	p, e, err := c.environmentPlace(ctx, in.sessionSelect)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -21,7 +22,7 @@ var displayMessage = newTool(tool{
 	}
 	refused := func(err error) error {
 		if errors.Is(err, tmux.ErrArgument) {
-			return argumentFault("format_string", "is refused: %s", strings.TrimPrefix(err.Error(), tmux.ErrArgument.Error()+": "))
+			return reply.Argument("format_string", "is refused: %s", strings.TrimPrefix(err.Error(), tmux.ErrArgument.Error()+": "))
 		}
 		return err
 	}
@@ -38,7 +39,7 @@ var displayMessage = newTool(tool{
 	if err := tmux.CheckInert(*text); err != nil {
 		return out, refused(err)
 	}
-	out.Result = legible(*text, "\n\t") // line breaks may be the format's own
+	out.Result = reply.Legible(*text, "\n\t") // line breaks may be the format's own
 	if id := tmux.PaneID(*pane); id != "" {
 		out.PaneID = &id
 	} else if !c.on.zero() { // display-message does not fail on a missing target
@@ -60,4 +61,4 @@ type evaluated struct {
 	PaneID *tmux.PaneID `json:"pane_id"`
 }
 
-func (e evaluated) textBlock() string { return e.Result }
+func (e evaluated) TextBlock() string { return e.Result }

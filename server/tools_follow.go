@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -40,9 +41,9 @@ var captureSince = newTool(tool{
 	case same && prompt && redrawn(l):
 		lines, missed = nil, false
 	}
-	lines, cutLines, cutBytes := limited(lines, in.MaxLines, in.MaxBytes)
+	lines, cutLines, cutBytes := reply.Limited(lines, in.MaxLines, in.MaxBytes)
 	return &captureSinceResult{
-		PaneID: l.ID, Cursor: c.cursorFor(l, prompt), Lines: append([]string{}, lines...), ElapsedSeconds: seconds(time.Since(start)),
+		PaneID: l.ID, Cursor: c.cursorFor(l, prompt), Lines: append([]string{}, lines...), ElapsedSeconds: reply.Seconds(time.Since(start)),
 		LinesMissed: missed, Truncated: cutLines > 0 || cutBytes > 0, TruncatedLines: cutLines, TruncatedBytes: cutBytes,
 	}, nil
 })

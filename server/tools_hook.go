@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -68,7 +69,7 @@ var showHook = newTool(tool{
 	desc: "Show the commands of one tmux hook, or of one entry with name[index]. Empty if it is not set.",
 }, func(ctx context.Context, c *call, in showHookIn) (l hookList, err error) {
 	if in.HookName == "" {
-		return l, argumentFault("hook_name", "must not be empty").suggest("show_hooks lists all")
+		return l, reply.Argument("hook_name", "must not be empty").Suggest("show_hooks lists all")
 	}
 	return c.hooks(ctx, in.scopeSelect, in.HookName)
 })

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -84,22 +85,22 @@ func (in keyInput) enters() bool {
 
 func (in keyInput) check(*call) error {
 	if len(in.Keys) == 0 || len(in.Keys) > maxOperations {
-		return argumentFault("keys", "must have 1 to %d items", maxOperations)
+		return reply.Argument("keys", "must have 1 to %d items", maxOperations)
 	}
 	for _, item := range in.Keys {
 		if strings.IndexByte(item, 0) >= 0 {
-			return argumentFault("keys", "must not have a NUL character")
+			return reply.Argument("keys", "must not have a NUL character")
 		}
 		if in.Literal {
 			continue
 		}
 		if words := strings.Fields(item); len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return in.key(word) == "" }) {
-			return argumentFault("keys", "names %d keys: %s", len(words), item).suggest(`give them as a list: ["%s"]; literal=true types the text`, strings.Join(words, `","`))
+			return reply.Argument("keys", "names %d keys: %s", len(words), item).Suggest(`give them as a list: ["%s"]; literal=true types the text`, strings.Join(words, `","`))
 		}
 		if name, misnamed := misnamedKey(item); misnamed && name == "" {
-			return argumentFault("keys", "names a key that tmux does not have: %s", item).suggest("literal=true types the text")
+			return reply.Argument("keys", "names a key that tmux does not have: %s", item).Suggest("literal=true types the text")
 		} else if misnamed {
-			return argumentFault("keys", "is not tmux's name of a key: %s", item).suggest("use %s; literal=true types the text", name)
+			return reply.Argument("keys", "is not tmux's name of a key: %s", item).Suggest("use %s; literal=true types the text", name)
 		}
 	}
 	return nil
@@ -163,21 +164,21 @@ func (c *call) typing(ctx context.Context, target tmux.Target, item, name string
 }
 
 // unreached returns the fault for a key that tmux would not send as this key.
-func (c *call) unreached(ctx context.Context, name string) *fault {
+func (c *call) unreached(ctx context.Context, name string) *reply.Fault {
 	why := "the program in the pane does not ask for it"
 	if v, err := c.tmux.Version(ctx); err == nil && !tmux.KeyModes.In(v) {
 		why = fmt.Sprintf("tmux %s cannot tell whether the program asks for it", v)
 	}
-	f := faultf(kindUnsupported, "nothing was typed: %s is an extended key, and %s", name, why)
+	f := reply.Faultf(reply.KindUnsupported, "nothing was typed: %s is an extended key, and %s", name, why)
 	switch key := name[strings.LastIndexByte(name[:len(name)-1], '-')+1:]; {
 	case key == "Enter":
-		return f.suggest("M-Enter is sent, and begins a new line in many programs, as a newline in paste_text does")
+		return f.Suggest("M-Enter is sent, and begins a new line in many programs, as a newline in paste_text does")
 	case key == "BTab":
-		return f.suggest("BTab without modifiers is sent")
+		return f.Suggest("BTab without modifiers is sent")
 	case utf8.RuneCountInString(key) == 1 && strings.HasPrefix(name, "S-"):
-		return f.suggest("give the character itself")
+		return f.Suggest("give the character itself")
 	default:
-		return f.suggest("%s and M-%[1]s are sent; literal=true types the text", key)
+		return f.Suggest("%s and M-%[1]s are sent; literal=true types the text", key)
 	}
 }
 
@@ -265,7 +266,7 @@ type sendKeysBatchIn struct {
 
 func (in sendKeysBatchIn) check(c *call) error {
 	if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
-		return argumentFault("operations", "must have 1 to %d items", maxOperations)
+		return reply.Argument("operations", "must have 1 to %d items", maxOperations)
 	}
 	return in.sight.check(c)
 }
@@ -302,7 +303,7 @@ func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op k
 		if id, err = c.sendKeysItem(within, op.keyInput); err == nil && op.Patterns != nil {
 			row.seen, err = c.seeStep(ctx, within, id, in.sight, op.Patterns)
 		}
-		row.ElapsedSeconds = seconds(time.Since(start))
+		row.ElapsedSeconds = reply.Seconds(time.Since(start))
 	}
 	if id != "" {
 		row.PaneID = &id
@@ -311,14 +312,14 @@ func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op k
 		row.Success = true
 		return row
 	}
-	f, _ := faultOf(err)
+	f, _ := reply.FaultOf(err)
 	if errors.Is(within.Err(), context.DeadlineExceeded) && ctx.Err() == nil && row.seen == nil {
-		f.msg = "the batch exceeded its timeout"
+		f.Message = "the batch exceeded its timeout"
 		if id != "" {
-			f.msg += " when only a part was typed"
+			f.Message += " when only a part was typed"
 		}
 	}
-	msg := f.text()
+	msg := f.Text()
 	row.Error = &msg
 	return row
 }
@@ -336,7 +337,7 @@ func (c *call) seeStep(ctx, within context.Context, id tmux.PaneID, in sight, pa
 	seen, err := c.see(ctx, in)
 	c.typedInto = others // later inputs are new again
 	if err == nil && !seen.Found {
-		err = faultf(kindTimeout, "typed, and none of its patterns came: %s", seen.Outcome)
+		err = reply.Faultf(reply.KindTimeout, "typed, and none of its patterns came: %s", seen.Outcome)
 	}
 	return seen, err
 }
@@ -409,7 +410,7 @@ type pasteTextIn struct {
 
 func (in pasteTextIn) check(c *call) error {
 	if in.Text == "" {
-		return argumentFault("text", "must not be empty")
+		return reply.Argument("text", "must not be empty")
 	}
 	if err := checkPaste("text", in.Text, in.Bracket); err != nil {
 		return err

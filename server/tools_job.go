@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -83,10 +84,10 @@ func (in getJobIn) waits() bool { return in.Timeout > 0 }
 
 func (in getJobIn) check(*call) error {
 	if in.Timeout < 0 || math.IsNaN(in.Timeout) {
-		return argumentFault("timeout", "must be 0 or more")
+		return reply.Argument("timeout", "must be 0 or more")
 	}
 	if len(in.JobID) == 0 || len(in.JobID) > maxJobs {
-		return argumentFault("job_id", "must have 1 to %d items", maxJobs)
+		return reply.Argument("job_id", "must have 1 to %d items", maxJobs)
 	}
 	return in.outputSelect.check()
 }
@@ -97,10 +98,10 @@ func (c *call) job(ctx context.Context, id string) (*runner.Job, runPane, error)
 	j, err := runner.Find(id)
 	switch {
 	case errors.Is(err, runner.ErrNoJob):
-		return nil, runPane{}, faultf(kindNotFound, "there is no job %.40q", id).
-			suggest("list_jobs lists the jobs; one is forgotten an hour after its end, or when its tmux server ends")
+		return nil, runPane{}, reply.Faultf(reply.KindNotFound, "there is no job %.40q", id).
+			Suggest("list_jobs lists the jobs; one is forgotten an hour after its end, or when its tmux server ends")
 	case err != nil:
-		return nil, runPane{}, faultf(kindRefused, "the job cannot be read: %v", err)
+		return nil, runPane{}, reply.Faultf(reply.KindRefused, "the job cannot be read: %v", err)
 	}
 	pane, err := c.jobPane(ctx, j)
 	return j, pane, err
@@ -111,8 +112,8 @@ func (c *call) jobPane(ctx context.Context, j *runner.Job) (runPane, error) {
 	gone := j.Socket == c.tmux.SocketPath() && runner.Gone(j.Server)
 	switch {
 	case gone && (err == nil && !j.On(rows[0].on(c)) || errors.Is(err, tmux.ErrNoServer)):
-		return runPane{}, faultf(kindNotFound, "the tmux server of job %s has ended, and the job with it", j.ID()).
-			suggest("list_jobs lists those of the server that runs there now")
+		return runPane{}, reply.Faultf(reply.KindNotFound, "the tmux server of job %s has ended, and the job with it", j.ID()).
+			Suggest("list_jobs lists those of the server that runs there now")
 	case err != nil:
 		return runPane{}, err
 	}
@@ -120,11 +121,11 @@ func (c *call) jobPane(ctx context.Context, j *runner.Job) (runPane, error) {
 	switch {
 	case j.On(pane.on(c)):
 	case j.Socket == c.tmux.SocketPath():
-		return pane, faultf(kindRefused, "job %s runs on another tmux server, process %d, whose socket this one has taken", j.ID(), j.Server).
-			suggest("the user can end that server, or look at the job's pane %s in a terminal that is attached to it", j.Pane)
+		return pane, reply.Faultf(reply.KindRefused, "job %s runs on another tmux server, process %d, whose socket this one has taken", j.ID(), j.Server).
+			Suggest("the user can end that server, or look at the job's pane %s in a terminal that is attached to it", j.Pane)
 	default:
-		return pane, faultf(kindRefused, "job %s runs on the tmux server at %s, and this is another one", j.ID(), j.Socket).
-			suggest("give the socket_name of that server; if that has ended, so has the job")
+		return pane, reply.Faultf(reply.KindRefused, "job %s runs on the tmux server at %s, and this is another one", j.ID(), j.Socket).
+			Suggest("give the socket_name of that server; if that has ended, so has the job")
 	}
 	if pane.ID == "" || pane.Dead || pane.PID != j.Pid {
 		pane = runPane{}
@@ -136,8 +137,8 @@ func (c *call) jobPane(ctx context.Context, j *runner.Job) (runPane, error) {
 func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in outputSelect, out *outputSink, limit time.Duration) (*runResult, error) {
 	before := j.Look()
 	if before.Phase == runner.Waiting {
-		return nil, faultf(kindNotBegun, "job %s has not begun: its shell has not read it", j.ID()).
-			suggest("snapshot_pane shows pane %s", j.Pane)
+		return nil, reply.Faultf(reply.KindNotBegun, "job %s has not begun: its shell has not read it", j.ID()).
+			Suggest("snapshot_pane shows pane %s", j.Pane)
 	}
 	r := &execution{call: c, in: runCommandIn{outputSelect: in}, out: out, limit: limit, start: time.Now(), typed: j.At, found: true, cmd: j.Await(out)}
 	defer r.cmd.Close()
@@ -156,7 +157,7 @@ func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in output
 	res, _ := r.answer(ctx)
 	switch after := j.Look(); {
 	case after.Phase >= runner.Ended:
-		if res.ElapsedSeconds = seconds(after.At.Sub(j.At)); after.Phase == runner.Ended && res.ExitStatus == nil {
+		if res.ElapsedSeconds = reply.Seconds(after.At.Sub(j.At)); after.Phase == runner.Ended && res.ExitStatus == nil {
 			// Its end was not recorded.
 			res.ExitStatus, res.State, res.LinesMissed = &after.Status, jobEnded, true
 		} else if after.Phase == runner.Lost && res.ExitStatus == nil {
@@ -177,7 +178,7 @@ var listJobs = newTool(tool{
 	name: "list_jobs", title: "List Jobs", kind: reads, set: setInput,
 	aim:  nowhere,
 	desc: "List the commands of run_command that run or have ended lately: job, pane, command, state, exit status, age.",
-}, func(ctx context.Context, c *call, in socket) (l list[jobInfo], err error) {
+}, func(ctx context.Context, c *call, in socket) (l reply.List[jobInfo], err error) {
 	c.s.sweepJobs()
 	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true})
 	if err := noneIsEmpty(err); err != nil {
@@ -195,7 +196,7 @@ var listJobs = newTool(tool{
 	}
 	for _, j := range runner.Jobs(rows[0].on(c)) {
 		s := j.Look()
-		info := jobInfo{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: seconds(time.Since(j.At).Round(time.Second))}
+		info := jobInfo{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: reply.Seconds(time.Since(j.At).Round(time.Second))}
 		switch {
 		case s.Phase == runner.Ended:
 			info.State, info.ExitStatus = jobEnded, &s.Status
@@ -221,18 +222,18 @@ type jobInfo struct {
 	AgeSeconds float64     `json:"age_seconds"`
 }
 
-func (j jobInfo) columns() []column[jobInfo] {
-	return []column[jobInfo]{
-		{"job", "", "", func(j jobInfo) string { return j.JobID }},
-		{"pane", "", "", func(j jobInfo) string { return string(j.PaneID) }},
-		{"state", "", "", func(j jobInfo) string {
+func (j jobInfo) Columns() []reply.Column[jobInfo] {
+	return []reply.Column[jobInfo]{
+		{Name: "job", Text: func(j jobInfo) string { return j.JobID }},
+		{Name: "pane", Text: func(j jobInfo) string { return string(j.PaneID) }},
+		{Name: "state", Text: func(j jobInfo) string {
 			if j.ExitStatus != nil {
 				return fmt.Sprintf("exit %d", *j.ExitStatus)
 			}
 			return j.State
 		}},
-		{"age", "", "", func(j jobInfo) string { return elapsed(j.AgeSeconds) }},
-		{"command", "", "", func(j jobInfo) string { return j.Command }},
+		{Name: "age", Text: func(j jobInfo) string { return reply.Elapsed(j.AgeSeconds) }},
+		{Name: "command", Text: func(j jobInfo) string { return j.Command }},
 	}
 }
 
@@ -266,8 +267,8 @@ var cancelJob = newTool(tool{
 			return nil, err
 		}
 		if err := j.Signal(signals[in.Signal]); err != nil && j.Look().Phase == runner.Running {
-			return nil, faultf(kindRefused, "job %s in pane %s cannot be signalled: %v", j.ID(), j.Pane, err).
-				suggest("look at the pane; send_keys with C-c interrupts what runs there")
+			return nil, reply.Faultf(reply.KindRefused, "job %s in pane %s cannot be signalled: %v", j.ID(), j.Pane, err).
+				Suggest("look at the pane; send_keys with C-c interrupts what runs there")
 		}
 	}
 	lines := 20

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -50,11 +51,11 @@ func (c *call) place(ctx context.Context, in scopeSelect, option string) (p plac
 	}
 	switch {
 	case in.Target != "" && in.Scope == "":
-		return p, argumentFault("target", "needs a scope").suggest("the scope is session for a session's name, window for @N, pane for %%N")
+		return p, reply.Argument("target", "needs a scope").Suggest("the scope is session for a session's name, window for @N, pane for %%N")
 	case in.Target != "" && in.Scope == "server":
-		return p, argumentFault("target", "is not for the scope server")
+		return p, reply.Argument("target", "is not for the scope server")
 	case in.Target != "" && in.Global:
-		return p, argumentFault("target", "is one object and global_ is all of them").suggest("leave one out")
+		return p, reply.Argument("target", "is one object and global_ is all of them").Suggest("leave one out")
 	}
 	if global := globalScopes[p.scope]; in.Global && global != "" {
 		p.scope = global
@@ -63,7 +64,7 @@ func (c *call) place(ctx context.Context, in scopeSelect, option string) (p plac
 		return p, nil
 	}
 	if err := p.asked.check(); err != nil {
-		return p, argumentFault("target", "must be @N for a window and %%N for a pane")
+		return p, reply.Argument("target", "must be @N for a window and %%N for a pane")
 	}
 	err = c.find(ctx, &p)
 	return p, err
@@ -125,7 +126,7 @@ func (p *place) do(ctx context.Context, c *call, add func(*tmux.Batch)) (*string
 	case id != "" && !other:
 		return &id, err
 	case p.asked.zero():
-		return nil, faultf(kindNotFound, "the tmux server has no sessions").suggest("create_session makes one")
+		return nil, reply.Faultf(reply.KindNotFound, "the tmux server has no sessions").Suggest("create_session makes one")
 	}
 	return nil, c.missing(ctx, p.asked)
 }
@@ -202,7 +203,7 @@ var setOption = newTool(tool{
 		"looks need the tier destructive; so do user options, except @mcp-*, which are free for notes. Hooks cannot be set.",
 }, func(ctx context.Context, c *call, in setOptionIn) (out optionSet, err error) {
 	if (in.Value == nil) != in.Unset {
-		return out, argumentFault("value", "must be given, or unset be true, and not both")
+		return out, reply.Argument("value", "must be given, or unset be true, and not both")
 	}
 	p, err := c.place(ctx, in.scopeSelect, in.Option)
 	if err != nil {
@@ -254,5 +255,5 @@ func withoutValue(err error, name string, value *string) error {
 	if !found || line != "" && strings.Contains(problem, line) {
 		problem = "bad value"
 	}
-	return &fault{kind: kindTmux, msg: "tmux error: set-option: " + problem + " for " + name, cause: err}
+	return &reply.Fault{Kind: reply.KindTmux, Message: "tmux error: set-option: " + problem + " for " + name, Cause: err}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -12,7 +13,7 @@ var listPanes = newTool(tool{
 	aim: narrows(aWindow),
 	desc: "See which terminals are open: list tmux panes with id, session:window.pane, size, position, running command, directory. All panes of the server, or of one " +
 		"session or window. No screen content: to find text use search_panes.",
-}, func(ctx context.Context, c *call, in listPanesIn) (list[paneInfo], error) {
+}, func(ctx context.Context, c *call, in listPanesIn) (reply.List[paneInfo], error) {
 	return answerList[paneInfo](ctx, c, in.narrowing, tmux.ListPanes{All: true, Filter: c.on.within()}, "pane_id")
 })
 
@@ -62,7 +63,7 @@ var findPaneByPosition = newTool(tool{
 		}
 	}
 	if best == nil {
-		return nil, faultf(kindPane, "there is no pane at the %s of the window", in.Corner)
+		return nil, reply.Faultf(reply.KindPane, "there is no pane at the %s of the window", in.Corner)
 	}
 	return best, nil
 })

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -86,7 +87,7 @@ var resizePane = newTool(tool{
 		cmd.Width = tmux.Cells(*in.Width)
 	}
 	p, err := find[paneInfo](ctx, c, c.on.selection, cmd)
-	if err != nil || !deref(p.PaneFloatingFlag) {
+	if err != nil || !reply.Value(p.PaneFloatingFlag) {
 		return p, err
 	}
 	// tmux takes the sizes of a floating pane with its border.
@@ -115,9 +116,9 @@ type resizePaneIn struct {
 func (in resizePaneIn) check(*call) error {
 	switch sized := in.Height != nil || in.Width != nil; {
 	case sized && in.Zoom != nil:
-		return faultf(kindValidation, "zoom cannot be combined with height or width")
+		return reply.Faultf(reply.KindValidation, "zoom cannot be combined with height or width")
 	case !sized && in.Zoom == nil:
-		return faultf(kindValidation, "resize_pane needs height, width or zoom")
+		return reply.Faultf(reply.KindValidation, "resize_pane needs height, width or zoom")
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ type selectPaneIn struct {
 
 func (in selectPaneIn) check(*call) error {
 	if in.PaneID == "" && in.Direction == "" {
-		return faultf(kindValidation, "select_pane needs pane_id or direction")
+		return reply.Faultf(reply.KindValidation, "select_pane needs pane_id or direction")
 	}
 	return nil
 }
@@ -211,11 +212,11 @@ type swapPaneIn struct {
 func (in swapPaneIn) check(*call) error {
 	switch {
 	case !in.SourcePaneID.Valid():
-		return argumentFault("source_pane_id", "must be a pane's id, such as %%3")
+		return reply.Argument("source_pane_id", "must be a pane's id, such as %%3")
 	case !in.TargetPaneID.Valid():
-		return argumentFault("target_pane_id", "must be a pane's id, such as %%3")
+		return reply.Argument("target_pane_id", "must be a pane's id, such as %%3")
 	case in.SourcePaneID == in.TargetPaneID:
-		return argumentFault("target_pane_id", "must differ from source_pane_id")
+		return reply.Argument("target_pane_id", "must differ from source_pane_id")
 	}
 	return nil
 }
@@ -228,11 +229,11 @@ var killPane = newTool(tool{
 	name: "kill_pane", title: "Kill Pane", kind: destroys, set: setPanes,
 	aim: needs(aPane), harm: ends,
 	desc: "Close a pane and hang up its program. Closing the last pane of a window closes the window.",
-}, func(ctx context.Context, c *call, in killPaneIn) (t paneText, err error) {
+}, func(ctx context.Context, c *call, in killPaneIn) (t reply.PaneText, err error) {
 	if err := c.closes(ctx, tmux.KillPane{Target: c.on.target}); err != nil {
 		return t, err
 	}
-	return paneText{Result: "Pane killed: " + string(in.PaneID), PaneID: string(in.PaneID)}, nil
+	return reply.PaneText{Result: "Pane killed: " + string(in.PaneID), PaneID: string(in.PaneID)}, nil
 })
 
 type killPaneIn struct {
@@ -299,7 +300,7 @@ type setPaneTitleIn struct {
 
 func (in setPaneTitleIn) check(*call) error {
 	if strings.ContainsFunc(in.Title, unicode.IsControl) {
-		return argumentFault("title", "must not contain control characters: tmux would keep the old title")
+		return reply.Argument("title", "must not contain control characters: tmux would keep the old title")
 	}
 	return nil
 }

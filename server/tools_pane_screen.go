@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -16,10 +17,10 @@ var clearPane = newTool(tool{
 	name: "clear_pane", title: "Clear Pane", kind: discards, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
 	desc: "Clear a pane: reset its terminal and discard its screen and scrollback. The program keeps running and does not redraw by itself.",
-}, func(ctx context.Context, c *call, in ofPane) (paneText, error) {
+}, func(ctx context.Context, c *call, in ofPane) (reply.PaneText, error) {
 	target := c.on.target
 	id, err := c.onPane(ctx, target, tmux.SendKeys{Target: target, Reset: true}, tmux.ClearHistory{Target: target})
-	return paneText{Result: "Pane cleared: " + id, PaneID: id}, err
+	return reply.PaneText{Result: "Pane cleared: " + id, PaneID: id}, err
 })
 
 // onPane runs commands and returns which pane their target is.
@@ -39,7 +40,7 @@ var pipePane = newTool(tool{
 	hint: "log output to a file",
 	desc: "Log all further output of a pane to a file, escape sequences included. Without output_path, stop logging. A pane has one pipe: a new one " +
 		"replaces the old. To read output use capture_since.",
-}, func(ctx context.Context, c *call, in pipePaneIn) (t paneText, err error) {
+}, func(ctx context.Context, c *call, in pipePaneIn) (t reply.PaneText, err error) {
 	cmd := tmux.PipePane{Target: c.on.target}
 	what := "Pipe stopped"
 	if in.OutputPath != nil {
@@ -55,7 +56,7 @@ var pipePane = newTool(tool{
 		what = "Piping to " + path
 	}
 	id, err := c.onPane(ctx, cmd.Target, cmd)
-	return paneText{Result: fmt.Sprintf("%s (pane %s)", what, id), PaneID: id}, err
+	return reply.PaneText{Result: fmt.Sprintf("%s (pane %s)", what, id), PaneID: id}, err
 })
 
 type pipePaneIn struct {
@@ -77,7 +78,7 @@ func (in pipePaneIn) check(c *call) error {
 // because the shell that tmux starts fails silently.
 func (s *Server) outputFile(given string) (string, error) {
 	refused := func(why string) (string, error) {
-		return "", argumentFault("output_path", "must be a file that can be written: %s", why)
+		return "", reply.Argument("output_path", "must be a file that can be written: %s", why)
 	}
 	if strings.TrimSpace(given) == "" {
 		return refused("it is blank")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 )
 
@@ -25,7 +26,7 @@ var listPrompts = newTool(tool{
 	name: "list_prompts", title: "List Prompts", kind: reads, set: setPrompts,
 	aim:  nowhere,
 	desc: "List this server's prompts, for clients without prompt support.",
-}, func(_ context.Context, _ *call, in listPromptsIn) (list[promptInfo], error) {
+}, func(_ context.Context, _ *call, in listPromptsIn) (reply.List[promptInfo], error) {
 	var infos []promptInfo
 	for _, p := range prompts {
 		info := promptInfo{Name: p.name, Title: p.title, Description: p.desc, Arguments: []promptInfoItem{}}
@@ -46,7 +47,7 @@ var getPrompt = newTool(tool{
 }, func(_ context.Context, _ *call, in getPromptIn) (promptText, error) {
 	i := slices.IndexFunc(prompts, func(p prompt) bool { return p.name == in.Name })
 	if i < 0 {
-		return promptText{}, faultf(kindNotFound, "there is no prompt of this name").suggest("list_prompts returns the names")
+		return promptText{}, reply.Faultf(reply.KindNotFound, "there is no prompt of this name").Suggest("list_prompts returns the names")
 	}
 	filled, err := prompts[i].render(in.Arguments)
 	return promptText{filled}, err
@@ -57,7 +58,7 @@ type promptText struct {
 	Result string `json:"result" exact:"true"`
 }
 
-func (t promptText) textBlock() string { return t.Result }
+func (t promptText) TextBlock() string { return t.Result }
 
 type getPromptIn struct {
 	Name      string           `json:"name" desc:"from list_prompts"`

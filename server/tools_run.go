@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -33,8 +34,8 @@ var runCommand = newTool(tool{
 	if process, err := processOf(ctx, c.tmux); err != nil {
 		return nil, err
 	} else if !process.Here {
-		return nil, faultf(kindRefused, "what runs in the pane cannot be seen from here: this tmux server's processes have other numbers, as in another container").
-			suggest("send_keys types, wait_for_text waits; or run tmux-mcp where tmux runs")
+		return nil, reply.Faultf(reply.KindRefused, "what runs in the pane cannot be seen from here: this tmux server's processes have other numbers, as in another container").
+			Suggest("send_keys types, wait_for_text waits; or run tmux-mcp where tmux runs")
 	}
 	pane, release, err := c.runTurn(ctx)
 	if err != nil {
@@ -60,9 +61,9 @@ func (in runCommandIn) waits() bool { return !in.Detach }
 func (in runCommandIn) check(*call) error {
 	switch {
 	case strings.TrimSpace(in.Command) == "":
-		return argumentFault("command", "must not be blank")
+		return reply.Argument("command", "must not be blank")
 	case strings.IndexByte(in.Command, 0) >= 0:
-		return argumentFault("command", "must not have a NUL character")
+		return reply.Argument("command", "must not have a NUL character")
 	}
 	return in.outputSelect.check()
 }
@@ -132,8 +133,8 @@ func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case !ok:
-		err = faultf(kindTimeout, "other commands ran in pane %s for %v, and this one was not begun", pane.ID, c.s.cfg.WaitMax).
-			suggest("call again, or use another pane")
+		err = reply.Faultf(reply.KindTimeout, "other commands ran in pane %s for %v, and this one was not begun", pane.ID, c.s.cfg.WaitMax).
+			Suggest("call again, or use another pane")
 	case waited:
 		pane, err = c.lookAt(ctx, atPane(pane.ID))
 	}
@@ -301,11 +302,11 @@ func (r *execution) prepare(ctx context.Context) error {
 	}
 	switch {
 	case runner.NoSpace(err):
-		return faultf(kindRefused, "the command has not run: no space left in %s", r.s.files.Home()).
-			suggest("free some space there, or set TMPDIR to a directory that has some and start this server again")
+		return reply.Faultf(reply.KindRefused, "the command has not run: no space left in %s", r.s.files.Home()).
+			Suggest("free some space there, or set TMPDIR to a directory that has some and start this server again")
 	case errors.Is(err, runner.ErrNoHome):
-		return faultf(kindRefused, "%v", err).
-			suggest("remove or rename what is in the way, or set TMPDIR to a directory of your own with mode 0700 and start this server again")
+		return reply.Faultf(reply.KindRefused, "%v", err).
+			Suggest("remove or rename what is in the way, or set TMPDIR to a directory of your own with mode 0700 and start this server again")
 	}
 	return err
 }
@@ -321,8 +322,8 @@ func (r *execution) writeFiles(visible bool) error {
 	if err = cmd.Write(r.shell, strings.ReplaceAll(r.in.Command, "\r\n", "\n"), record); err != nil {
 		err = fmt.Errorf("write the command: %w", err)
 	} else if reach := r.shell.Reaches(cmd); reach != nil {
-		err = faultf(kindRefused, "%s in pane %s %v, so it cannot read the command", r.program(), r.pane.ID, reach).
-			suggest("send_keys types into it, wait_for_text waits")
+		err = reply.Faultf(reply.KindRefused, "%s in pane %s %v, so it cannot read the command", r.program(), r.pane.ID, reach).
+			Suggest("send_keys types into it, wait_for_text waits")
 	} else if !visible {
 		err = cmd.Record(r.out)
 	}
@@ -368,7 +369,7 @@ func (r *execution) begin(ctx context.Context) error {
 		}
 		return cmds, err
 	})
-	var refused *fault
+	var refused *reply.Fault
 	if err != nil && !errors.As(err, &refused) {
 		r.unpipe(ctx) // recording may have begun
 	}
@@ -387,21 +388,21 @@ func (r *execution) notBegun(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	waited := time.Since(r.start).Round(time.Millisecond)
-	f := faultf(kindNotBegun, "the command has not run: %s in pane %s did not begin it within %v, and will not", r.program(), r.pane.ID, waited)
+	f := reply.Faultf(reply.KindNotBegun, "the command has not run: %s in pane %s did not begin it within %v, and will not", r.program(), r.pane.ID, waited)
 	if dir, full := r.cmd.NoSpace(); full {
-		f = faultf(kindNotBegun, "the command has not run: no space left in %s", dir)
+		f = reply.Faultf(reply.KindNotBegun, "the command has not run: no space left in %s", dir)
 	}
 	switch {
 	case r.shell.Held():
-		f = f.suggest("the terminal holds back the shell's output, as after C-s: send_keys with C-q lets it go on")
+		f = f.Suggest("the terminal holds back the shell's output, as after C-s: send_keys with C-q lets it go on")
 	case !r.idle(): // what it does may not be known
-		f = f.suggest("if C-s has stopped the output, send_keys with C-q lets it go on")
+		f = f.Suggest("if C-s has stopped the output, send_keys with C-q lets it go on")
 	}
 	if r.result.PaneGone {
-		return faultf(kindPaneGone, "the command has not run: pane %s ended before it began", r.pane.ID)
+		return reply.Faultf(reply.KindPaneGone, "the command has not run: pane %s ended before it began", r.pane.ID)
 	}
 	if r.lookAgain(ctx) == nil {
-		f = f.showing("the pane shows", r.pane.lastSeen())
+		f = f.Showing("the pane shows", r.pane.lastSeen())
 		if r.idle() {
 			_ = r.freshLine(ctx)
 		}
@@ -497,8 +498,8 @@ func (r *execution) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 		if r.result.State = jobLost; r.found {
 			return true, nil
 		}
-		return true, faultf(kindRefused, "the shell in pane %s ended before the command did", r.pane.ID).
-			suggest("capture_pane shows what it printed")
+		return true, reply.Faultf(reply.KindRefused, "the shell in pane %s ended before the command did", r.pane.ID).
+			Suggest("capture_pane shows what it printed")
 	case s.Phase >= runner.Ended:
 		if l.quiet++; marks && l.came != r.cmd.Came() {
 			l.quiet, l.came = 0, r.cmd.Came()

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -38,9 +39,9 @@ var searchPanes = newTool(tool{
 		deep := in
 		deep.ContentStart = &start
 		candidates = slices.DeleteFunc(candidates, func(p paneMatch) bool { return p.History == 0 })
-		var f *fault
+		var f *reply.Fault
 		switch found, err = c.search(ctx, candidates, deep, m, false); {
-		case errors.As(err, &f) && f.kind == kindRefused: // it would take too long
+		case errors.As(err, &f) && f.Kind == reply.KindRefused: // it would take too long
 			found = nil
 		case err != nil:
 			return nil, err
@@ -313,7 +314,7 @@ func inPieces(ctx context.Context, srv *tmux.Server, capture tmux.CapturePane, s
 		}
 		out, from, tries = append(out, *text...), int(end)+1, 0
 		if len(out) > most {
-			return nil, faultf(kindRefused, "these lines have more than %d MB", most>>20).suggest("ask for fewer of them, by the first and the last")
+			return nil, reply.Faultf(reply.KindRefused, "these lines have more than %d MB", most>>20).Suggest("ask for fewer of them, by the first and the last")
 		}
 	}
 	return out, nil

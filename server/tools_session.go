@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/server/internal/lost"
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -17,7 +19,7 @@ var listSessions = newTool(tool{
 	aim: nowhere,
 	desc: "List tmux sessions: id, name, number of windows and attached clients, active pane. Start here to see what is running; list_panes shows the " +
 		"terminals in them.",
-}, func(ctx context.Context, c *call, in listSessionsIn) (list[sessionInfo], error) {
+}, func(ctx context.Context, c *call, in listSessionsIn) (reply.List[sessionInfo], error) {
 	return answerList[sessionInfo](ctx, c, narrowing{Filters: in.Filters, paging: in.paging}, tmux.ListSessions{})
 })
 
@@ -51,8 +53,8 @@ var getServerInfo = newTool(tool{
 }, func(ctx context.Context, c *call, in socket) (serverInfo, error) {
 	info, err := infoOf(ctx, c.tmux)
 	if err == nil && !info.IsAlive {
-		if text, hint := lost(info.SocketPath); text != "" {
-			c.besides.note("%s: %s", text, hint)
+		if text, hint := lost.Server(info.SocketPath); text != "" {
+			c.besides.Note("%s: %s", text, hint)
 		}
 	}
 	return info, err
@@ -82,7 +84,7 @@ var listServers = newTool(tool{
 	name: "list_servers", title: "List tmux Servers", kind: reads, set: setSessions,
 	aim:  nowhere,
 	desc: "Find running tmux servers (sockets) of this user, when there may be more than the configured one. Use a socket_name it returns in other tools.",
-}, func(ctx context.Context, c *call, in listServersIn) (l list[serverInfo], err error) {
+}, func(ctx context.Context, c *call, in listServersIn) (l reply.List[serverInfo], err error) {
 	servers, err := c.s.servers(in.ExtraSocketPaths)
 	if err != nil {
 		return l, err
@@ -124,7 +126,7 @@ func (s *Server) servers(extra []string) ([]*tmux.Server, error) {
 	dir := tmux.SocketDir(s.cfg.Env)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, faultf(kindTmux, "cannot list the sockets of tmux: %v", err)
+		return nil, reply.Faultf(reply.KindTmux, "cannot list the sockets of tmux: %v", err)
 	}
 	paths := make([]string, 0, len(entries)+len(extra))
 	for _, e := range entries {
@@ -135,7 +137,7 @@ func (s *Server) servers(extra []string) ([]*tmux.Server, error) {
 	for i, p := range append(paths, extra...) {
 		info, err := os.Stat(p)
 		if err == nil && info.Mode().Type() != os.ModeSocket && i >= len(entries) {
-			return nil, argumentFault("extra_socket_paths", "has %s, which is not a socket (%v)", p, info.Mode())
+			return nil, reply.Argument("extra_socket_paths", "has %s, which is not a socket (%v)", p, info.Mode())
 		}
 		if err != nil || info.Mode().Type() != os.ModeSocket || seen[realPath(p)] {
 			continue
@@ -190,7 +192,7 @@ var listClients = newTool(tool{
 	aim:  narrows(aSession),
 	hint: "is a user watching",
 	desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Use it to find out whether a user is watching a pane.",
-}, func(ctx context.Context, c *call, in listInSession) (l list[clientInfo], err error) {
+}, func(ctx context.Context, c *call, in listInSession) (l reply.List[clientInfo], err error) {
 	only, err := tokensFor[clientInfo](c, in.narrowing, "client_name", "client_session", "session_id")
 	if err != nil {
 		return l, err
@@ -203,7 +205,7 @@ var listClients = newTool(tool{
 	rows := *clients
 	if s := c.on.selection; !s.zero() {
 		rows = slices.DeleteFunc(rows, func(r clientInfo) bool {
-			return s.session != "" && deref(r.SessionID) != s.session || s.session == "" && or(r.ClientSession, "") != s.name
+			return s.session != "" && reply.Value(r.SessionID) != s.session || s.session == "" && reply.ValueOr(r.ClientSession, "") != s.name
 		})
 		if len(rows) == 0 {
 			if _, err := find[sessionInfo](ctx, c, s); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -36,7 +37,7 @@ var createSession = newTool(tool{
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, faultf(kindTmux, "tmux made no session").suggest("its configuration may end the server: start it by hand with tmux new-session to see what it says")
+		return nil, reply.Faultf(reply.KindTmux, "tmux made no session").Suggest("its configuration may end the server: start it by hand with tmux new-session to see what it says")
 	}
 	s := &createdSession{sessionInfo: rows[0]}
 	if err := c.resizeFirst(ctx, s.SessionID, in.X, in.Y); err != nil {
@@ -53,7 +54,7 @@ var createSession = newTool(tool{
 // untilServerEnds creates a session. A tmux server that has just lost its last one may
 // still be exiting, and take the command with it; then it is tried again.
 func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
-	if f := lostFault(c.tmux.SocketPath()); f != nil {
+	if f := reply.LostFault(c.tmux.SocketPath()); f != nil {
 		return f
 	}
 	err := create()
@@ -103,7 +104,7 @@ type createSessionIn struct {
 // checkSessionName refuses names that targets cannot express or tmux before 3.7 changes.
 func checkSessionName(argument, name string) error {
 	if name == "" || strings.ContainsAny(name, ":.") {
-		return argumentFault(argument, "must not be empty or contain a colon or period")
+		return reply.Argument(argument, "must not be empty or contain a colon or period")
 	}
 	return nil
 }
@@ -141,7 +142,7 @@ var killSession = newTool(tool{
 	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,
 	aim: needs(aSession), harm: ends,
 	desc: "Kill a tmux session: close its windows and hang up the programs in them. Windows linked into other sessions survive.",
-}, func(ctx context.Context, c *call, in ofSession) (t text, err error) {
+}, func(ctx context.Context, c *call, in ofSession) (t reply.Text, err error) {
 	var b tmux.Batch
 	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
 	tmux.Add(&b, tmux.KillSession{Target: c.on.target})
@@ -149,7 +150,7 @@ var killSession = newTool(tool{
 		return t, err
 	}
 	for _, row := range *before {
-		t.Result = fmt.Sprintf("Session killed: %s (%s)", row.SessionID, named("", row.SessionName, "()"))
+		t.Result = fmt.Sprintf("Session killed: %s (%s)", row.SessionID, reply.Named("", row.SessionName, "()"))
 	}
 	return t, nil
 })
@@ -158,9 +159,9 @@ var killServer = newTool(tool{
 	name: "kill_server", title: "Kill tmux Server", kind: destroys, set: setSessions,
 	aim: wholeServer, harm: ends,
 	desc: "Kill the tmux server with all its sessions and hang up the programs in them. Not an error if no server is running.",
-}, func(ctx context.Context, c *call, in socket) (t text, err error) {
+}, func(ctx context.Context, c *call, in socket) (t reply.Text, err error) {
 	if _, err := c.tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {
-		if f := lostFault(c.tmux.SocketPath()); f != nil {
+		if f := reply.LostFault(c.tmux.SocketPath()); f != nil {
 			return t, f
 		}
 		t.Result = "No tmux server ran on " + c.tmux.SocketPath()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -63,13 +64,13 @@ func (in waitForTextIn) selection() selection {
 
 func (in waitForTextIn) check(*call) error {
 	if in.Interval > maxWait.Seconds() {
-		return argumentFault("interval", "must be at most %v seconds", maxWait.Seconds())
+		return reply.Argument("interval", "must be at most %v seconds", maxWait.Seconds())
 	}
 	if in.Panes != nil && len(in.Panes) == 0 {
-		return argumentFault("panes", "must name at least one pane")
+		return reply.Argument("panes", "must name at least one pane")
 	}
 	if len(in.Panes) > 0 && !in.paneSelect.selection().zero() {
-		return argumentFault("panes", "cannot be combined with another target").suggest("name all panes in panes")
+		return reply.Argument("panes", "cannot be combined with another target").Suggest("name all panes in panes")
 	}
 	return nil
 }
@@ -79,7 +80,7 @@ func (in waitForTextIn) wanted() (states []agents.State, err error) {
 	for _, name := range in.State {
 		s := agents.State(name)
 		if !slices.Contains([]agents.State{agents.Working, agents.Asks, agents.Idle, agents.Ended}, s) {
-			return nil, argumentFault("state", "must be working, asks, idle or ended, not %q", name)
+			return nil, reply.Argument("state", "must be working, asks, idle or ended, not %q", name)
 		}
 		states = append(states, s)
 	}
@@ -118,11 +119,11 @@ func (c *call) panesNamed(ctx context.Context, argument string, names []string) 
 			}
 		}
 		if !found {
-			return nil, faultf(kindPane, "%s: there is no pane or session %q", argument, name).suggest("list_panes shows what there is")
+			return nil, reply.Faultf(reply.KindPane, "%s: there is no pane or session %q", argument, name).Suggest("list_panes shows what there is")
 		}
 	}
 	if len(ids) > maxAwaited {
-		return nil, argumentFault(argument, "names %d panes; the limit is %d", len(ids), maxAwaited)
+		return nil, reply.Argument(argument, "names %d panes; the limit is %d", len(ids), maxAwaited)
 	}
 	return ids, nil
 }
@@ -142,7 +143,7 @@ func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 		return nil, err
 	}
 	if on, ok := c.on.target.(tmux.PaneID); len(in.Panes) > 0 || ok && on != at.mark.Pane {
-		return nil, argumentFault("since", "is a cursor of pane %s, and the wait is for another", at.mark.Pane).suggest("leave the target out")
+		return nil, reply.Argument("since", "is a cursor of pane %s, and the wait is for another", at.mark.Pane).Suggest("leave the target out")
 	}
 	return func(tmux.PaneID) begin { return begin{bookmark: at, given: true} }, nil
 }
@@ -150,7 +151,7 @@ func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 // matchers returns what finds the patterns of an argument.
 func (c *call) matchers(ctx context.Context, argument string, patterns []string, regex, matchCase bool) (all []*matcher, err error) {
 	if len(patterns) > maxPatterns {
-		return nil, argumentFault(argument, "takes at most %d patterns", maxPatterns)
+		return nil, reply.Argument(argument, "takes at most %d patterns", maxPatterns)
 	}
 	for _, p := range patterns {
 		m, err := newMatcher(argument, p, regex, matchCase)
@@ -219,12 +220,12 @@ func (w *await) result(ctx context.Context) *waitForTextResult {
 		}
 	}
 	most, size := 20, 2000
-	matched, _, _ := limited(p.matched, &most, &size)
+	matched, _, _ := reply.Limited(p.matched, &most, &size)
 	shown, cut := p.shown()
 	r := &waitForTextResult{
 		State: string(p.state), Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, shown...), LinesCut: cut,
 		SawNewOutput: p.drew, AlternateScreen: p.alt, LinesMissed: p.missed, PaneID: p.id,
-		ElapsedSeconds: seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Others: []otherPane{},
+		ElapsedSeconds: reply.Seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Others: []otherPane{},
 	}
 	if p.outcome != outcomeGone {
 		r.Cursor = w.c.cursorFor(p.look, p.prompt)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -10,7 +11,7 @@ var listWindows = newTool(tool{
 	name: "list_windows", title: "List tmux Windows", kind: reads, set: setWindows, core: true,
 	aim:  narrows(aSession),
 	desc: "List tmux windows (tabs of a session): id, session:index, name, size, number of panes, active pane. No screen content: to find text use search_panes.",
-}, func(ctx context.Context, c *call, in listInSession) (list[windowInfo], error) {
+}, func(ctx context.Context, c *call, in listInSession) (reply.List[windowInfo], error) {
 	return answerList[windowInfo](ctx, c, in.narrowing, tmux.ListWindows{All: true, Filter: c.on.within()}, "window_id")
 })
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -86,7 +87,7 @@ type selectWindowIn struct {
 
 func (in selectWindowIn) check(*call) error {
 	if in.WindowID == "" && in.WindowIndex == "" && in.Direction == "" {
-		return faultf(kindValidation, "select_window needs window_id, window_index or direction")
+		return reply.Faultf(reply.KindValidation, "select_window needs window_id, window_index or direction")
 	}
 	return nil
 }
@@ -109,11 +110,11 @@ var killWindow = newTool(tool{
 	name: "kill_window", title: "Kill tmux Window", kind: destroys, set: setWindows,
 	aim: needs(aWindow), harm: ends,
 	desc: "Close a tmux window and hang up the programs in its panes, in every session it is linked into.",
-}, func(ctx context.Context, c *call, in killWindowIn) (t text, err error) {
+}, func(ctx context.Context, c *call, in killWindowIn) (t reply.Text, err error) {
 	if err := c.closes(ctx, tmux.KillWindow{Target: c.on.target}); err != nil {
 		return t, err
 	}
-	return text{"Window killed: " + string(in.WindowID)}, nil
+	return reply.Text{Result: "Window killed: " + string(in.WindowID)}, nil
 })
 
 type killWindowIn struct {
@@ -146,7 +147,7 @@ var selectLayout = newTool(tool{
 	w, err := find[windowInfo](ctx, c, c.on.selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
 	if errors.Is(err, tmux.ErrUnmet) {
 		if w, err = find[windowInfo](ctx, c, c.on.selection); err == nil {
-			err = argumentFault("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
+			err = reply.Argument("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
 		}
 	}
 	return w, err
@@ -178,7 +179,7 @@ func checkMainSize(argument, layout string, size splitSize) error {
 	if size == "" || mainSizeOptions[layout] != "" {
 		return nil
 	}
-	return argumentFault(argument, "is for the layouts main-horizontal, main-vertical and their mirrored ones")
+	return reply.Argument(argument, "is for the layouts main-horizontal, main-vertical and their mirrored ones")
 }
 
 // setMainSize returns the command that sets the size of the main pane in a layout.
@@ -195,8 +196,8 @@ func panesOfLayout(text string) (int, error) {
 	}
 	cell, err := tmux.ParseLayout(layout)
 	if err != nil {
-		return 0, &fault{kind: kindValidation, msg: err.Error(), cause: err,
-			suggestion: "a layout is a name, such as tiled, or a window_layout that a tool has returned"}
+		return 0, &reply.Fault{Kind: reply.KindValidation, Message: err.Error(), Cause: err,
+			Suggestion: "a layout is a name, such as tiled, or a window_layout that a tool has returned"}
 	}
 	return cell.Panes(), nil
 }
@@ -218,7 +219,7 @@ type resizeWindowIn struct {
 
 func (in resizeWindowIn) check(*call) error {
 	if in.Width == 0 && in.Height == 0 {
-		return faultf(kindValidation, "resize_window needs width or height")
+		return reply.Faultf(reply.KindValidation, "resize_window needs width or height")
 	}
 	return nil
 }
@@ -311,7 +312,7 @@ type moveWindowIn struct {
 
 func (in moveWindowIn) check(*call) error {
 	if in.DestinationIndex != "" && !isIndex(in.DestinationIndex) {
-		return argumentFault("destination_index", "must be a number")
+		return reply.Argument("destination_index", "must be a number")
 	}
 	return nil
 }

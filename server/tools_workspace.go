@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -85,7 +86,7 @@ func (in buildWorkspaceIn) check(c *call) error {
 		return err
 	}
 	if len(in.Windows) == 0 {
-		return argumentFault("windows", "must have at least one window")
+		return reply.Argument("windows", "must have at least one window")
 	}
 	n := 0
 	for i, w := range in.Windows {
@@ -98,16 +99,16 @@ func (in buildWorkspaceIn) check(c *call) error {
 			case err != nil:
 				return err
 			case panes > 0 && panes != max(1, len(w.Panes)):
-				return argumentFault(where+"layout", "is of %d panes, and the window has %d", panes, max(1, len(w.Panes)))
+				return reply.Argument(where+"layout", "is of %d panes, and the window has %d", panes, max(1, len(w.Panes)))
 			}
 		}
 		for j, p := range w.Panes {
 			if strings.IndexByte(p.Command, 0) >= 0 {
-				return argumentFault(fmt.Sprintf("%spanes[%d].command", where, j), "must not have a NUL character")
+				return reply.Argument(fmt.Sprintf("%spanes[%d].command", where, j), "must not have a NUL character")
 			}
 		}
 		if n += max(1, len(w.Panes)); n > maxWorkspacePanes {
-			return argumentFault("windows", "must not have more than %d panes in all", maxWorkspacePanes)
+			return reply.Argument("windows", "must not have more than %d panes in all", maxWorkspacePanes)
 		}
 	}
 	return nil
@@ -135,27 +136,27 @@ type builtPane struct {
 	Problem *string `json:"problem" exact:"true"`
 }
 
-func (w *workspace) view() view {
+func (w *workspace) View() reply.View {
 	if len(w.Plan) > 0 {
-		return view{facts: []string{"the plan; nothing was built"}, lines: w.Plan, head: true}
+		return reply.View{Facts: []string{"the plan; nothing was built"}, Lines: w.Plan, Head: true}
 	}
-	var v view
+	var v reply.View
 	window, windows := tmux.WindowID(""), 0
-	v.head = true
+	v.Head = true
 	for _, p := range w.Panes {
 		if p.WindowID != window {
 			window = p.WindowID
 			windows++
-			v.lines = append(v.lines, legible(fmt.Sprintf("%s %d %s", window, p.WindowIndex, p.WindowName), ""))
+			v.Lines = append(v.Lines, reply.Legible(fmt.Sprintf("%s %d %s", window, p.WindowIndex, p.WindowName), ""))
 		}
-		line := strings.TrimRight(fmt.Sprintf("%s %s in %s %s", p.PaneID, or(p.CurrentCommand, "-"), or(p.CurrentPath, "-"), p.Title), " ")
+		line := strings.TrimRight(fmt.Sprintf("%s %s in %s %s", p.PaneID, reply.ValueOr(p.CurrentCommand, "-"), reply.ValueOr(p.CurrentPath, "-"), p.Title), " ")
 		if p.Problem != nil {
 			line += ": " + *p.Problem
 		}
-		v.lines = append(v.lines, legible(line, ""))
+		v.Lines = append(v.Lines, reply.Legible(line, ""))
 	}
-	v.fact("session %s %s", w.SessionID, named("", w.SessionName, ""))
-	v.fact("%s, %s", count(windows, "window"), count(len(w.Panes), "pane"))
+	v.Fact("session %s %s", w.SessionID, reply.Named("", w.SessionName, ""))
+	v.Fact("%s, %s", reply.Count(windows, "window"), reply.Count(len(w.Panes), "pane"))
 	return v
 }
 
@@ -230,8 +231,8 @@ func (b *builder) begin(ctx context.Context) error {
 		return err
 	})
 	if errors.Is(err, tmux.ErrExists) {
-		f, _ := faultOf(err)
-		return f.suggest("append=true adds the windows to it")
+		f, _ := reply.FaultOf(err)
+		return f.Suggest("append=true adds the windows to it")
 	}
 	if err != nil && b.made {
 		b.undo(ctx)
@@ -364,9 +365,9 @@ func (b *builder) vanished(err error) error {
 	if !b.made || !isGone(err) {
 		return err
 	}
-	f := faultf(kindPaneGone, "a program ended at once, and session %s with it: nothing is left", b.in.SessionName).
-		suggest("run_command in a pane with a shell shows why")
-	f.cause = err
+	f := reply.Faultf(reply.KindPaneGone, "a program ended at once, and session %s with it: nothing is left", b.in.SessionName).
+		Suggest("run_command in a pane with a shell shows why")
+	f.Cause = err
 	return f
 }
 
@@ -403,8 +404,8 @@ func (b *builder) noRoom(err error) error {
 		if p.row != nil && len(*p.row) > 0 {
 			continue
 		}
-		f := faultf(kindRefused, "windows[%d] has no room for panes[%d]", p.window, p.index).suggest("give the session more columns (x) and rows (y), or the window fewer panes")
-		f.cause = err
+		f := reply.Faultf(reply.KindRefused, "windows[%d] has no room for panes[%d]", p.window, p.index).Suggest("give the session more columns (x) and rows (y), or the window fewer panes")
+		f.Cause = err
 		return f
 	}
 	return err
@@ -436,7 +437,7 @@ func (b *builder) start(ctx context.Context) error {
 			} else {
 				var ended string
 				if ended, problems[i] = b.ended(ctx, &paneInfo{PaneID: p.id()}, p.Shell); ended != "" {
-					problems[i] = faultf(kindPaneGone, "%s", ended)
+					problems[i] = reply.Faultf(reply.KindPaneGone, "%s", ended)
 				}
 			}
 		})
@@ -446,7 +447,7 @@ func (b *builder) start(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	for _, err := range problems {
-		var refused *fault
+		var refused *reply.Fault
 		if err != nil && !errors.As(err, &refused) && !errors.Is(err, tmux.ErrNotFound) { // of a pane that is not in the rows
 			return err
 		}
@@ -464,11 +465,11 @@ func (b *builder) start(ctx context.Context) error {
 		if at := slices.IndexFunc(rows, func(r builtPane) bool { return r.PaneID == p.id() }); at >= 0 {
 			row = rows[at]
 		} else if problems[i] == nil || isGone(problems[i]) {
-			problems[i] = faultf(kindPaneGone, "its program has ended, and pane %s is gone", p.id())
+			problems[i] = reply.Faultf(reply.KindPaneGone, "its program has ended, and pane %s is gone", p.id())
 		}
 		row.Title = p.Title
 		if problems[i] != nil {
-			text := said(problems[i].Error())
+			text := reply.Said(problems[i].Error())
 			row.Problem = &text
 		}
 		b.out.Panes = append(b.out.Panes, row)
@@ -508,10 +509,10 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 		if fresh, err := e.becomesFresh(ctx, 30*time.Millisecond); err != nil {
 			return err
 		} else if !fresh && !e.atPrompt() {
-			return faultf(kindRefused, "command not typed: %s shows no prompt", e.program())
+			return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", e.program())
 		}
 	case e.shell.IsShell():
-		return faultf(kindRefused, "command not typed: %s shows no prompt", e.program())
+		return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", e.program())
 	}
 	text := strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(strings.TrimRight(p.Command, "\r\n")) + "\r"
 	return b.typeIntoMade(ctx, p.id(), echoOf(text), func(target tmux.Target) ([]tmux.Command, error) {
@@ -543,7 +544,7 @@ func (b *builder) plan(ctx context.Context, there bool) error {
 	}
 	for _, p := range b.panes {
 		if p.Command != "" {
-			b.out.Plan = append(b.out.Plan, fmt.Sprintf("# type into windows[%d].panes[%d], once it is ready: %s", p.window, p.index, oneLine(p.Command)))
+			b.out.Plan = append(b.out.Plan, fmt.Sprintf("# type into windows[%d].panes[%d], once it is ready: %s", p.window, p.index, reply.OneLine(p.Command)))
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -97,7 +98,7 @@ func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
 		rests := time.Since(read) >= typedPause
 		switch {
 		case read.Sub(start) >= unread:
-			return faultf(kindTimeout, "its program has not read the paste in %v, and Enter was not pressed", unread)
+			return reply.Faultf(reply.KindTimeout, "its program has not read the paste in %v, and Enter was not pressed", unread)
 		case rests && (!moved.IsZero() && time.Since(moved) >= typedPause || moved.IsZero() && time.Since(start) >= unseen || time.Since(read) >= most):
 			return nil
 		}

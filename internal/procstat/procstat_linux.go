@@ -34,9 +34,19 @@ const (
 	ticksPerSecond = 100    // USER_HZ, the same on every architecture
 )
 
+// File returns the path of a file of a process, such as its environ.
+func File(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
+
+// Program returns the executable of a process; its old path if that was replaced, "" if it
+// cannot be read.
+func Program(pid int) string {
+	exe, _ := os.Readlink(File(pid, "exe"))
+	return strings.TrimSuffix(exe, " (deleted)")
+}
+
 // Of reads the state of a process.
 func Of(pid int) (p Process, err error) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	stat, err := os.ReadFile(File(pid, "stat"))
 	if err != nil {
 		return p, err
 	}

@@ -1,4 +1,4 @@
-package server
+package reply
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func TestWhatIsInvisibleIsShownByItsNumber(t *testing.T) {
 		"\u00ad\u061c\u180e":    `\u00ad\u061c\u180e`,
 		"\u115f\u3164\uffa0":    `\u115f\u3164\uffa0`,
 	} {
-		if got := legible(text, ""); got != want {
+		if got := Legible(text, ""); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
 	}
@@ -46,21 +46,21 @@ func FuzzLegibleJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, screen, key string) {
 		name, screen, key = strings.ToValidUTF8(name, ""), strings.ToValidUTF8(screen, ""), strings.ToValidUTF8(key, "")
-		in := list[row]{Total: 1, Result: []row{{name, map[string]string{key: name}, map[string]string{key: screen}, []string{screen, name}, &name, 1.5}}}
-		raw, err := in.encode()
+		in := List[row]{Total: 1, Result: []row{{name, map[string]string{key: name}, map[string]string{key: screen}, []string{screen, name}, &name, 1.5}}}
+		raw, err := in.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out list[row]
-		raw, err = legibleJSON(raw, reflect.TypeOf(in))
+		var out List[row]
+		raw, err = LegibleJSON(raw, reflect.TypeOf(in))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(raw, &out); err != nil {
 			t.Fatalf("%v of %s", err, raw)
 		}
-		shown := legible(name, "")
-		want := list[row]{Total: 1, Result: []row{{shown, map[string]string{legible(key, ""): shown}, map[string]string{key: screen}, []string{screen, name}, &shown, 1.5}}}
+		shown := Legible(name, "")
+		want := List[row]{Total: 1, Result: []row{{shown, map[string]string{Legible(key, ""): shown}, map[string]string{key: screen}, []string{screen, name}, &shown, 1.5}}}
 		if !reflect.DeepEqual(out, want) {
 			t.Errorf("%+v is shown as %+v", in, out)
 		}

@@ -1,4 +1,4 @@
-package server
+package reply
 
 import (
 	"context"
@@ -12,25 +12,25 @@ import (
 	"tmuxmcp/server/params"
 )
 
-// maxResult bounds any result, in bytes of its JSON.
-const maxResult = 1_000_000
+// MaxResult bounds any result, in bytes of its JSON.
+const MaxResult = 1_000_000
 
-// limit bounds what is not bounded already, as text is by [view.text]. It keeps the tail of
+// Limit bounds what is not bounded already, as text is by [View.Text]. It keeps the tail of
 // a result that is too large, since what a terminal printed last matters most. Text loses
 // its beginning and a list its first items; structured content keeps its shape, and the
 // text block says how much was removed.
-func (s *Server) limit(ctx context.Context, res *mcp.CallToolResult) *mcp.CallToolResult {
-	most := maxResult
-	if s.cfg.Results == ResultsJSON {
-		most = s.budgetIn(ctx)
+func (f Form) Limit(ctx context.Context, res *mcp.CallToolResult) *mcp.CallToolResult {
+	most := MaxResult
+	if f.Results == ResultsJSON {
+		most = f.Room(ctx)
 	}
-	whole := Text(res)
+	whole := TextOf(res)
 	raw, structured := res.StructuredContent.(json.RawMessage)
 	if len(whole)+len(raw) <= most {
 		return res
 	}
 	limited := *res
-	kept := tail(whole, most/2-100)
+	kept := Tail(whole, most/2-100)
 	if structured {
 		shrunk := shrink(raw, most/2-100)
 		limited.StructuredContent = shrunk
@@ -84,7 +84,7 @@ func shorter(value json.RawMessage, bytes int) json.RawMessage {
 	case json.Unmarshal(value, &text) == nil && text != "":
 		// Escapes make the JSON longer than the text.
 		keep := len(text) - max(1, bytes*len(text)/len(value))
-		short, err = params.Marshal(tail(text, max(0, keep)))
+		short, err = params.Marshal(Tail(text, max(0, keep)))
 	case json.Unmarshal(value, &items) == nil && len(items) > 0:
 		for len(items) > 1 && bytes > 0 {
 			bytes -= len(items[0]) + 1
@@ -105,8 +105,8 @@ func shorter(value json.RawMessage, bytes int) json.RawMessage {
 	return short
 }
 
-// tail returns the last n bytes of s, without cutting a character in two.
-func tail(s string, n int) string {
+// Tail returns the last n bytes of s, without cutting a character in two.
+func Tail(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -117,8 +117,8 @@ func tail(s string, n int) string {
 	return s
 }
 
-// head returns the first n bytes of s, without cutting a character in two.
-func head(s string, n int) string {
+// Head returns the first n bytes of s, without cutting a character in two.
+func Head(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -128,15 +128,15 @@ func head(s string, n int) string {
 	return s[:n]
 }
 
-// limited keeps the last lines: at most maxLines, and at most maxBytes when joined; nil
+// Limited keeps the last lines: at most maxLines, and at most maxBytes when joined; nil
 // means no limit. It returns how many lines and bytes it omitted.
-func limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, cutBytes int) {
-	kept, _ = lastLines(lines, maxLines)
+func Limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, cutBytes int) {
+	kept, _ = LastLines(lines, maxLines)
 	if maxBytes != nil && len(kept) > 0 {
-		n := max(1, fitting(kept, *maxBytes+1, lineSize))
+		n := max(1, Fitting(kept, *maxBytes+1, lineSize))
 		kept = slices.Clone(kept[len(kept)-n:])
 		if n == 1 {
-			kept[0] = tail(kept[0], *maxBytes)
+			kept[0] = Tail(kept[0], *maxBytes)
 		}
 	}
 	for _, l := range lines {
@@ -148,9 +148,9 @@ func limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, 
 	return kept, len(lines) - len(kept), cutBytes
 }
 
-// fitting returns how many of the last lines fit in room bytes. size returns the size of a
+// Fitting returns how many of the last lines fit in room bytes. size returns the size of a
 // line.
-func fitting(lines []string, room int, size func(line string) int) (n int) {
+func Fitting(lines []string, room int, size func(line string) int) (n int) {
 	for n < len(lines) {
 		if room -= size(lines[len(lines)-1-n]); room < 0 {
 			break

@@ -1,4 +1,4 @@
-package server
+package reply
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// notices are what a call has to say besides its output: notes, and the lines that tmux
+// Notices are what a call has to say besides its output: notes, and the lines that tmux
 // printed, see [tmux.WithNotices].
-type notices struct {
+type Notices struct {
 	mu    sync.Mutex
 	notes []string
 	lines []string
@@ -22,11 +22,12 @@ const (
 	mostNotice  = 200
 )
 
-func (n *notices) add(text string) {
+// Add adds lines that tmux printed, each once.
+func (n *Notices) Add(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for line := range strings.Lines(text) {
-		line = named("", head(strings.TrimSpace(line), mostNotice), ";")
+		line = Named("", Head(strings.TrimSpace(line), mostNotice), ";")
 		switch {
 		case line == "" || slices.Contains(n.lines, line):
 		case len(n.lines) == mostNotices:
@@ -37,14 +38,15 @@ func (n *notices) add(text string) {
 	}
 }
 
-func (n *notices) note(format string, args ...any) {
+// Note adds a note.
+func (n *Notices) Note(format string, args ...any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.notes = append(n.notes, fmt.Sprintf(format, args...))
 }
 
-// text returns what a model reads of them; "" if there are none.
-func (n *notices) text() string {
+// Text returns what a model reads of them; "" if there are none.
+func (n *Notices) Text() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	facts := slices.Clone(n.notes)

@@ -1,4 +1,4 @@
-package server
+package lost
 
 import (
 	"os"
@@ -14,9 +14,9 @@ import (
 // inode and its path.
 var listening = regexp.MustCompile(`(?m)^\S+ \S+ \S+ 00010000 0001 01 +(\d+) (.+)$`)
 
-// lostServer returns the process that listens on a socket whose file was removed, or 0. It
+// serverOf returns the process that listens on a socket whose file was removed, or 0. It
 // reads nothing if there is the file.
-func lostServer(path string) int {
+func serverOf(path string) int {
 	if _, err := os.Lstat(path); err == nil || !filepath.IsAbs(path) {
 		return 0
 	}
@@ -38,9 +38,9 @@ func lostServer(path string) int {
 		if !strings.HasPrefix(p.Name, "tmux: server") {
 			continue
 		}
-		open, _ := os.ReadDir(procFile(p.PID, "fd"))
+		open, _ := os.ReadDir(procstat.File(p.PID, "fd"))
 		for _, fd := range open {
-			if to, _ := os.Readlink(procFile(p.PID, "fd/"+fd.Name())); slices.Contains(links, to) {
+			if to, _ := os.Readlink(procstat.File(p.PID, "fd/"+fd.Name())); slices.Contains(links, to) {
 				return p.PID
 			}
 		}

@@ -1,4 +1,4 @@
-package server
+package reply
 
 import (
 	"fmt"
@@ -36,8 +36,8 @@ func invisible(r rune) bool {
 		r == 0x034f || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
 }
 
-// legible returns a text with invisible characters, except those in keep, as numbers.
-func legible(s, keep string) string {
+// Legible returns a text with invisible characters, except those in keep, as numbers.
+func Legible(s, keep string) string {
 	hidden := func(r rune) bool { return invisible(r) && !strings.ContainsRune(keep, r) }
 	if !strings.ContainsFunc(s, hidden) {
 		return s
@@ -56,9 +56,9 @@ func legible(s, keep string) string {
 	return b.String()
 }
 
-// legibleJSON makes the texts in an output's compact JSON legible, except for exact
+// LegibleJSON makes the texts in an output's compact JSON legible, except for exact
 // properties. It first checks whether there is anything to do, which is rare.
-func legibleJSON(raw []byte, t reflect.Type) ([]byte, error) {
+func LegibleJSON(raw []byte, t reflect.Type) ([]byte, error) {
 	if !mayHide(raw) {
 		return raw, nil
 	}
@@ -67,7 +67,7 @@ func legibleJSON(raw []byte, t reflect.Type) ([]byte, error) {
 
 func appendLegible(b []byte, v gjson.Result, exact map[string]bool) (_ []byte, err error) {
 	if v.Type == gjson.String {
-		text, err := params.Marshal(legible(v.Str, ""))
+		text, err := params.Marshal(Legible(v.Str, ""))
 		return append(b, text...), err
 	}
 	if !v.IsObject() && !v.IsArray() {

@@ -1,0 +1,357 @@
+package reply
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tmuxmcp/server/params"
+)
+
+// A result is text for a model to read: a line of facts in brackets, followed by raw lines.
+// A list is a table whose columns are separated by tabs. Every output has a view, which one
+// function, [View.Text], writes within the budget of a result.
+//
+// Facts and cells are legible, so a name can neither begin a line nor hide: what runs in a
+// pane can only forge what follows the first line.
+
+// View is what a model reads of an output.
+type View struct {
+	Facts []string
+	Lines []string
+	// Head keeps the first of too many lines; by default the last are kept, because what a
+	// terminal printed last matters most.
+	Head bool
+	// Above is the number of lines already omitted before the first.
+	Above int
+	// More says how to get the omitted lines.
+	More string
+}
+
+// viewer is an output with its own view. Other outputs show all properties.
+type viewer interface{ View() View }
+
+// ViewOf returns the view of any output.
+func ViewOf(out any) View {
+	if v, ok := out.(viewer); ok {
+		return v.View()
+	}
+	return Properties(out)
+}
+
+// LineRoom is reserved for the fact that says what was omitted.
+const LineRoom = 200
+
+// Text writes the view in at most that many bytes, in whole lines if possible.
+func (v View) Text(most int) string {
+	facts, lines, cut := shortFacts(v.Facts, most/2), v.Lines, 0
+	text := strings.Join(lines, "\n")
+	room := most - len(strings.Join(facts, ", ")) - len("[]\n")
+	short := len(text) > room
+	if short {
+		lines, cut = v.fit(max(room-LineRoom, 0))
+		text = strings.Join(lines, "\n")
+	}
+	facts = append(facts, v.Of(len(lines))...)
+	if cut > 0 {
+		facts = append(facts, fmt.Sprintf("%d bytes of a long line left out", cut))
+	}
+	if short && v.More != "" {
+		facts = append(facts, "more: "+v.More)
+	}
+	if len(facts) == 0 {
+		return text
+	}
+	header := "[" + strings.Join(facts, ", ") + "]"
+	if len(v.Lines) == 0 {
+		return header
+	}
+	return header + "\n" + text
+}
+
+// shortFacts makes facts legible, and truncates long ones if all exceed most bytes.
+func shortFacts(facts []string, most int) []string {
+	facts = slices.Clone(facts)
+	size := 0
+	for i, f := range facts {
+		facts[i] = Legible(f, "")
+		size += len(facts[i]) + len(", ")
+	}
+	const note = "… (1000000 bytes), "
+	each := max(most/max(len(facts), 1)-len(note), 0)
+	for i, f := range facts {
+		if size > most && len(f) > each+len(note) {
+			facts[i] = fmt.Sprintf("%s… (%d bytes)", Head(f, each), len(f))
+		}
+	}
+	return facts
+}
+
+// Of returns the fact that so many of all lines are shown, or none if all are.
+func (v View) Of(shown int) []string {
+	total, which := v.Above+len(v.Lines), "last"
+	if v.Head {
+		which = "first"
+	}
+	if shown == total {
+		return nil
+	}
+	return []string{fmt.Sprintf("the %s %d of %d lines", which, shown, total)}
+}
+
+// fit keeps as many lines as fit in room bytes. If not even one does, it is truncated.
+func (v View) fit(room int) (kept []string, cutBytes int) {
+	order, cut := slices.Clone(v.Lines), Tail
+	if v.Head {
+		slices.Reverse(order)
+		cut = Head
+	}
+	kept = order[len(order)-Fitting(order, room, lineSize):]
+	if len(kept) == 0 && len(order) > 0 {
+		line := order[len(order)-1]
+		kept = []string{cut(line, room)}
+		cutBytes = len(line) - len(kept[0])
+	}
+	if v.Head {
+		slices.Reverse(kept)
+	}
+	return kept, cutBytes
+}
+
+type roomKey struct{}
+
+// WithRoom bounds the results of calls in a batch: each leaves the rest of the room to those
+// after it.
+func WithRoom(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, roomKey{}, n)
+}
+
+// Room returns the maximum size of a result in bytes.
+func (f Form) Room(ctx context.Context) int {
+	if n, ok := ctx.Value(roomKey{}).(int); ok {
+		return n
+	}
+	return f.Most
+}
+
+// Fact adds a fact.
+func (v *View) Fact(format string, args ...any) {
+	v.Facts = append(v.Facts, fmt.Sprintf(format, args...))
+}
+
+// FactIf adds a fact if holds is true.
+func (v *View) FactIf(holds bool, format string, args ...any) {
+	if holds {
+		v.Fact(format, args...)
+	}
+}
+
+// A column is a part of a row: what it shows, and the tmux tokens it is made of. In a line
+// of facts, lead precedes it.
+type Column[R any] struct {
+	Name   string
+	Lead   string
+	Tokens string // separated by commas
+	Text   func(R) string
+}
+
+// Named returns a text, which a program may have chosen, as part of a fact. It is quoted if
+// it could be taken for more: if it has a comma, a bracket, a quote, or what sets the parts
+// of the fact apart. Only the columns at and flags are no names.
+func Named(column, text, apart string) string {
+	if column != "at" && column != "flags" && strings.ContainsAny(text, `,[]"`+apart) {
+		return `"` + strings.ReplaceAll(text, `"`, `\u0022`) + `"`
+	}
+	return text
+}
+
+// Tabular is a row with its own columns. Other rows have one per property.
+type Tabular[R any] interface{ Columns() []Column[R] }
+
+// TokensShown returns the tokens that the columns of a row need.
+func TokensShown[R Tabular[R]]() []string {
+	var zero R
+	var tokens []string
+	for _, c := range zero.Columns() {
+		if c.Tokens != "" {
+			tokens = append(tokens, strings.Split(c.Tokens, ",")...)
+		}
+	}
+	slices.Sort(tokens)
+	return slices.Compact(tokens)
+}
+
+// RowFacts returns the facts of one row.
+func RowFacts[R Tabular[R]](row R) View {
+	var words []string
+	for _, c := range row.Columns() {
+		if text := c.Text(row); text != "" {
+			words = append(words, c.Lead+Named(c.Name, text, " "))
+		}
+	}
+	return View{Facts: []string{strings.Join(words, " ")}}
+}
+
+func (l List[T]) View() View {
+	noun := strings.ToLower(strings.TrimSuffix(reflect.TypeFor[T]().Name(), "Info")) + "s"
+	var v View
+	v.Head = true
+	switch n := len(l.Result); {
+	case n == l.Total:
+		v.Fact("%d %s", n, noun)
+	case n == 0:
+		v.Fact("no row of %d %s on this page", l.Total, noun)
+	default:
+		v.Fact("%d to %d of %d %s", l.Offset+1, l.Offset+n, l.Total, noun)
+		v.FactIf(l.Offset+n < l.Total, "more: offset=%d", l.Offset+n)
+	}
+	v.More = "limit and offset, filters, or fewer fields"
+	if l.Total == 1 {
+		v.Facts[0] = strings.TrimSuffix(v.Facts[0], "s")
+	}
+	if len(l.Result) > 0 {
+		v.table(tableOf(l.Result, l.Fields))
+	}
+	return v
+}
+
+// tableOf returns the names of the columns, followed by the cells of each row.
+func tableOf[R any](rows []R, fields []params.Field) [][]string {
+	var zero R
+	var columns []Column[R]
+	if t, ok := any(zero).(Tabular[R]); ok && fields == nil {
+		columns = t.Columns()
+	} else {
+		if fields == nil {
+			fields = params.FieldsOf(reflect.TypeFor[R]())
+		}
+		for _, f := range fields {
+			columns = append(columns, Column[R]{Name: f.Name, Text: func(r R) string {
+				return inLine(reflect.ValueOf(r).FieldByIndex(f.Index))
+			}})
+		}
+	}
+	table := make([][]string, len(rows)+1)
+	for _, c := range columns {
+		table[0] = append(table[0], c.Name)
+		for i, r := range rows {
+			table[i+1] = append(table[i+1], Legible(c.Text(r), ""))
+		}
+	}
+	return table
+}
+
+// table shows a table. Columns that are equal in every row become facts.
+func (v *View) table(cells [][]string) {
+	var shown []int
+	var equal []string
+	for i, name := range cells[0] {
+		same := true
+		for _, row := range cells[2:] {
+			same = same && row[i] == cells[1][i]
+		}
+		switch first := cells[1][i]; {
+		case !same || first != "" && len(cells) == 2:
+			shown = append(shown, i)
+		case first != "":
+			equal = append(equal, name+" "+Named(name, first, ""))
+		}
+	}
+	v.FactIf(equal != nil, "all with %s", strings.Join(equal, ", "))
+	if shown == nil {
+		return
+	}
+	for _, row := range cells {
+		var line []string
+		for _, i := range shown {
+			line = append(line, row[i])
+		}
+		v.Lines = append(v.Lines, strings.TrimRight(strings.Join(line, "\t"), "\t"))
+	}
+}
+
+// fewProperties are shown in one line.
+const fewProperties = 6
+
+// Properties shows the properties of an output that are not null, empty or false.
+func Properties(out any) View {
+	value := reflect.Indirect(reflect.ValueOf(out))
+	var facts, lines []string
+	for _, f := range params.FieldsOf(value.Type()) {
+		p := value.FieldByIndex(f.Index)
+		if text := inLine(p); text != "" && text != "-" && text != "false" {
+			facts = append(facts, f.Name+" "+Named(f.Name, text, ""))
+			lines = append(lines, f.Name+" "+Legible(text, ""))
+		}
+	}
+	if len(facts) <= fewProperties {
+		return View{Facts: facts}
+	}
+	return View{Lines: lines, Head: true}
+}
+
+// inLine returns a value as shown in a cell or fact: on one line, "-" for null.
+func inLine(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return "-"
+		}
+		v = v.Elem()
+	}
+	if v.Type() == reflect.TypeFor[time.Time]() {
+		return v.Interface().(time.Time).Format(time.RFC3339)
+	}
+	switch v.Kind() {
+	case reflect.Slice:
+		var items []string
+		for i := range v.Len() {
+			items = append(items, inLine(v.Index(i)))
+		}
+		return strings.Join(items, ",")
+	case reflect.Struct, reflect.Map, reflect.Interface:
+		raw, err := params.Marshal(v.Interface())
+		if err != nil {
+			return err.Error()
+		}
+		return string(raw)
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// OneLine returns a text on one line, quoted if it has line breaks or invisible characters.
+func OneLine(s string) string {
+	if Legible(s, "") != s {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// Flags returns the names of the flags that are set.
+func Flags(flags ...any) string {
+	var set []string
+	for i := 0; i < len(flags); i += 2 {
+		if flags[i+1].(bool) {
+			set = append(set, flags[i].(string))
+		}
+	}
+	return strings.Join(set, ",")
+}
+
+// Elapsed returns a number of seconds as shown in a fact.
+func Elapsed(sec float64) string { return strconv.FormatFloat(sec, 'f', -1, 64) + "s" }
+
+// ValueOr returns what s points to, or other if it is nil.
+func ValueOr(s *string, other string) string {
+	if s == nil {
+		return other
+	}
+	return cmp.Or(*s, other)
+}
+
+// TextView returns the view of an output that is only text.
+func TextView(s string) View { return View{Lines: strings.Split(s, "\n")} }
