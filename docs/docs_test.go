@@ -76,7 +76,7 @@ func TestSecurityNamesItsTests(t *testing.T) {
 		}
 		return all.String()
 	}
-	all := source("*_test.go") + source("*/*_test.go") + source("*/*/*_test.go")
+	all := source("*_test.go") + source("*/*_test.go") + source("*/*/*_test.go") + source("*/*/*/*_test.go")
 	names := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z]+)(?:/([a-z_]+))?`").FindAllStringSubmatch(string(text), -1)
 	for _, name := range names {
 		if !strings.Contains(all, "func "+name[1]+"(") {

@@ -12,6 +12,7 @@ import (
 
 	"tmuxmcp/server/agents"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
 )
 
@@ -182,7 +183,7 @@ func (p *prompter) ready(ctx context.Context) error {
 		}
 		if time.Since(reported) > time.Second {
 			reported = time.Now()
-			p.waited(ctx, "pane "+string(p.pane), p.start, p.budget)
+			stdio.Waited(ctx, "pane "+string(p.pane), p.start, p.budget)
 		}
 		if err := p.again(ctx); err != nil {
 			return err

@@ -17,8 +17,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/params"
-	"tmuxmcp/server/stdio"
 )
 
 // audit logs one record per call: the tool, its outcome and duration, the caller, and the
@@ -41,7 +41,7 @@ func (s *Server) audit(ctx context.Context, req mcp.CallToolRequest, start time.
 	}
 	attrs = append(attrs,
 		slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000),
-		slog.String("client_id", reply.Tail(clientOf(ctx), 100)), slog.Any("request_id", stdio.RequestID(ctx)),
+		slog.String("client_id", reply.Tail(stdio.ClientName(ctx), 100)), slog.Any("request_id", stdio.RequestID(ctx)),
 		slog.Any("args", s.loggedObject(in, args)))
 	s.cfg.Audit.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
 }

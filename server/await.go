@@ -10,6 +10,7 @@ import (
 
 	"tmuxmcp/server/agents"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
 )
 
@@ -492,7 +493,7 @@ func (w *await) progress(ctx context.Context) {
 		if len(w.panes) > 1 {
 			on = reply.Count(len(w.panes), "pane")
 		}
-		w.c.waited(ctx, on, w.start, w.budget)
+		stdio.Waited(ctx, on, w.start, w.budget)
 	}
 }
 
@@ -502,7 +503,7 @@ func (w *await) warn(ctx context.Context, l *tmux.Look) {
 		return
 	}
 	w.warned = true
-	w.c.warn(ctx, "the history of pane "+string(l.ID)+" is nearly full: lines that tmux drops at once may be missed; wait_for_channel misses nothing")
+	stdio.Warn(ctx, "the history of pane "+string(l.ID)+" is nearly full: lines that tmux drops at once may be missed; wait_for_channel misses nothing")
 }
 
 // shown returns what an answer shows of a pane: the screen if requested, otherwise the last

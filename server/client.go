@@ -13,8 +13,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/runner"
-	"tmuxmcp/server/stdio"
 	"tmuxmcp/tmux"
 )
 
@@ -109,43 +109,4 @@ func (s *Server) explain(r stdio.Request, err error) *mcp.JSONRPCErrorDetails {
 		}
 	}
 	return &details
-}
-
-// clientOf returns the name and version of the connected client, or "".
-func clientOf(ctx context.Context) string {
-	if c, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithClientInfo); ok {
-		if info := c.GetClientInfo(); info.Name != "" {
-			return info.Name + " " + info.Version
-		}
-	}
-	return ""
-}
-
-// progress reports the progress of a call to the client, if it asked for that.
-func (c *call) progress(ctx context.Context, done, total float64, msg string) {
-	if c.progressToken == nil {
-		return
-	}
-	token := any(c.progressToken)
-	if raw := stdio.ProgressToken(ctx); raw != nil {
-		token = raw
-	}
-	stdio.Notify(ctx, "notifications/progress", map[string]any{
-		"progressToken": token, "progress": done, "total": total, "message": msg,
-	})
-}
-
-// warn sends the client a warning, which does not fail the call, unless the client asked
-// for errors only. From revision 2026-07-28 on, it is sent only to clients that asked for
-// it.
-func (c *call) warn(ctx context.Context, msg string) {
-	level := mcp.LoggingLevelWarning
-	if info := mcpserver.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
-		if info.LogLevel == "" || !level.ShouldSendTo(info.LogLevel) {
-			return
-		}
-	} else if l, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok && !level.ShouldSendTo(l.GetLogLevel()) {
-		return
-	}
-	stdio.Notify(ctx, "notifications/message", map[string]any{"level": level, "logger": "tmux-mcp", "data": reply.Said(msg)})
 }

@@ -17,6 +17,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 )
 
 // consentWait is how long the user may take to answer.
@@ -95,7 +96,7 @@ const codexName = "codex"
 // emptyForm returns the schema of the form that the client shows.
 func emptyForm(ctx context.Context) map[string]any {
 	fields := map[string]any{}
-	if strings.HasPrefix(clientOf(ctx), codexName) {
+	if strings.HasPrefix(stdio.ClientName(ctx), codexName) {
 		fields["allow"] = map[string]any{"type": "boolean", "title": "Allow", "default": true}
 	}
 	return map[string]any{"type": "object", "properties": fields}
@@ -106,7 +107,7 @@ func emptyForm(ctx context.Context) map[string]any {
 func agreed(ctx context.Context, res *mcp.ElicitationResult) bool {
 	answers, ok := res.Content.(map[string]any)
 	yes := answers["allow"] == true
-	if len(answers) == 0 && !strings.HasPrefix(clientOf(ctx), codexName) {
+	if len(answers) == 0 && !strings.HasPrefix(stdio.ClientName(ctx), codexName) {
 		yes = ok || res.Content == nil
 	}
 	return res.Action == mcp.ElicitationResponseActionAccept && yes

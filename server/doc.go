@@ -28,8 +28,8 @@ None of them depends on tools. Those in internal are the rooms that tools are ma
 test holds which of them may import which:
 
 	reply    is what a tool answers: text, JSON or a fault
+	stdio    speaks JSON-RPC over a pair of streams, with sessions, and reports what a call does
 	params   binds arguments to structs, and makes schemas from structs
-	stdio    speaks JSON-RPC over a pair of streams, with sessions and encoded answers
 	runner   runs a command in a pane's shell for run_command, and records its outcome
 
 Besides tools there are resources (resources.go), which clients can subscribe to

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -22,9 +23,9 @@ func (s *Server) AddProbes() {
 	type none struct{}
 	s.add(newTool(tool{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(ctx context.Context, c *call, _ none) (reply.Text, error) {
 		for i := range 5 {
-			c.progress(ctx, float64(i), 5, "working")
+			stdio.Progress(ctx, float64(i), 5, "working")
 		}
-		c.warn(ctx, "look out")
+		stdio.Warn(ctx, "look out")
 		return reply.Text{Result: "done"}, nil
 	}))
 	s.add(newTool(tool{name: "probe_panic", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (reply.Text, error) { panic("sekrit") }))

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/params"
 )
 
@@ -21,7 +22,7 @@ func bindFault(ctx context.Context, err *params.Error) *reply.Fault {
 	}
 	if slices.Contains(err.Unknown, "wait_for_previous") {
 		client := "the client"
-		if c := clientOf(ctx); c != "" {
+		if c := stdio.ClientName(ctx); c != "" {
 			client = "the client (" + c + ")"
 		}
 		f.Suggestion += "; wait_for_previous is a scheduling flag of " + client + " and no argument of a tool: leave it out"

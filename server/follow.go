@@ -133,11 +133,3 @@ func (s *Server) budget(seconds float64) (time.Duration, error) {
 	}
 	return min(time.Duration(seconds*float64(time.Second)), s.cfg.WaitMax), nil
 }
-
-// waited reports to the client how long a tool has been waiting and how long it still may.
-// The message repeats this for clients that show nothing else.
-func (c *call) waited(ctx context.Context, on string, start time.Time, budget time.Duration) {
-	elapsed := time.Since(start).Seconds()
-	total := budget.Seconds()
-	c.progress(ctx, elapsed, total, fmt.Sprintf("Waiting on %s: %.1fs elapsed, %.1fs left", on, elapsed, max(0, total-elapsed)))
-}

@@ -16,6 +16,7 @@ import (
 var mayImport = map[string]string{
 	"lost":  "",
 	"reply": "lost params stdio",
+	"stdio": "params",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

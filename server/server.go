@@ -17,9 +17,9 @@ import (
 	"tmuxmcp/internal/nearest"
 	"tmuxmcp/internal/turns"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/params"
 	"tmuxmcp/server/runner"
-	"tmuxmcp/server/stdio"
 	"tmuxmcp/tmux"
 )
 

@@ -13,7 +13,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/stdio"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
 )
 

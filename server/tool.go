@@ -171,9 +171,6 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 		return nil, reply.Faultf(reply.KindRefused, "%s blocks until its timeout, so it is not allowed in a batch", t.name).Suggest("call it by itself")
 	}
 	c := &call{s: s, tool: t, tier: s.tierIn(ctx), args: args, answers: req.Params.MultiRoundTripParams}
-	if req.Params.Meta != nil {
-		c.progressToken = req.Params.Meta.ProgressToken
-	}
 	if err := c.checkState(); err != nil {
 		return nil, err
 	}
@@ -295,8 +292,6 @@ type call struct {
 	typedRow int
 	// besides is what the result has to say besides its output.
 	besides reply.Notices
-	// progressToken is set if the client asked for progress.
-	progressToken mcp.ProgressToken
 }
 
 // socket is the parameter that says which tmux server a call is about. Every tool's input

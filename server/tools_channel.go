@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
 )
 
@@ -30,7 +31,7 @@ var waitForChannel = newTool(tool{
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for waits := true; waits; {
-		c.waited(ctx, "channel "+in.Channel, start, budget)
+		stdio.Waited(ctx, "channel "+in.Channel, start, budget)
 		select {
 		case err = <-ended:
 			waits = false

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -467,7 +468,7 @@ func (r *execution) wait(ctx context.Context) error {
 			if time.Since(reported) >= time.Second {
 				reported = time.Now()
 				elapsed := time.Since(r.start)
-				r.progress(ctx, elapsed.Seconds(), r.limit.Seconds(),
+				stdio.Progress(ctx, elapsed.Seconds(), r.limit.Seconds(),
 					fmt.Sprintf("pane %s: %.0f s elapsed, %.0f s left", r.pane.ID, elapsed.Seconds(), (r.limit-elapsed).Seconds()))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"tmuxmcp/server/agents"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
 )
 
@@ -157,7 +158,7 @@ func (c *call) matchers(ctx context.Context, argument string, patterns []string,
 		m, err := newMatcher(argument, p, regex, matchCase)
 		if err != nil {
 			if p != "" {
-				c.warn(ctx, err.Error())
+				stdio.Warn(ctx, reply.Said(err.Error()))
 			}
 			return nil, err
 		}
@@ -248,7 +249,7 @@ func (w *await) result(ctx context.Context) *waitForTextResult {
 		})
 	}
 	if r.Outcome == outcomeTimeout {
-		w.c.warn(ctx, "No match in pane "+string(r.PaneID)+" before the timeout of "+w.budget.String())
+		stdio.Warn(ctx, "No match in pane "+string(r.PaneID)+" before the timeout of "+w.budget.String())
 	}
 	return r
 }

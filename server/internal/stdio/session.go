@@ -198,10 +198,6 @@ func KeepError(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
 // RequestID returns the JSON-RPC id of the request that ctx belongs to, or nil.
 func RequestID(ctx context.Context) any { return requestOf(ctx).id }
 
-// ProgressToken returns the progress token of the request that ctx belongs to, as the
-// client wrote it, or nil. mcp-go may have rounded a number.
-func ProgressToken(ctx context.Context) json.RawMessage { return requestOf(ctx).progressToken }
-
 // Room waits while the client leaves too much unread, or until ctx ends. Call it before
 // producing an answer.
 func Room(ctx context.Context) {
