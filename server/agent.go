@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/agents"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
@@ -130,7 +131,7 @@ func (c *call) agentsIn(ctx context.Context, ids []tmux.PaneID) ([]seenAgent, er
 	}
 	err = c.readAgents(ctx, seen)
 	if err == nil && slices.ContainsFunc(seen, func(s seenAgent) bool { return s.State == agents.Unknown }) {
-		if err = sleep(ctx, lookAgain); err == nil {
+		if err = pause.For(ctx, lookAgain); err == nil {
 			err = c.readAgents(ctx, seen)
 		}
 	}

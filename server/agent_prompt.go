@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/agents"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
@@ -135,7 +136,7 @@ func (p *prompter) look(ctx context.Context) error {
 
 // again looks again after a pause.
 func (p *prompter) again(ctx context.Context) error {
-	if err := sleep(ctx, promptLook); err != nil {
+	if err := pause.For(ctx, promptLook); err != nil {
 		return err
 	}
 	return p.look(ctx)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -112,7 +113,7 @@ func (c *call) serverEnds(ctx context.Context) bool {
 		switch {
 		case isServerGone(err):
 			return true
-		case noneIsEmpty(err) != nil, len(rows) > 0, sleep(ctx, 20*time.Millisecond) != nil:
+		case noneIsEmpty(err) != nil, len(rows) > 0, pause.For(ctx, 20*time.Millisecond) != nil:
 			return false
 		}
 	}

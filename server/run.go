@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -30,7 +31,7 @@ func (s *Server) run(ctx context.Context, req mcp.CallToolRequest) (res *mcp.Cal
 	res, err = s.attempt(ctx, req)
 	if t := s.tools[req.Params.Name]; transient(err) && t.kind.tier == Readonly && !t.selfBounded {
 		s.cfg.Log.WarnContext(ctx, "retry", "tool", t.name, "cause", reply.Cause(err))
-		if sleep(ctx, retryDelay) == nil {
+		if pause.For(ctx, retryDelay) == nil {
 			res, err = s.attempt(ctx, req)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -46,7 +47,7 @@ func (r *execution) awaitPrompt(ctx context.Context) error {
 // Meanwhile it calls enough to find out whether it has waited long enough.
 func (r *execution) awaitShell(ctx context.Context, enough func(waited time.Duration) (bool, error)) (ready bool, err error) {
 	begun := time.Now()
-	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+	for d := range pause.Growing(20 * time.Millisecond) {
 		if r.shell, err = r.pane.foreground(); err != nil {
 			// Either the pane has just ended, or its processes cannot be seen from here.
 			if err := r.lookAgain(ctx); err != nil {
@@ -56,7 +57,7 @@ func (r *execution) awaitShell(ctx context.Context, enough func(waited time.Dura
 				Suggest("send_keys types into it")
 		}
 		if r.shell.IsShell() && r.shell.Prompt {
-			if pause > time.Millisecond {
+			if d > time.Millisecond {
 				err = r.lookAgain(ctx)
 			}
 			return err == nil, err
@@ -64,17 +65,18 @@ func (r *execution) awaitShell(ctx context.Context, enough func(waited time.Dura
 		if stop, err := enough(time.Since(begun)); stop || err != nil {
 			return false, err
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := pause.For(ctx, d); err != nil {
 			return false, err
 		}
 	}
+	return false, nil
 }
 
 // awaitSize waits until the terminal has the size that its pane has just got. Otherwise the
 // command would see the old size, and the new one would look like a resize while it runs.
 func (r *execution) awaitSize(ctx context.Context) error {
 	for end := time.Now().Add(sizeWait); r.place().Resized(r.pane.TTY) && time.Now().Before(end); {
-		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
 			return err
 		}
 		if err := r.lookAgain(ctx); err != nil {
@@ -91,15 +93,6 @@ func (r *execution) lookAgain(ctx context.Context) error {
 		r.pane = pane
 	}
 	return err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // freshLine makes the shell drop a line that someone has begun. What is typed before the
@@ -186,8 +179,12 @@ func (r *execution) typeBytes(ctx context.Context, text string) error {
 
 // awaitLook looks at the pane until it is as expected, and reports whether it is in time.
 func (r *execution) awaitLook(ctx context.Context, limit time.Duration, expected func() bool) (bool, error) {
-	for begun, pause := time.Now(), time.Millisecond; time.Since(begun) < limit; pause = min(2*pause, 20*time.Millisecond) {
-		if err := sleep(ctx, pause); err != nil {
+	begun := time.Now()
+	for d := range pause.Growing(20 * time.Millisecond) {
+		if time.Since(begun) >= limit {
+			break
+		}
+		if err := pause.For(ctx, d); err != nil {
 			return false, err
 		}
 		if err := r.lookAgain(ctx); err != nil {
@@ -204,7 +201,8 @@ func (r *execution) awaitLook(ctx context.Context, limit time.Duration, expected
 // ready may not have drawn its prompt yet; one that is starting takes longer, and fish does
 // not survive an interrupt then.
 func (r *execution) becomesFresh(ctx context.Context, moment time.Duration) (bool, error) {
-	for begun, pause := time.Now(), time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+	begun := time.Now()
+	for d := range pause.Growing(20 * time.Millisecond) {
 		left, right := r.pane.cursorLine()
 		if r.fresh(right) && r.atPrompt() {
 			return true, nil
@@ -219,13 +217,14 @@ func (r *execution) becomesFresh(ctx context.Context, moment time.Duration) (boo
 		if time.Since(begun) > limit {
 			return false, nil
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := pause.For(ctx, d); err != nil {
 			return false, err
 		}
 		if err := r.lookAgain(ctx); err != nil {
 			return false, err
 		}
 	}
+	return false, nil
 }
 
 // row returns the number of the cursor's row, from the first of the history.

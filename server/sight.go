@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -131,7 +132,7 @@ func (c *call) see(ctx context.Context, in sight) (*waitForTextResult, error) {
 func (w *await) settle(ctx context.Context, p *awaited) error {
 	const moment = 50 * time.Millisecond
 	for tries := 10; tries > 0; {
-		pause := moment
+		left := moment
 		switch {
 		case p.outcome == outcomeGone, p.blank && !time.Now().Before(w.deadline):
 			return nil
@@ -139,10 +140,10 @@ func (w *await) settle(ctx context.Context, p *awaited) error {
 		case p.outcome == outcomeQuiet, time.Since(p.printed) >= moment:
 			return nil
 		default:
-			pause -= time.Since(p.printed)
+			left -= time.Since(p.printed)
 			tries--
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := pause.For(ctx, left); err != nil {
 			return err
 		}
 		l, err := w.lookAt(ctx, p.id, p.look.Mark())

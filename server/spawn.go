@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -81,8 +82,11 @@ func (c *call) ended(ctx context.Context, p *paneInfo, command string) (ended st
 	within := func(limit time.Duration) bool { return time.Since(begun) < limit }
 	var status *int
 	// A pane is dead a moment before its program's status is known.
-	for pause := time.Millisecond; !(p.PaneDead && status != nil) && (!p.runs(c.tmux) && within(c.s.startWait) || command != "" && within(c.s.endWait)); pause = min(2*pause, 32*time.Millisecond) {
-		if err := sleep(ctx, pause); err != nil {
+	for d := range pause.Growing(32 * time.Millisecond) {
+		if p.PaneDead && status != nil || (p.runs(c.tmux) || !within(c.s.startWait)) && (command == "" || !within(c.s.endWait)) {
+			break
+		}
+		if err := pause.For(ctx, d); err != nil {
 			return "", err
 		}
 		var b tmux.Batch

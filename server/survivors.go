@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -44,8 +45,12 @@ func (c *call) closing(ctx context.Context, filter tmux.Format, do func() error)
 		return err
 	}
 	left := survivors(panes)
-	for begun, pause := time.Now(), time.Millisecond; len(left) > 0 && time.Since(begun) < endsWithin; pause = min(2*pause, 32*time.Millisecond) {
-		if sleep(ctx, pause) != nil {
+	begun := time.Now()
+	for d := range pause.Growing(32 * time.Millisecond) {
+		if len(left) == 0 || time.Since(begun) >= endsWithin {
+			break
+		}
+		if pause.For(ctx, d) != nil {
 			return nil // it is done, whoever waits for it
 		}
 		left = survivors(panes)

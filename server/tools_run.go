@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/runner"
@@ -349,7 +350,7 @@ func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
 		if !ended && !r.s.files.Closing(r.place()) || time.Since(begun) > 2*r.s.markWait {
 			return true, nil
 		}
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
 			return true, err
 		}
 		if err := r.lookAgain(ctx); err != nil {
@@ -566,7 +567,7 @@ func (r *execution) readOff(ctx context.Context) {
 			return
 		}
 		lines, begun, ended := r.cmd.Between(screenLines(out[0]))
-		if begun && (ended || running) || time.Now().After(deadline) || sleep(ctx, 5*time.Millisecond) != nil {
+		if begun && (ended || running) || time.Now().After(deadline) || pause.For(ctx, 5*time.Millisecond) != nil {
 			r.missed = !begun || !ended && !running
 			for _, l := range lines {
 				r.out.Line(l)

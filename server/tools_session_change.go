@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -59,7 +60,7 @@ func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
 	}
 	err := create()
 	for try := 0; try < 50 && errors.Is(err, tmux.ErrServerGone); try++ {
-		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
 			return err
 		}
 		err = create()

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -34,11 +35,11 @@ func isEscape(name string) bool { return escapeKey.MatchString(name) }
 // pauseAfterEscape returns what waits behind an Escape. Two of them are no other key, but
 // in some programs one that is pressed twice.
 func pauseAfterEscape(again bool) func(context.Context, *tmux.Look) error {
-	pause := escapePause
+	d := escapePause
 	if again {
-		pause = typedPause
+		d = typedPause
 	}
-	return func(ctx context.Context, _ *tmux.Look) error { return sleep(ctx, pause) }
+	return func(ctx context.Context, _ *tmux.Look) error { return pause.For(ctx, d) }
 }
 
 // escapes are the panes that a call has left with Escape as the last key, and when.
@@ -73,7 +74,7 @@ func (e *escapes) pass(ctx context.Context, srv *tmux.Server, pane tmux.PaneID) 
 	}
 	e.mu.Unlock()
 	if left := time.Until(end); left > 0 {
-		return sleep(ctx, left)
+		return pause.For(ctx, left)
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
 		case rests && (!moved.IsZero() && time.Since(moved) >= typedPause || moved.IsZero() && time.Since(start) >= unseen || time.Since(read) >= most):
 			return nil
 		}
-		if err := sleep(ctx, look); err != nil {
+		if err := pause.For(ctx, look); err != nil {
 			return err
 		}
 		rows, err := tmux.List[struct {

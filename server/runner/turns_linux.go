@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tmuxmcp/internal/pause"
 )
 
 // lock waits, for at most limit, until no other server of this user runs a command in a
@@ -22,7 +24,7 @@ func (f *Files) lock(ctx context.Context, pane string, limit time.Duration) (rel
 	io.WriteString(h, pane)
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(h.Sum64() >> 1), Len: 1}
 	end := time.Now().Add(limit)
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+	for d := range pause.Growing(50 * time.Millisecond) {
 		switch err := unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &lock); err {
 		case nil:
 			return func() { file.Close() }, waited, true
@@ -32,15 +34,10 @@ func (f *Files) lock(ctx context.Context, pane string, limit time.Duration) (rel
 			return func() {}, waited, true
 		}
 		waited = true
-		timer := time.NewTimer(min(pause, time.Until(end)))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
-		if ctx.Err() != nil || !time.Now().Before(end) {
-			file.Close()
-			return nil, waited, false
+		if pause.For(ctx, min(d, time.Until(end))) != nil || !time.Now().Before(end) {
+			break
 		}
 	}
+	file.Close()
+	return nil, waited, false
 }
