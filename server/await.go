@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
@@ -49,7 +50,7 @@ const endPause = 250 * time.Millisecond
 // await is a wait for something to happen in panes.
 type await struct {
 	c              *call
-	patterns, stop []*matcher
+	patterns, stop []*match.Matcher
 	anything       bool // any output ends it
 	quiet          time.Duration
 	states         []agents.State // of a coding agent, that end it
@@ -62,7 +63,7 @@ type await struct {
 
 	watch *tmux.Watcher
 	panes []*awaited
-	look  matching
+	look  match.Search
 	sent  time.Time // when progress was last sent
 	// warned is set once the client has been warned that a pane's history is nearly full.
 	warned bool
@@ -111,10 +112,10 @@ func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, time
 	if in.Patterns != nil && len(in.Patterns) == 0 {
 		return nil, reply.Argument("patterns", "must not be empty; null waits for any output")
 	}
-	if w.patterns, err = c.matchers(ctx, "patterns", in.Patterns, in.Regex, matchCase); err != nil {
+	if w.patterns, err = match.All(ctx, "patterns", in.Patterns, in.Regex, matchCase); err != nil {
 		return nil, err
 	}
-	if w.stop, err = c.matchers(ctx, "stop", in.Stop, in.Regex, matchCase); err != nil {
+	if w.stop, err = match.All(ctx, "stop", in.Stop, in.Regex, matchCase); err != nil {
 		return nil, err
 	}
 	w.anything = len(w.patterns) == 0 && len(w.stop) == 0 && w.quiet == 0
@@ -281,7 +282,7 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	// A failure and a success may appear in the same look, and a broad success pattern must
 	// not hide the failure.
 	for _, m := range []struct {
-		patterns []*matcher
+		patterns []*match.Matcher
 		outcome  string
 	}{{w.stop, outcomeStopped}, {w.patterns, outcomeMatched}} {
 		i, err := w.firstOf(ctx, m.patterns, fresh)
@@ -290,7 +291,7 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 		}
 		if i >= 0 {
 			p.outcome, p.index = m.outcome, &i
-			p.matched, err = w.look.lines(ctx, m.patterns[i], fresh)
+			p.matched, err = w.look.Lines(ctx, m.patterns[i], fresh)
 			return err
 		}
 	}
@@ -460,10 +461,10 @@ func (w *await) over() bool {
 	return early && !w.all || slices.ContainsFunc(w.panes, func(p *awaited) bool { return p.outcome == outcomeStopped })
 }
 
-// firstOf is [matching.first] with a limit that suits a long wait.
-func (w *await) firstOf(ctx context.Context, patterns []*matcher, lines []string) (int, error) {
-	w.look.most = maxMatching + time.Since(w.start)/10
-	return w.look.first(ctx, patterns, lines)
+// firstOf is [match.Search.First] with a limit that suits a long wait.
+func (w *await) firstOf(ctx context.Context, patterns []*match.Matcher, lines []string) (int, error) {
+	w.look.Most = match.MaxTime + time.Since(w.start)/10
+	return w.look.First(ctx, patterns, lines)
 }
 
 // lookTime bounds one look at a pane: a hanging server must not use up all of the time.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 )
@@ -132,7 +133,7 @@ func (f filter) matcher(isFlag bool) (func(have string) bool, error) {
 		if f.op == "iregex" {
 			flags = "(?i)"
 		}
-		re, err := compileRegexp(flags, want[0])
+		re, err := match.Compile(flags, want[0])
 		if err != nil {
 			return nil, reply.Argument("filters", "has a regular expression for %s that does not compile: %s", f.field, err)
 		}

@@ -17,6 +17,7 @@ var mayImport = map[string]string{
 	"lost":  "",
 	"reply": "lost params stdio",
 	"stdio": "params",
+	"match": "reply stdio",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/server/runner"
@@ -30,11 +31,11 @@ func (in outputSelect) check() error {
 
 // sink returns what collects the output.
 func (in outputSelect) sink(ctx context.Context) (*outputSink, error) {
-	s := &outputSink{ctx: context.WithoutCancel(ctx), context: in.Context, look: &matching{most: maxMatching}}
+	s := &outputSink{ctx: context.WithoutCancel(ctx), context: in.Context, look: &match.Search{Most: match.MaxTime}}
 	if in.Match == "" {
 		return s, nil
 	}
-	m, err := newMatcher("match", in.Match, in.Regex, false)
+	m, err := match.New("match", in.Match, in.Regex, false)
 	s.m = m
 	return s, err
 }
@@ -43,9 +44,9 @@ func (in outputSelect) sink(ctx context.Context) (*outputSink, error) {
 // match and their context, as grep -n shows it. It counts all lines.
 type outputSink struct {
 	ctx     context.Context
-	m       *matcher
+	m       *match.Matcher
 	context int
-	look    *matching
+	look    *match.Search
 
 	lines, bytes int // of all of the output
 	matched      int
@@ -75,7 +76,7 @@ func (s *outputSink) Line(text string) {
 	}
 	matches := false
 	if s.err == nil {
-		matches, s.err = s.look.match(s.ctx, s.m, text)
+		matches, s.err = s.look.Match(s.ctx, s.m, text)
 	}
 	short := reply.Head(text, longestLine)
 	if len(short) < len(text) {
@@ -338,8 +339,8 @@ type jobMatch struct {
 }
 
 // searchJobs searches the output of the jobs in the selection, newest job first, for up to
-// maxMatching. rest is the number of jobs that were not searched completely by then.
-func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *matcher) (found []jobMatch, rest int, err error) {
+// match.MaxTime. rest is the number of jobs that were not searched completely by then.
+func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *match.Matcher) (found []jobMatch, rest int, err error) {
 	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true, Filter: c.on.selection.within()})
 	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
 		return nil, 0, err
@@ -348,9 +349,9 @@ func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *matcher) (fo
 	for _, r := range rows {
 		selected[string(r.ID)] = true
 	}
-	look := &matching{most: maxMatching}
+	look := &match.Search{Most: match.MaxTime}
 	begun := time.Now()
-	more := func() bool { return ctx.Err() == nil && time.Since(begun) < maxMatching }
+	more := func() bool { return ctx.Err() == nil && time.Since(begun) < match.MaxTime }
 	for _, j := range runner.Jobs(rows[0].on(c)) {
 		if j.Visible() || !c.on.zero() && !selected[j.Pane] {
 			continue

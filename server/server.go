@@ -16,6 +16,7 @@ import (
 
 	"tmuxmcp/internal/nearest"
 	"tmuxmcp/internal/turns"
+	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/params"
@@ -86,7 +87,7 @@ func New(cfg Config) (*Server, error) {
 		waits: waits{
 			consentWait: consentWait, answerWait: consentWait, startWait: startWait, endWait: endWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
 			followInterval: followInterval, leastReading: leastReading, lookTime: lookTime, readyWait: readyWait,
-			matchTime: maxMatching, bufferTime: bufferTime,
+			matchTime: match.MaxTime, bufferTime: bufferTime,
 		},
 	}
 	rand.Read(s.digest[:])

@@ -81,6 +81,9 @@ func (p paneSelect) selection() selection {
 	return selection{pane: p.PaneID, window: p.WindowID, session: p.SessionID, name: p.SessionName}
 }
 
+// maxName bounds a session's name, in bytes: tmux compares it with every session's.
+const maxName = 1000
+
 // check refuses what cannot be an id or an index, and would mean something else to tmux.
 func (s selection) check() error {
 	switch {
@@ -92,8 +95,8 @@ func (s selection) check() error {
 		return reply.Argument("session_id", "must be a session's id, such as $0").Suggest("list_sessions returns the ids")
 	case s.index != "" && !isIndex(s.index):
 		return reply.Argument("window_index", "must be a number").Suggest("list_windows returns the indexes")
-	case len(s.name) > maxPattern: // tmux compares it with every session's
-		return reply.Argument("session_name", "has %d bytes; the limit is %d", len(s.name), maxPattern)
+	case len(s.name) > maxName:
+		return reply.Argument("session_name", "has %d bytes; the limit is %d", len(s.name), maxName)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -21,7 +22,7 @@ var searchPanes = newTool(tool{
 	desc: "Search for text or a regex in the screens of all panes or, without a match, the scrollback: find which terminal shows an error. Returns the " +
 		"last matching lines of each pane with their row, as start of capture_pane.",
 }, func(ctx context.Context, c *call, in searchPanesIn) (*searchPanesResult, error) {
-	m, err := newMatcher("pattern", in.Pattern, in.Regex, in.MatchCase)
+	m, err := match.New("pattern", in.Pattern, in.Regex, in.MatchCase)
 	if err != nil {
 		return nil, err
 	}
@@ -196,16 +197,16 @@ func (c *call) candidates(ctx context.Context) ([]paneMatch, error) {
 // search captures panes and finds the lines that match. With rows it completes what is known
 // of each pane and, since a line may be several rows, captures it both joined and unjoined;
 // otherwise the rows are wrong.
-func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, m *matcher, rows bool) (found []paneMatch, err error) {
+func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, m *match.Matcher, rows bool) (found []paneMatch, err error) {
 	exact, err := c.tmux.Supports(ctx, tmux.UsedCells)
 	if err != nil {
 		return nil, err
 	}
 	found = []paneMatch{}
-	look := matching{most: c.s.matchTime}
+	look := match.Search{Most: c.s.matchTime}
 	take := func(p paneMatch, joined, last []byte) error {
 		lines := screenLines(joined)
-		matches, err := look.indexes(ctx, m, lines)
+		matches, err := look.Indexes(ctx, m, lines)
 		if len(matches) > 0 && err == nil {
 			at := rowsOf(strings.Split(string(joined), "\n"), strings.Split(string(last), "\n"), in.span(p)[0])
 			p.addMatches(lines, matches, at, in)

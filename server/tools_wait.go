@@ -149,24 +149,6 @@ func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 	return func(tmux.PaneID) begin { return begin{bookmark: at, given: true} }, nil
 }
 
-// matchers returns what finds the patterns of an argument.
-func (c *call) matchers(ctx context.Context, argument string, patterns []string, regex, matchCase bool) (all []*matcher, err error) {
-	if len(patterns) > maxPatterns {
-		return nil, reply.Argument(argument, "takes at most %d patterns", maxPatterns)
-	}
-	for _, p := range patterns {
-		m, err := newMatcher(argument, p, regex, matchCase)
-		if err != nil {
-			if p != "" {
-				stdio.Warn(ctx, reply.Said(err.Error()))
-			}
-			return nil, err
-		}
-		all = append(all, m)
-	}
-	return all, nil
-}
-
 type waitForTextResult struct {
 	Found            bool        `json:"found"`
 	Outcome          string      `json:"outcome" enum:"matched,any_output,stopped,quiet,state,program_ended,bell,pane_gone,timeout"`

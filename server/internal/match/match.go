@@ -1,4 +1,5 @@
-package server
+// Package match finds texts and regular expressions in lines, within a time.
+package match
 
 import (
 	"context"
@@ -10,11 +11,12 @@ import (
 	"time"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
 )
 
-// matcher finds a text or a regular expression in lines. Matching is done here and not in
+// Matcher finds a text or a regular expression in lines. Matching is done here and not in
 // tmux, whose patterns are of another kind and whose formats a pattern could break out of.
-type matcher struct {
+type Matcher struct {
 	re    *regexp.Regexp
 	steps int // maximum per byte of a line
 	// space is set if the pattern ends in a space, as a prompt does.
@@ -29,9 +31,9 @@ const (
 	maxProgram  = 1000
 )
 
-// compileRegexp compiles a client's regular expression, preceded by flags. The error says
+// Compile compiles a client's regular expression, preceded by flags. The error says
 // what is wrong with the expression without quoting it.
-func compileRegexp(flags, pattern string) (*regexp.Regexp, error) {
+func Compile(flags, pattern string) (*regexp.Regexp, error) {
 	if err := checkPattern(pattern); err != nil {
 		return nil, err
 	}
@@ -63,8 +65,8 @@ func checkPattern(pattern string) error {
 	return nil
 }
 
-// newMatcher compiles the pattern of an argument.
-func newMatcher(argument, pattern string, isRegexp, matchCase bool) (*matcher, error) {
+// New compiles the pattern of an argument.
+func New(argument, pattern string, isRegexp, matchCase bool) (*Matcher, error) {
 	if pattern == "" {
 		return nil, reply.Argument(argument, "must not have an empty pattern, which every line would match")
 	}
@@ -75,13 +77,13 @@ func newMatcher(argument, pattern string, isRegexp, matchCase bool) (*matcher, e
 	if !matchCase {
 		flags = "(?i)"
 	}
-	m := &matcher{steps: maxProgram}
+	m := &Matcher{steps: maxProgram}
 	if !isRegexp || !strings.ContainsAny(pattern, `\.*+?{}()[]|^$`) {
 		if err := checkPattern(pattern); err != nil {
 			return nil, reply.Argument(argument, "has a pattern that is too long: %s", err)
 		}
 		m.re = regexp.MustCompile(flags + regexp.QuoteMeta(pattern))
-	} else if re, err := compileRegexp(flags, pattern); err != nil {
+	} else if re, err := Compile(flags, pattern); err != nil {
 		return nil, reply.Argument(argument, "has an invalid regex pattern: %s", err)
 	} else {
 		m.re = re
@@ -94,26 +96,44 @@ func newMatcher(argument, pattern string, isRegexp, matchCase bool) (*matcher, e
 	return m, nil
 }
 
+// All returns what finds the patterns of an argument.
+func All(ctx context.Context, argument string, patterns []string, regex, matchCase bool) (all []*Matcher, err error) {
+	if len(patterns) > maxPatterns {
+		return nil, reply.Argument(argument, "takes at most %d patterns", maxPatterns)
+	}
+	for _, p := range patterns {
+		m, err := New(argument, p, regex, matchCase)
+		if err != nil {
+			if p != "" {
+				stdio.Warn(ctx, reply.Said(err.Error()))
+			}
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
 // match reports whether a line matches. A line of a pane has no trailing spaces, because tmux
 // cannot tell them from cells that were never written to.
-func (m *matcher) match(line string) bool {
+func (m *Matcher) match(line string) bool {
 	return m.re.MatchString(line) || m.space && m.re.MatchString(line+" ")
 }
 
 // Limits on matching in one call: on all of it, and on the steps for a single line, which
 // cannot be interrupted. A wrapped line may be as long as a whole history.
 const (
-	maxMatching  = 5 * time.Second
+	MaxTime      = 5 * time.Second
 	maxLineSteps = 100_000_000
 )
 
-// matching matches lines within the time limit of a call. It adds up the time taken.
-type matching struct {
-	took, most time.Duration
+// Search matches lines within the time limit of a call. It adds up the time taken.
+type Search struct {
+	took, Most time.Duration
 }
 
-// match is [matcher.match] with limits.
-func (w *matching) match(ctx context.Context, m *matcher, line string) (bool, error) {
+// Match is [Matcher.match] with limits.
+func (w *Search) Match(ctx context.Context, m *Matcher, line string) (bool, error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
@@ -123,18 +143,18 @@ func (w *matching) match(ctx context.Context, m *matcher, line string) (bool, er
 	}
 	start := time.Now()
 	is := m.match(line)
-	if w.took += time.Since(start); w.took > w.most {
-		return false, reply.Faultf(reply.KindRefused, "matching the text took longer than %v", w.most.Round(time.Second)).
+	if w.took += time.Since(start); w.took > w.Most {
+		return false, reply.Faultf(reply.KindRefused, "matching the text took longer than %v", w.Most.Round(time.Second)).
 			Suggest("use shorter patterns with smaller repeat counts, or fewer panes and lines")
 	}
 	return is, nil
 }
 
-// first returns the index of the first pattern that any line matches, or -1.
-func (w *matching) first(ctx context.Context, patterns []*matcher, lines []string) (int, error) {
+// First returns the index of the first pattern that any line matches, or -1.
+func (w *Search) First(ctx context.Context, patterns []*Matcher, lines []string) (int, error) {
 	for i, m := range patterns {
 		for _, l := range lines {
-			if is, err := w.match(ctx, m, l); is || err != nil {
+			if is, err := w.Match(ctx, m, l); is || err != nil {
 				return i, err
 			}
 		}
@@ -142,19 +162,19 @@ func (w *matching) first(ctx context.Context, patterns []*matcher, lines []strin
 	return -1, nil
 }
 
-// lines returns the lines that match.
-func (w *matching) lines(ctx context.Context, m *matcher, lines []string) (all []string, err error) {
-	matches, err := w.indexes(ctx, m, lines)
+// Lines returns the lines that match.
+func (w *Search) Lines(ctx context.Context, m *Matcher, lines []string) (all []string, err error) {
+	matches, err := w.Indexes(ctx, m, lines)
 	for _, i := range matches {
 		all = append(all, lines[i])
 	}
 	return all, err
 }
 
-// indexes returns the indexes of the lines that match.
-func (w *matching) indexes(ctx context.Context, m *matcher, lines []string) (all []int, err error) {
+// Indexes returns the indexes of the lines that match.
+func (w *Search) Indexes(ctx context.Context, m *Matcher, lines []string) (all []int, err error) {
 	for i, l := range lines {
-		is, err := w.match(ctx, m, l)
+		is, err := w.Match(ctx, m, l)
 		if err != nil {
 			return nil, err
 		}
