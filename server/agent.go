@@ -10,6 +10,7 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -52,7 +53,7 @@ const mostKnownAgents = 1000
 // ran there and have ended.
 func (c *call) programs(ctx context.Context, panes []agentPane) (running, ended map[tmux.PaneID]agents.Program) {
 	k, at := &c.s.agents, agentsByName(panes)
-	if sees(ctx, c.tmux) {
+	if caller.Sees(ctx, c.tmux) {
 		at = agentsAt(panes)
 	}
 	running, ended = map[tmux.PaneID]agents.Program{}, map[tmux.PaneID]agents.Program{}

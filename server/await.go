@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
@@ -202,7 +203,7 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 		return err
 	}
 	p.atEntry = at >= 0
-	p.runs = inForeground(pidOf(ctx, w.c.tmux, l.PaneState))
+	p.runs = inForeground(caller.PID(ctx, w.c.tmux, l.PaneState))
 	p.prompt = from.prompt
 	if from.mark != nil {
 		p.text, p.left = !from.mark.Blank(), from.mark.Typed()
@@ -264,7 +265,7 @@ func (w *await) gone(p *awaited, err error) error {
 // took processes a look with the lines that are new to the wait.
 func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
 	bell := p.look != nil && !p.look.Bell && l.Bell
-	redrawn := p.rests(pidOf(ctx, w.c.tmux, l.PaneState), l)
+	redrawn := p.rests(caller.PID(ctx, w.c.tmux, l.PaneState), l)
 	if redrawn {
 		fresh, rows = p.echo.atCursor(l, fresh, rows)
 	}
@@ -298,7 +299,7 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	if l.Dead {
 		return w.gone(p, died(l))
 	}
-	switch runs := inForeground(pidOf(ctx, w.c.tmux, l.PaneState)); {
+	switch runs := inForeground(caller.PID(ctx, w.c.tmux, l.PaneState)); {
 	case runs:
 		p.runs, p.back = true, time.Time{}
 	case p.runs && p.back.IsZero():

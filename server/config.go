@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/internal/nearest"
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -64,6 +65,10 @@ type Config struct {
 	// LogLevel is the level that the environment asks for. The creator of Log applies it.
 	LogLevel slog.Level
 }
+
+// Caller is the pane that this process, and so the agent, runs in. The zero Caller is outside
+// tmux.
+type Caller = caller.Caller
 
 // A Setting can be set by a flag, by a variable of the environment or by both.
 type Setting struct {
@@ -306,7 +311,7 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 	if cfg.Tier == "" {
 		cfg.Tier = tierOf(cfg.Effects)
 	}
-	cfg.Caller = callerOf(values, ancestors())
+	cfg.Caller = caller.Find(values)
 	cfg.Env = withTmpdir(env, values, cfg.Caller)
 	return cfg, warnings, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"tmuxmcp/internal/gettmux"
 	"tmuxmcp/internal/terminal"
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/lost"
 	"tmuxmcp/tmux"
 )
@@ -103,15 +104,14 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 		d.Findings = append(d.Findings, Finding{Kind: FoundNoSocket, Text: text, Hint: hint})
 	}
 	c := s.cfg.Caller
-	here := sees(ctx, srv)
-	own, _ := s.callerPane(ctx, srv)
+	here, _ := c.On(ctx, srv)
 	d.Caller = &DiagnosedCaller{Pane: c.Pane}
 	switch {
-	case c.Lost || !here && !c.Outside:
+	case c.Lost || !caller.Sees(ctx, srv) && !c.Outside:
 		d.Caller.Place = "unknown"
 	case c.Pane == "":
 		d.Caller.Place = "outside"
-	case own != "":
+	case here.Own() != "":
 		d.Caller.Place = "here"
 	default:
 		d.Caller.Place, d.Caller.Socket = "elsewhere", c.Socket

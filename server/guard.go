@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -201,7 +202,7 @@ func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error)
 	if err != nil || rows[0].ID == "" { // reported by typeUnless
 		return on, err
 	}
-	if pane := rows[0]; sees(ctx, c.tmux) && runner.CutsLines(pane.PID, pane.TTY) {
+	if pane := rows[0]; caller.Sees(ctx, c.tmux) && runner.CutsLines(pane.PID, pane.TTY) {
 		return on, reply.Faultf(reply.KindRefused, "nothing was typed: a line has %d bytes, and the terminal of pane %s, which gathers lines for its program, keeps %d", size, pane.ID, runner.MostLine).
 			Suggest("type shorter lines, or have the program read a file; run_command takes commands of any length")
 	}

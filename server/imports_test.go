@@ -14,10 +14,11 @@ import (
 
 // mayImport says which rooms each room of server/internal may import.
 var mayImport = map[string]string{
-	"lost":  "",
-	"reply": "lost params stdio",
-	"stdio": "params",
-	"match": "reply stdio",
+	"lost":   "",
+	"reply":  "lost params stdio",
+	"stdio":  "params",
+	"match":  "reply stdio",
+	"caller": "",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

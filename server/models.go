@@ -179,7 +179,7 @@ func (s *sessionInfo) id() string { return string(s.SessionID) }
 
 func (p *paneInfo) complete(c *call, l links) {
 	p.SessionIDs = l.of(p.WindowID, p.SessionID)
-	p.IsCaller = c.isCaller(p.PaneID)
+	p.IsCaller = c.here.Is(p.PaneID)
 }
 
 func (w *windowInfo) complete(_ *call, l links) {
@@ -265,7 +265,7 @@ func find[R any, P row[R]](ctx context.Context, c *call, s selection, first ...t
 	switch any(row).(type) {
 	case *paneInfo, *paneDetail:
 		if s.zero() {
-			s.pane = c.ownPane
+			s.pane = c.here.Own()
 		}
 	}
 	list := row.lister(s)

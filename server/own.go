@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -57,48 +57,31 @@ func (c *call) presence(ctx context.Context) (presence, error) {
 	return *c.own, nil
 }
 
-// sees reports whether the processes of the tmux server are known to have the same numbers
-// here, so that they can be looked up. Otherwise nothing is known of them, as outside Linux.
-func sees(ctx context.Context, srv *tmux.Server) bool {
-	p, err := processOf(ctx, srv)
-	return err == nil && p.Here
-}
-
-// pidOf returns the process of a pane's program, or 0 if it cannot be looked up.
-func pidOf(ctx context.Context, srv *tmux.Server, of tmux.PaneState) int {
-	pid, _ := strconv.Atoi(of.PID)
-	if !sees(ctx, srv) {
-		return 0
-	}
-	return pid
-}
-
 func (c *call) findPresence(ctx context.Context) (p presence, err error) {
-	caller := c.s.cfg.Caller
-	if caller.Outside {
+	if c.here.Outside {
 		return p, nil
 	}
-	process, err := processOf(ctx, c.tmux)
+	process, err := caller.ProcessOf(ctx, c.tmux)
 	switch {
 	case err != nil:
 		return p, err
-	case !process.Here && (caller.Server == 0 || caller.Lost):
+	case !process.Here && (c.here.Server == 0 || c.here.Lost):
 		return presence{every: true, which: ", in which this agent may run: the processes of this tmux server cannot be seen from here"}, nil
-	case caller.Lost:
-		if process.PID != caller.Server && !c.s.mayHurtCaller(c.tmux) {
+	case c.here.Lost:
+		if process.PID != c.here.Server && !c.here.Possible() {
 			return p, nil
 		}
 		return c.lostPresence(ctx)
-	case caller.Server != 0:
-		p.server = caller.Server
-	case !c.s.mayHurtCaller(c.tmux):
+	case c.here.Server != 0:
+		p.server = c.here.Server
+	case !c.here.Possible():
 		return p, nil
 	}
 	p.which = ", in which this agent runs"
-	if caller.Pane != "" {
-		p.panes = []tmux.PaneID{caller.Pane}
+	if c.here.Pane != "" {
+		p.panes = []tmux.PaneID{c.here.Pane}
 	}
-	if caller.Server != 0 && c.ownPane == "" && c.tool.harm == types {
+	if c.here.Server != 0 && c.here.Own() == "" && c.tool.harm == types {
 		p.terminals, err = c.s.ownTerminals(ctx)
 	}
 	return p, err
@@ -111,12 +94,12 @@ func (c *call) lostPresence(ctx context.Context) (p presence, err error) {
 	if err := noneIsEmpty(err); err != nil {
 		return p, err
 	}
-	client := c.s.cfg.Caller.Client
+	client := c.here.Client
 	pids := make([]int, len(rows))
 	for i, r := range rows {
 		pids[i] = r.PID
 	}
-	at, known := whichRun(client, pids)
+	at, known := caller.WhichRun(client, pids)
 	if !known {
 		return presence{every: true, which: ", in which this agent may run: its own pane is not known"}, nil
 	}

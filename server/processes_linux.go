@@ -11,6 +11,7 @@ import (
 
 	"tmuxmcp/internal/procstat"
 	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 )
 
@@ -66,7 +67,7 @@ func agentOf(pid int) (agents.Program, bool) {
 	for _, file := range files {
 		// A relative path is relative to the process's own directory.
 		if filepath.IsAbs(file) {
-			if v := versionOf(realPath(file)); v != "" {
+			if v := versionOf(caller.RealPath(file)); v != "" {
 				return agents.Program{Name: name, Version: v}, true
 			}
 		}

@@ -147,11 +147,11 @@ func (s *Server) readResource(ctx context.Context, r resource, vars map[string]s
 		return "", err
 	}
 	defer leave()
-	own, err := s.callerPane(ctx, srv)
+	here, err := s.cfg.Caller.On(ctx, srv)
 	if err != nil {
 		return "", err
 	}
-	got, err := r.read(ctx, &call{s: s, tmux: srv, ownPane: own}, vars)
+	got, err := r.read(ctx, &call{s: s, tmux: srv, here: here}, vars)
 	if err != nil {
 		return "", err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"tmuxmcp/internal/nearest"
 	"tmuxmcp/internal/turns"
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
@@ -179,7 +180,7 @@ func (s *Server) handle(socketName string) (*tmux.Server, error) {
 		return nil, err
 	}
 	// A tmux server has a single handle, because commands for a pane are queued by handle.
-	if configured := s.handles[""]; samePath(configured.SocketPath(), srv.SocketPath()) {
+	if configured := s.handles[""]; caller.SamePath(configured.SocketPath(), srv.SocketPath()) {
 		return configured, nil
 	}
 	// Handles cost next to nothing, but a caller may invent names forever.

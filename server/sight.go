@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -58,7 +59,7 @@ func (c *call) typed(ctx context.Context, look *tmux.Look, what echo, began time
 		c.typedInto = append(c.typedInto, bookmark{mark: look.Mark()})
 	}
 	p := &c.typedInto[i]
-	p.echo = what.at(pidOf(ctx, c.tmux, look.PaneState), look, p.echo, time.Since(began))
+	p.echo = what.at(caller.PID(ctx, c.tmux, look.PaneState), look, p.echo, time.Since(began))
 	p.prompt = p.echo.prompt != ""
 	c.s.places.set(c.tmux, *p)
 }
@@ -150,7 +151,7 @@ func (w *await) settle(ctx context.Context, p *awaited) error {
 		if err != nil {
 			return nil // show what was there before the pane was gone
 		}
-		if !p.rests(pidOf(ctx, w.c.tmux, l.PaneState), l) && l.Printed {
+		if !p.rests(caller.PID(ctx, w.c.tmux, l.PaneState), l) && l.Printed {
 			p.printed = time.Now()
 		}
 		p.look = l

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -37,7 +38,7 @@ type survivor struct {
 // have not ended after a moment.
 func (c *call) closing(ctx context.Context, filter tmux.Format, do func() error) error {
 	panes, err := tmux.List[paneProgram](ctx, c.tmux, tmux.ListPanes{All: true, Filter: filter})
-	if err != nil || !sees(ctx, c.tmux) {
+	if err != nil || !caller.Sees(ctx, c.tmux) {
 		panes = nil // do fails too, or there is nothing to close, or to be seen
 	}
 	panes = slices.DeleteFunc(panes, func(p paneProgram) bool { return !p.known() })

@@ -129,8 +129,8 @@ func (c *call) spec(s selection) (tmux.Target, error) {
 	case s.index != "":
 		return tmux.TargetSpec(":" + s.index), nil
 	}
-	if c.ownPane != "" {
-		return c.ownPane, nil
+	if c.here.Own() != "" {
+		return c.here.Own(), nil
 	}
 	return nil, nil
 }

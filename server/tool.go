@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -185,7 +186,7 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 	}
 	defer func() { c.leave() }()
 	if c.tmux != nil {
-		if c.ownPane, err = s.callerPane(ctx, c.tmux); err != nil {
+		if c.here, err = s.cfg.Caller.On(ctx, c.tmux); err != nil {
 			return nil, err
 		}
 	}
@@ -276,8 +277,7 @@ type call struct {
 	tier Tier
 	// tmux is the call's tmux server; nil for a tool whose input has no socket_name.
 	tmux *tmux.Server
-	// ownPane is the caller's pane if that is on this tmux server.
-	ownPane tmux.PaneID
+	here caller.Here
 	// waits is set if the call blocks for as long as the caller says.
 	waits bool
 	// leave gives up the call's slot, if it has one.

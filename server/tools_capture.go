@@ -139,7 +139,7 @@ var snapshotPane = newTool(tool{
 	lines, cut := reply.LastLines(screenLines(*screen), in.MaxLines)
 	snap.Content = strings.Join(lines, "\n")
 	snap.ContentTruncated, snap.ContentTruncatedLines = cut > 0, cut
-	snap.IsCaller = c.isCaller(snap.PaneID)
+	snap.IsCaller = c.here.Is(snap.PaneID)
 	return snap, nil
 })
 

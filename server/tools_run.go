@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/runner"
@@ -33,7 +34,7 @@ var runCommand = newTool(tool{
 	if err != nil {
 		return nil, err
 	}
-	if process, err := processOf(ctx, c.tmux); err != nil {
+	if process, err := caller.ProcessOf(ctx, c.tmux); err != nil {
 		return nil, err
 	} else if !process.Here {
 		return nil, reply.Faultf(reply.KindRefused, "what runs in the pane cannot be seen from here: this tmux server's processes have other numbers, as in another container").

@@ -66,7 +66,7 @@ var searchPanes = newTool(tool{
 	}
 	for i := range res.Matches {
 		p := &res.Matches[i]
-		res.Truncated, p.IsCaller = res.Truncated || p.cut, c.isCaller(p.PaneID)
+		res.Truncated, p.IsCaller = res.Truncated || p.cut, c.here.Is(p.PaneID)
 	}
 	res.Jobs = []jobMatch{}
 	if in.Jobs {

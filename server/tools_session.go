@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/lost"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
@@ -139,10 +140,10 @@ func (s *Server) servers(extra []string) ([]*tmux.Server, error) {
 		if err == nil && info.Mode().Type() != os.ModeSocket && i >= len(entries) {
 			return nil, reply.Argument("extra_socket_paths", "has %s, which is not a socket (%v)", p, info.Mode())
 		}
-		if err != nil || info.Mode().Type() != os.ModeSocket || seen[realPath(p)] {
+		if err != nil || info.Mode().Type() != os.ModeSocket || seen[caller.RealPath(p)] {
 			continue
 		}
-		seen[realPath(p)] = true
+		seen[caller.RealPath(p)] = true
 		cfg := s.tmuxConfig()
 		// Something that listens need not answer.
 		cfg.Timeout = 5 * time.Second

@@ -24,7 +24,7 @@ var createWindow = newTool(tool{
 	}
 	if !c.on.zero() {
 		cmd.Target = c.on.target
-	} else if c.ownPane != "" {
+	} else if c.here.Own() != "" {
 		own, err := find[sessionInfo](ctx, c, selection{})
 		if err != nil {
 			return nil, err

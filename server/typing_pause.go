@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -91,7 +92,7 @@ func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
 	type place struct{ X, Y, History int }
 	start, moved := time.Now(), time.Time{}
 	was := place{before.CursorX, before.CursorY, before.History}
-	pid := pidOf(ctx, c.tmux, before.PaneState)
+	pid := caller.PID(ctx, c.tmux, before.PaneState)
 	for read := start; ; {
 		if runner.Unread(pid, before.TTY) {
 			read = time.Now()

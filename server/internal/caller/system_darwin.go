@@ -1,4 +1,4 @@
-package server
+package caller
 
 import (
 	"os"
@@ -20,4 +20,5 @@ func ancestors() (all []ancestor) {
 	return all
 }
 
-func whichRun(string, []int) (at map[int]bool, known bool) { return nil, false }
+// WhichRun is not supported here.
+func WhichRun(string, []int) (at map[int]bool, known bool) { return nil, false }

@@ -1,4 +1,6 @@
-package server
+// Package caller knows where this process runs: in which pane, and whether the processes of a
+// tmux server can be seen from here.
+package caller
 
 import (
 	"context"
@@ -38,6 +40,9 @@ type ancestor struct {
 	program string            // path of its executable, if readable
 	env     map[string]string // TMUX and TMUX_PANE; nil if unreadable
 }
+
+// Find finds the caller's pane, from the environment of this process and of those above it.
+func Find(env map[string]string) Caller { return callerOf(env, ancestors()) }
 
 // callerOf finds the caller's pane. TMUX and TMUX_PANE name it, in the environment of this
 // process or, if a client started it without them, in that of an ancestor. They are trusted
@@ -114,35 +119,60 @@ func paneVariables(env map[string]string) (pane tmux.PaneID, socket string, serv
 	return pane, socket, server
 }
 
-// isCaller reports whether a pane is the caller's; nil means that there is no caller. It is
-// true only if proven: the same pane id on the same server.
-func (c *call) isCaller(id tmux.PaneID) *bool {
-	if c.s.cfg.Caller.Pane == "" {
+// Here is the caller as seen from one tmux server.
+type Here struct {
+	Caller
+	certain bool   // its pane is on this server
+	socket  string // of the server
+}
+
+// On returns the caller as seen from a tmux server.
+func (c Caller) On(ctx context.Context, srv *tmux.Server) (Here, error) {
+	h := Here{Caller: c, socket: srv.SocketPath()}
+	h.certain = c.Socket != "" && SamePath(c.Socket, h.socket)
+	if c.Pane != "" && c.Server != 0 {
+		p, err := ProcessOf(ctx, srv)
+		if err != nil {
+			return h, err
+		}
+		h.certain = p.Here && p.PID == c.Server
+	}
+	return h, nil
+}
+
+// Own returns the caller's pane if that is certainly on this server, otherwise "".
+func (h Here) Own() tmux.PaneID {
+	if !h.certain {
+		return ""
+	}
+	return h.Pane
+}
+
+// Is reports whether a pane is the caller's; nil means that there is no caller. It is true
+// only if proven: the same pane id on the same server.
+func (h Here) Is(id tmux.PaneID) *bool {
+	if h.Pane == "" {
 		return nil
 	}
-	is := c.ownPane == id
+	is := h.Own() == id
 	return &is
 }
 
-// callerPane returns the caller's pane if it is certainly on srv, otherwise "".
-func (s *Server) callerPane(ctx context.Context, srv *tmux.Server) (tmux.PaneID, error) {
-	c := s.cfg.Caller
-	is := c.Socket != "" && samePath(c.Socket, srv.SocketPath())
-	if c.Pane != "" && c.Server != 0 {
-		p, err := processOf(ctx, srv)
-		if err != nil {
-			return "", err
-		}
-		is = p.Here && p.PID == c.Server
+// Possible reports whether a caller whose tmux server's process is not known may run in this
+// server; true if unknown.
+func (h Here) Possible() bool {
+	switch {
+	case h.Pane == "" && h.Socket == "" && !h.Lost:
+		return false
+	case h.Socket == "" || filepath.Base(h.Socket) == filepath.Base(h.socket) || SamePath(h.Socket, h.socket):
+		return true
 	}
-	if !is {
-		return "", nil
-	}
-	return c.Pane, nil
+	_, err := os.Stat(h.Socket)
+	return err != nil // it may have another name now
 }
 
-// processOf returns the process of a tmux server; of none that runs, the zero one, here.
-func processOf(ctx context.Context, srv *tmux.Server) (tmux.Process, error) {
+// ProcessOf returns the process of a tmux server; of none that runs, the zero one, here.
+func ProcessOf(ctx context.Context, srv *tmux.Server) (tmux.Process, error) {
 	p, err := srv.Process(ctx)
 	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
 		return tmux.Process{Here: true}, nil
@@ -150,22 +180,24 @@ func processOf(ctx context.Context, srv *tmux.Server) (tmux.Process, error) {
 	return p, err
 }
 
-// mayHurtCaller reports whether a caller whose tmux server's process is not known may run in
-// this server; true if unknown.
-func (s *Server) mayHurtCaller(srv *tmux.Server) bool {
-	c := s.cfg.Caller
-	switch {
-	case c.Pane == "" && c.Socket == "" && !c.Lost:
-		return false
-	case c.Socket == "" || filepath.Base(c.Socket) == filepath.Base(srv.SocketPath()) || samePath(c.Socket, srv.SocketPath()):
-		return true
-	}
-	_, err := os.Stat(c.Socket)
-	return err != nil // it may have another name now
+// Sees reports whether the processes of the tmux server are known to have the same numbers
+// here, so that they can be looked up. Otherwise nothing is known of them, as outside Linux.
+func Sees(ctx context.Context, srv *tmux.Server) bool {
+	p, err := ProcessOf(ctx, srv)
+	return err == nil && p.Here
 }
 
-// samePath reports whether two paths lead to the same file.
-func samePath(a, b string) bool {
+// PID returns the process of a pane's program, or 0 if it cannot be looked up.
+func PID(ctx context.Context, srv *tmux.Server, of tmux.PaneState) int {
+	pid, _ := strconv.Atoi(of.PID)
+	if !Sees(ctx, srv) {
+		return 0
+	}
+	return pid
+}
+
+// SamePath reports whether two paths lead to the same file.
+func SamePath(a, b string) bool {
 	if a == b {
 		return true
 	}
@@ -177,8 +209,8 @@ func samePath(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// realPath returns a path without symbolic links.
-func realPath(p string) string {
+// RealPath returns a path without symbolic links.
+func RealPath(p string) string {
 	if real, err := filepath.EvalSymlinks(p); err == nil {
 		return real
 	}

@@ -1,4 +1,4 @@
-package server
+package caller
 
 import (
 	"os"
@@ -31,8 +31,8 @@ func ancestors() (all []ancestor) {
 	return all
 }
 
-// whichRun returns in which of the processes, or their descendants, a program runs.
-func whichRun(program string, pids []int) (at map[int]bool, known bool) {
+// WhichRun returns in which of the processes, or their descendants, a program runs.
+func WhichRun(program string, pids []int) (at map[int]bool, known bool) {
 	if program == "" {
 		return nil, false
 	}
