@@ -12,6 +12,7 @@ import (
 	"tmuxmcp/server/agents"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -112,7 +113,7 @@ func (c *call) agentsIn(ctx context.Context, ids []tmux.PaneID) ([]seenAgent, er
 		list.Filter = tmux.MatchOneOf("pane_id", ids...)
 	}
 	panes, err := tmux.List[agentPane](ctx, c.tmux, list)
-	if err := noneIsEmpty(err); err != nil {
+	if err := target.NoneIsEmpty(err); err != nil {
 		return nil, err
 	}
 	panes = uniqueBy(panes, func(p agentPane) tmux.PaneID { return p.ID })

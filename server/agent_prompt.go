@@ -14,6 +14,7 @@ import (
 	"tmuxmcp/server/agents"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -94,9 +95,9 @@ func (c *call) sendPrompt(ctx context.Context, in sendPromptIn, budget time.Dura
 
 // look looks at the pane, and at which buffers are left.
 func (p *prompter) look(ctx context.Context) error {
-	target := p.on.target
+	at := p.on.Target
 	if p.pane != "" {
-		target = p.pane
+		at = p.pane
 	}
 	type client struct {
 		Name string      `tmux:"client_name"`
@@ -106,17 +107,17 @@ func (p *prompter) look(ctx context.Context) error {
 		Name string `tmux:"buffer_name"`
 	}
 	var b tmux.Batch
-	panes := tmux.Rows[agentPane](&b, tmux.DisplayMessage{Target: target})
+	panes := tmux.Rows[agentPane](&b, tmux.DisplayMessage{Target: at})
 	clients := tmux.Rows[client](&b, tmux.ListClients{})
 	buffers := tmux.Rows[buffer](&b, tmux.ListBuffers{})
-	screen := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
+	screen := tmux.Add(&b, tmux.CapturePane{Target: at, Print: true})
 	if err := b.Do(ctx, p.tmux); err != nil {
 		return err
 	}
 	was := p.now
 	p.now = seenPrompt{agentPane: (*panes)[0]}
 	if p.now.ID == "" {
-		return p.missing(ctx, p.on.selection)
+		return target.Missing(ctx, p.tmux, p.on.Selection)
 	}
 	p.pane = p.now.ID
 	for _, c := range *clients {
@@ -257,7 +258,7 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 	}()
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(data)}
 	var refusal *reply.Fault
-	_, err := p.typeInto(ctx, atPane(p.pane), echoOf(data), func(target tmux.Target) ([]tmux.Command, error) {
+	_, err := p.typeInto(ctx, target.AtPane(p.pane), echoOf(data), func(target tmux.Target) ([]tmux.Command, error) {
 		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: bracket, Returns: true})
 		if err != nil {
 			return nil, err

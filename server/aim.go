@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -11,53 +12,6 @@ import (
 // do not run if that object is, or contains, the pane in which the agent itself runs (see
 // own.go). A tool without a declaration cannot be added to a server, and a handler gets its
 // tmux server only after aim, so the guard cannot be forgotten.
-
-// thing is a kind of object that a tool acts on.
-type thing int
-
-const (
-	noObject thing = iota
-	aPane
-	aWindow
-	aSession
-	theServer
-)
-
-// aim declares what a tool acts on.
-type aim struct {
-	rule   aimRule
-	object thing
-}
-
-type aimRule int
-
-const (
-	undeclared aimRule = iota
-	// aimNone: the tool acts on no object, or looks it up itself without changing it.
-	aimNone
-	// aimFilter: the selection filters a list that tmux is asked for.
-	aimFilter
-	// aimDefault: the tool reads or changes one object. Without a selection, it is the
-	// caller's or else the one that tmux picks, the most recently used.
-	aimDefault
-	// aimNeed: the call must name the object.
-	aimNeed
-	// aimEach: each of several items of the call must name an object; the handler calls
-	// aimAt for each.
-	aimEach
-)
-
-var (
-	// nowhere is the aim of tools that act on no object.
-	nowhere = aim{rule: aimNone}
-	// wholeServer is the aim of a tool that acts on all of a tmux server.
-	wholeServer = aim{aimNeed, theServer}
-)
-
-func narrows(o thing) aim   { return aim{aimFilter, o} }
-func defaults(o thing) aim  { return aim{aimDefault, o} }
-func needs(o thing) aim     { return aim{aimNeed, o} }
-func needsEach(o thing) aim { return aim{aimEach, o} }
 
 // harm is what a tool may do to its object, as seen by a program that runs in it.
 type harm int
@@ -79,24 +33,6 @@ func (h harm) verb() string {
 	return map[harm]string{types: "type into", disturbs: "change", ends: "end"}[h]
 }
 
-// aimed is the resolved object of a call.
-type aimed struct {
-	// selection contains, for a tool that changes something, only ids and names that tmux
-	// cannot take for something else.
-	selection
-	// target is the selection as a target of tmux commands. nil leaves the choice to tmux.
-	target tmux.Target
-}
-
-// atPane returns the pane with the given id.
-func atPane(id tmux.PaneID) aimed { return aimed{selection: selection{pane: id}, target: id} }
-
-// selector is the input of a tool that names an object.
-type selector interface{ selection() selection }
-
-// multiSelector is the input of a tool that names several objects.
-type multiSelector interface{ selections() []selection }
-
 // checker is the input of a tool that can be invalid in ways that the schema does not
 // express. It is checked before tmux or the user is asked for anything.
 type checker interface{ check(c *call) error }
@@ -109,9 +45,9 @@ func (c *call) aim(ctx context.Context, in any) (err error) {
 		}
 	}
 	switch in := in.(type) {
-	case multiSelector:
-		var all []aimed
-		for _, s := range in.selections() {
+	case target.MultiSelector:
+		var all []target.Object
+		for _, s := range in.SelectedAll() {
 			on, err := c.resolveFor(ctx, s)
 			if err != nil {
 				return err
@@ -119,36 +55,36 @@ func (c *call) aim(ctx context.Context, in any) (err error) {
 			all = append(all, on)
 		}
 		c.on = all[0]
-		return c.spare(ctx, c.tool.harm, c.tool.aim.object, all...)
-	case selector:
-		c.on, err = c.aimAt(ctx, in.selection())
+		return c.spare(ctx, c.tool.harm, c.tool.aim.Object, all...)
+	case target.Selector:
+		c.on, err = c.aimAt(ctx, in.Selected())
 	default:
-		if c.tool.aim.object == theServer {
-			err = c.spare(ctx, c.tool.harm, theServer, aimed{})
+		if c.tool.aim.Object == target.Server {
+			err = c.spare(ctx, c.tool.harm, target.Server, target.Object{})
 		}
 	}
 	return err
 }
 
 // aimAt resolves a selection as the tool declares, and guards the object.
-func (c *call) aimAt(ctx context.Context, s selection) (aimed, error) {
+func (c *call) aimAt(ctx context.Context, s target.Selection) (target.Object, error) {
 	on, err := c.resolveFor(ctx, s)
 	if err != nil {
 		return on, err
 	}
-	return on, c.spare(ctx, c.tool.harm, c.tool.aim.object, on)
+	return on, c.spare(ctx, c.tool.harm, c.tool.aim.Object, on)
 }
 
-func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error) {
-	on.selection = s
-	switch c.tool.aim.rule {
-	case aimNone:
+func (c *call) resolveFor(ctx context.Context, s target.Selection) (on target.Object, err error) {
+	on.Selection = s
+	switch c.tool.aim.Rule {
+	case target.AimNone:
 		return on, nil
-	case aimFilter:
-		return on, s.check()
+	case target.AimFilter:
+		return on, s.Check()
 	}
-	if c.tool.kind.readOnly && s.pane == "" && s.window != "" {
-		s = selection{window: s.window} // it is the same in every session
+	if c.tool.kind.readOnly && s.Pane == "" && s.Window != "" {
+		s = target.Selection{Window: s.Window} // it is the same in every session
 	}
 	var own presence
 	if c.tool.harm == disturbs || c.tool.harm == ends {
@@ -157,54 +93,54 @@ func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error
 		}
 	}
 	switch {
-	case s.zero() && c.tool.aim.rule == aimDefault:
+	case s.Zero() && c.tool.aim.Rule == target.AimDefault:
 	case own.none():
-		on.selection, err = c.resolve(ctx, s)
+		on.Selection, err = target.Resolve(ctx, c.tmux, c.tool.name, s)
 	default:
-		on.selection, err = c.identify(ctx, s)
+		on.Selection, err = c.identify(ctx, s)
 	}
 	if err != nil {
 		return on, err
 	}
-	on.target, err = c.spec(on.selection)
+	on.Target, err = on.Selection.TargetFor(c.here.Own())
 	return on, err
 }
 
 // identify finds the id of the one object that a selection names: names and positions may
 // change from one round trip to the next, and what is guarded is what is acted on.
-func (c *call) identify(ctx context.Context, s selection) (selection, error) {
-	if err := s.required(c.tool.name); err != nil || s.pane != "" {
+func (c *call) identify(ctx context.Context, s target.Selection) (target.Selection, error) {
+	if err := s.Required(c.tool.name); err != nil || s.Pane != "" {
 		return s, err
 	}
-	if s.window != "" && s.name != "" { // the name is that of the session to act in
+	if s.Window != "" && s.Name != "" { // the name is that of the session to act in
 		var err error
-		if s, err = c.resolve(ctx, s); err != nil {
+		if s, err = target.Resolve(ctx, c.tmux, c.tool.name, s); err != nil {
 			return s, err
 		}
 	}
-	named, err := tmux.List[objectIDs](ctx, c.tmux, tmux.ListPanes{All: true, Filter: c.filterFor(s)})
-	if err := noneIsEmpty(err); err != nil {
+	named, err := tmux.List[target.IDs](ctx, c.tmux, tmux.ListPanes{All: true, Filter: c.tool.aim.FilterFor(s)})
+	if err := target.NoneIsEmpty(err); err != nil {
 		return s, err
 	}
 	if len(named) == 0 {
-		return s, c.missing(ctx, s)
+		return s, target.Missing(ctx, c.tmux, s)
 	}
 	at := named[0]
-	switch c.tool.aim.object {
-	case aPane:
-		return selection{pane: at.Pane}, nil
-	case aWindow:
-		if s.window == "" {
-			s.session = at.Session
+	switch c.tool.aim.Object {
+	case target.Pane:
+		return target.Selection{Pane: at.Pane}, nil
+	case target.Window:
+		if s.Window == "" {
+			s.Session = at.Session
 		}
-		return selection{window: at.Window, session: s.session}, nil
+		return target.Selection{Window: at.Window, Session: s.Session}, nil
 	}
-	return selection{session: at.Session}, nil
+	return target.Selection{Session: at.Session}, nil
 }
 
 // spare guards the agent's own pane against what the call does to objects. Where it may be
 // any pane, the user is asked at once.
-func (c *call) spare(ctx context.Context, h harm, kind thing, objects ...aimed) error {
+func (c *call) spare(ctx context.Context, h harm, kind target.Kind, objects ...target.Object) error {
 	if h != disturbs && h != ends {
 		return nil
 	}
@@ -213,7 +149,7 @@ func (c *call) spare(ctx context.Context, h harm, kind thing, objects ...aimed) 
 		return err
 	}
 	c.doing, c.held = h, own.what(objects...)
-	if kind == theServer {
+	if kind == target.Server {
 		c.held = "the tmux server in which this agent runs"
 	} else if own.every {
 		return c.consent(ctx, h, c.held)
@@ -222,15 +158,4 @@ func (c *call) spare(ctx context.Context, h harm, kind thing, objects ...aimed) 
 		c.spared = append(c.spared, own.spares(kind, on)...)
 	}
 	return nil
-}
-
-// filterFor returns the filter for the panes of the object that a selection names.
-func (c *call) filterFor(s selection) tmux.Format {
-	switch c.tool.aim.object {
-	case aPane:
-		return s.paneFilter()
-	case aWindow:
-		return s.windowFilter()
-	}
-	return s.within()
 }

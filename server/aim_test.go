@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -113,7 +114,7 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 			}
 			srv, s := agentServer(t, program)
 			calls := ownCalls(t, d)
-			if d.aim.object == theServer {
+			if d.aim.Object == target.Server {
 				calls = []map[string]any{{}}
 			}
 			if d.name == "cancel_job" { // of a server that runs elsewhere
@@ -309,7 +310,7 @@ func jobIn(t *testing.T, srv *tmux.Server) string {
 func TestDeclaredHarmlessIsHarmless(t *testing.T) {
 	t.Parallel()
 	for _, d := range tools {
-		if d.harm != harmless || d.aim.rule != aimNeed && d.aim.rule != aimDefault {
+		if d.harm != harmless || d.aim.Rule != target.AimNeed && d.aim.Rule != target.AimDefault {
 			continue
 		}
 		t.Run(d.name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/server/internal/target"
 )
 
 // consentWait is how long the user may take to answer.
@@ -43,7 +44,7 @@ func (c *call) consent(ctx context.Context, h harm, what string) error {
 		switch answer := c.answered(ask.Message); {
 		case info.ClientCapabilities == nil || !canAsk(*info.ClientCapabilities):
 			return refused
-		case c.tool.aim.rule == aimEach || inBatch(ctx):
+		case c.tool.aim.Rule == target.AimEach || inBatch(ctx):
 			return refused.Suggest("call it by itself: the user is asked about a whole call, not about a part of one")
 		case answer == nil:
 			return c.ask(ask)

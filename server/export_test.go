@@ -8,6 +8,7 @@ import (
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -21,33 +22,33 @@ func init() { removalTime, lookTime = time.Minute, 20*time.Second }
 // AddProbes adds tools that show what every call passes, and what the transport does.
 func (s *Server) AddProbes() {
 	type none struct{}
-	s.add(newTool(tool{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(ctx context.Context, c *call, _ none) (reply.Text, error) {
+	s.add(newTool(tool{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(ctx context.Context, c *call, _ none) (reply.Text, error) {
 		for i := range 5 {
 			stdio.Progress(ctx, float64(i), 5, "working")
 		}
 		stdio.Warn(ctx, "look out")
 		return reply.Text{Result: "done"}, nil
 	}))
-	s.add(newTool(tool{name: "probe_panic", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (reply.Text, error) { panic("sekrit") }))
+	s.add(newTool(tool{name: "probe_panic", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(context.Context, *call, none) (reply.Text, error) { panic("sekrit") }))
 	type largeIn struct {
 		Size int `json:"size"`
 	}
-	s.add(newTool(tool{name: "probe_text", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.PaneText, error) {
+	s.add(newTool(tool{name: "probe_text", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.PaneText, error) {
 		return reply.PaneText{Result: strings.Repeat("é\"\n", in.Size/4) + "end", PaneID: "%1"}, nil
 	}))
-	s.add(newTool(tool{name: "probe_list", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.List[int], error) {
+	s.add(newTool(tool{name: "probe_list", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.List[int], error) {
 		l := reply.List[int]{Total: in.Size}
 		for i := range in.Size {
 			l.Result = append(l.Result, i)
 		}
 		return l, nil
 	}))
-	s.add(newTool(tool{name: "probe_error", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.Text, error) {
+	s.add(newTool(tool{name: "probe_error", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.Text, error) {
 		return reply.Text{}, reply.Faultf(reply.KindRefused, "%send", strings.Repeat("x", in.Size))
 	}))
 	flaky := func(name string, k kind, failure error) {
 		var calls atomic.Int32
-		s.add(newTool(tool{name: name, title: "t", kind: k, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (reply.List[int], error) {
+		s.add(newTool(tool{name: name, title: "t", kind: k, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(context.Context, *call, none) (reply.List[int], error) {
 			n := calls.Add(1)
 			if n == 1 {
 				return reply.List[int]{}, &tmux.Error{Command: "list-panes", Err: failure}
@@ -59,28 +60,28 @@ func (s *Server) AddProbes() {
 	flaky("probe_flaky_change", changes, tmux.ErrServerGone)
 	flaky("probe_missing", reads, tmux.ErrNotFound)
 	type paneIn struct {
-		paneSelect
-		socket
+		target.SelectPane
+		target.OnSocket
 	}
 	for _, h := range []harm{disturbs, ends} {
 		s.add(newTool(tool{name: map[harm]string{disturbs: "probe_disturbs", ends: "probe_ends"}[h], title: "t", kind: creates, set: setPanes, desc: "d",
-			aim: needs(aPane), harm: h}, func(context.Context, *call, paneIn) (reply.Text, error) { return reply.Text{Result: "did it"}, nil }))
+			aim: target.Need(target.Pane), harm: h}, func(context.Context, *call, paneIn) (reply.Text, error) { return reply.Text{Result: "did it"}, nil }))
 	}
 	s.add(newTool(tool{name: "probe_typable", title: "t", kind: shell, set: setPanes, desc: "d",
-		aim: needs(aPane), harm: types}, func(ctx context.Context, c *call, _ paneIn) (reply.Text, error) {
+		aim: target.Need(target.Pane), harm: types}, func(ctx context.Context, c *call, _ paneIn) (reply.Text, error) {
 		id, err := c.typeInto(ctx, c.on, echo{}, func(target tmux.Target) ([]tmux.Command, error) {
 			return []tmux.Command{tmux.SendKeys{Target: target, Repeat: 1}}, nil
 		})
 		return reply.Text{Result: string(id)}, err
 	}))
-	s.add(newTool(tool{name: "probe_untiered", title: "t", set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (reply.Text, error) { return reply.Text{Result: "ran"}, nil }))
+	s.add(newTool(tool{name: "probe_untiered", title: "t", set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(context.Context, *call, none) (reply.Text, error) { return reply.Text{Result: "ran"}, nil }))
 	type secretsIn struct {
 		Keys        string           `json:"keys,omitempty"`
 		Environment params.StringMap `json:"environment,omitempty"`
 		Title       string           `json:"title,omitempty"`
 		Operations  params.Raw       `json:"operations,omitempty"`
 	}
-	s.add(newTool(tool{name: "probe_secrets", title: "t", kind: shell, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, secretsIn) (reply.Text, error) { return reply.Text{Result: "done"}, nil }))
+	s.add(newTool(tool{name: "probe_secrets", title: "t", kind: shell, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(context.Context, *call, secretsIn) (reply.Text, error) { return reply.Text{Result: "done"}, nil }))
 }
 
 // AddUndeclared adds a tool that does not say what it acts on.

@@ -13,6 +13,7 @@ import (
 
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 )
 
@@ -177,8 +178,8 @@ type narrowing struct {
 
 // listInSession is the input of tools that list rows, of all sessions or of one.
 type listInSession struct {
-	sessionSelect
-	socket
+	target.SelectSession
+	target.OnSocket
 	narrowing
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -109,11 +110,11 @@ func isGone(err error) bool { return isServerGone(err) || errors.Is(err, tmux.Er
 // first, and answers for a moment.
 func (c *call) serverEnds(ctx context.Context) bool {
 	for range 10 {
-		rows, err := tmux.List[objectIDs](ctx, c.tmux, tmux.ListPanes{All: true})
+		rows, err := tmux.List[target.IDs](ctx, c.tmux, tmux.ListPanes{All: true})
 		switch {
 		case isServerGone(err):
 			return true
-		case noneIsEmpty(err) != nil, len(rows) > 0, pause.For(ctx, 20*time.Millisecond) != nil:
+		case target.NoneIsEmpty(err) != nil, len(rows) > 0, pause.For(ctx, 20*time.Millisecond) != nil:
 			return false
 		}
 	}

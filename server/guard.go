@@ -8,6 +8,7 @@ import (
 
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -20,7 +21,7 @@ import (
 //
 // It types into the caller's own pane only if the user has agreed, which takes a second
 // round trip.
-func (c *call) typeInto(ctx context.Context, on aimed, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
+func (c *call) typeInto(ctx context.Context, on target.Object, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
 	return c.typeBursts(ctx, on, what, atOnce(typing), first...)
 }
 
@@ -42,7 +43,7 @@ func atOnce(typing func(tmux.Target) ([]tmux.Command, error)) func(tmux.Target) 
 
 // typeBursts is typeInto for what is typed in several round trips, each of which checks the
 // pane again.
-func (c *call) typeBursts(ctx context.Context, on aimed, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (tmux.PaneID, error) {
+func (c *call) typeBursts(ctx context.Context, on target.Object, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (tmux.PaneID, error) {
 	if c.tool.harm != types {
 		panic(c.tool.name + " types into panes and does not declare it")
 	}
@@ -60,10 +61,10 @@ func (c *call) typeBursts(ctx context.Context, on aimed, what echo, typing func(
 	if err != nil || !reaches {
 		return pane, err
 	}
-	if err := c.consent(ctx, types, own.what(atPane(pane))); err != nil {
+	if err := c.consent(ctx, types, own.what(target.AtPane(pane))); err != nil {
 		return "", err
 	}
-	pane, _, err = c.typeUnless(ctx, presence{}, atPane(pane), what, typing, first...)
+	pane, _, err = c.typeUnless(ctx, presence{}, target.AtPane(pane), what, typing, first...)
 	return pane, err
 }
 
@@ -74,7 +75,7 @@ func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, ty
 	if err != nil {
 		return err
 	}
-	_, reaches, err := c.typeUnless(ctx, own, atPane(pane), what, atOnce(typing))
+	_, reaches, err := c.typeUnless(ctx, own, target.AtPane(pane), what, atOnce(typing))
 	if err == nil && reaches {
 		err = reply.Faultf(reply.KindRefused, "its keys would also reach %s", own.what())
 	}
@@ -83,21 +84,21 @@ func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, ty
 
 // typeUnless is typeInto, but types nothing if the keys would also reach the agent. It
 // returns the pane that on names.
-func (c *call) typeUnless(ctx context.Context, own presence, on aimed, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
+func (c *call) typeUnless(ctx context.Context, own presence, on target.Object, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
 	if what.longest > runner.MostLine {
 		if on, err = c.takesLine(ctx, on, what.longest); err != nil {
 			return "", false, err
 		}
 	}
-	if err := c.s.escapes.pass(ctx, c.tmux, on.selection.pane); err != nil {
+	if err := c.s.escapes.pass(ctx, c.tmux, on.Selection.Pane); err != nil {
 		return "", false, err
 	}
-	bursts, err := typing(on.target)
-	if _, is := on.target.(tmux.PaneID); err == nil && len(bursts) > 1 && !is { // all of them into the same pane
+	bursts, err := typing(on.Target)
+	if _, is := on.Target.(tmux.PaneID); err == nil && len(bursts) > 1 && !is { // all of them into the same pane
 		var rows []taker
-		if rows, err = tmux.List[taker](ctx, c.tmux, tmux.DisplayMessage{Target: on.target}); err == nil && rows[0].ID != "" {
-			on.target = rows[0].ID
-			bursts, err = typing(on.target)
+		if rows, err = tmux.List[taker](ctx, c.tmux, tmux.DisplayMessage{Target: on.Target}); err == nil && rows[0].ID != "" {
+			on.Target = rows[0].ID
+			bursts, err = typing(on.Target)
 		}
 	}
 	if err != nil {
@@ -111,7 +112,7 @@ func (c *call) typeUnless(ctx context.Context, own presence, on aimed, what echo
 	c.typed(ctx, before, what, began)
 	for _, next := range bursts[1:] {
 		if err = next.after(ctx, before); err == nil {
-			_, reaches, err = c.typeBurst(ctx, own, aimed{selection: selection{pane: before.ID}, target: before.ID}, before, next.cmds)
+			_, reaches, err = c.typeBurst(ctx, own, target.Object{Selection: target.Selection{Pane: before.ID}, Target: before.ID}, before, next.cmds)
 		}
 		if err == nil && reaches {
 			err = reply.Faultf(reply.KindRefused, "its keys would now also reach %s", own.what())
@@ -133,7 +134,7 @@ func inPart(pane tmux.PaneID, err error) error {
 // typeBurst types one burst. It returns the pane as it was before, of which only the id is
 // set if the keys would also reach the agent. If the burst follows others, the pane
 // still has to run the program that it ran at the look since.
-func (c *call) typeBurst(ctx context.Context, own presence, on aimed, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
+func (c *call) typeBurst(ctx context.Context, own presence, on target.Object, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
 	none := new(tmux.Look)
 	condition := "#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0," + tmux.Not(own.shows()) + "}}},0}"
 	if since != nil && since.PID != "" {
@@ -143,25 +144,25 @@ func (c *call) typeBurst(ctx context.Context, own presence, on aimed, since *tmu
 	for _, cmd := range first {
 		tmux.Add(&b, cmd)
 	}
-	rows := tmux.Rows[taker](&b, tmux.DisplayMessage{Target: on.target})
+	rows := tmux.Rows[taker](&b, tmux.DisplayMessage{Target: on.Target})
 	reached := new(string)
 	if !own.none() {
 		reach := own.reached()
-		reached = tmux.Displayed(&b, tmux.DisplayMessage{Target: on.target, Message: reach})
+		reached = tmux.Displayed(&b, tmux.DisplayMessage{Target: on.Target, Message: reach})
 		condition = "#{?" + reach + ",0," + condition + "}"
 	}
 	// A wait in this pane counts what is new from here on.
-	before = tmux.AddLook(&b, on.target)
-	tmux.Add(&b, tmux.Require{Target: on.target, Condition: condition})
+	before = tmux.AddLook(&b, on.Target)
+	tmux.Add(&b, tmux.Require{Target: on.Target, Condition: condition})
 	for _, cmd := range cmds {
 		tmux.Add(&b, cmd)
 	}
 	err = b.Do(ctx, c.tmux)
 	if errors.Is(err, tmux.ErrNotFound) && len(*rows) > 0 && (*rows)[0].ID == "" {
-		return none, false, c.missing(ctx, on.selection)
+		return none, false, target.Missing(ctx, c.tmux, on.Selection)
 	}
 	if errors.Is(err, tmux.ErrUnmet) {
-		if err := c.takes(ctx, on.selection, (*rows)[0]); err != nil {
+		if err := c.takes(ctx, on.Selection, (*rows)[0]); err != nil {
 			return none, false, err
 		}
 		if *reached == "1" {
@@ -185,7 +186,7 @@ func (c *call) typeBurst(ctx context.Context, own presence, on aimed, since *tmu
 
 // noteSynchronized records which other panes of its window got the keys typed into a pane.
 func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
-	rows, _ := tmux.List[objectIDs](ctx, c.tmux, tmux.ListPanes{Target: pane, Filter: "#{pane_synchronized}"})
+	rows, _ := tmux.List[target.IDs](ctx, c.tmux, tmux.ListPanes{Target: pane, Filter: "#{pane_synchronized}"})
 	c.typedLock.Lock()
 	defer c.typedLock.Unlock()
 	for _, r := range rows {
@@ -197,8 +198,8 @@ func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
 
 // takesLine refuses a line of size bytes if the terminal would truncate it. The returned
 // aimed is the pane that was checked, to type into.
-func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error) {
-	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.DisplayMessage{Target: on.target})
+func (c *call) takesLine(ctx context.Context, on target.Object, size int) (target.Object, error) {
+	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.DisplayMessage{Target: on.Target})
 	if err != nil || rows[0].ID == "" { // reported by typeUnless
 		return on, err
 	}
@@ -206,7 +207,7 @@ func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error)
 		return on, reply.Faultf(reply.KindRefused, "nothing was typed: a line has %d bytes, and the terminal of pane %s, which gathers lines for its program, keeps %d", size, pane.ID, runner.MostLine).
 			Suggest("type shorter lines, or have the program read a file; run_command takes commands of any length")
 	}
-	on.target = rows[0].ID
+	on.Target = rows[0].ID
 	return on, nil
 }
 
@@ -221,10 +222,10 @@ type taker struct {
 	Synchronized bool `tmux:"pane_synchronized"`
 }
 
-func (c *call) takes(ctx context.Context, s selection, pane taker) error {
+func (c *call) takes(ctx context.Context, s target.Selection, pane taker) error {
 	switch {
 	case pane.ID == "": // display-message does not fail on a missing target
-		return c.missing(ctx, s)
+		return target.Missing(ctx, c.tmux, s)
 	case pane.Dead:
 		return reply.Faultf(reply.KindRefused, "the program in pane %s has ended", pane.ID).Suggest("respawn_pane starts it again")
 	case pane.InMode:

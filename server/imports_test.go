@@ -19,6 +19,7 @@ var mayImport = map[string]string{
 	"stdio":  "params",
 	"match":  "reply stdio",
 	"caller": "",
+	"target": "params reply",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

@@ -9,6 +9,7 @@ import (
 
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -341,8 +342,8 @@ type jobMatch struct {
 // searchJobs searches the output of the jobs in the selection, newest job first, for up to
 // match.MaxTime. rest is the number of jobs that were not searched completely by then.
 func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *match.Matcher) (found []jobMatch, rest int, err error) {
-	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true, Filter: c.on.selection.within()})
-	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
+	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true, Filter: c.on.Selection.Within()})
+	if err := target.NoneIsEmpty(err); err != nil || len(rows) == 0 {
 		return nil, 0, err
 	}
 	selected := map[string]bool{}
@@ -353,7 +354,7 @@ func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *match.Matche
 	begun := time.Now()
 	more := func() bool { return ctx.Err() == nil && time.Since(begun) < match.MaxTime }
 	for _, j := range runner.Jobs(rows[0].on(c)) {
-		if j.Visible() || !c.on.zero() && !selected[j.Pane] {
+		if j.Visible() || !c.on.Zero() && !selected[j.Pane] {
 			continue
 		}
 		if !more() {

@@ -3,11 +3,11 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -134,24 +134,16 @@ type sessionDetail struct {
 	SessionSilenceFlag       *bool   `json:"session_silence_flag" tmux:"session_silence_flag,since=3.6"`
 }
 
-// objectIDs are the ids of a pane and of what contains it, as far as tmux was asked for them.
-type objectIDs struct {
-	Session tmux.SessionID `tmux:"session_id"`
-	Name    string         `tmux:"session_name"`
-	Window  tmux.WindowID  `tmux:"window_id"`
-	Pane    tmux.PaneID    `tmux:"pane_id"`
-}
-
 // links are the sessions of windows that are linked into more than one.
 type links map[tmux.WindowID][]tmux.SessionID
 
 // linkRows adds a query for all windows that are linked into several sessions. Rows without
 // both ids do not list their sessions and need no query.
-func linkRows(b *tmux.Batch, only ...string) *[]objectIDs {
+func linkRows(b *tmux.Batch, only ...string) *[]target.IDs {
 	if len(only) > 0 && !(slices.Contains(only, "window_id") && slices.Contains(only, "session_id")) {
-		return new([]objectIDs)
+		return new([]target.IDs)
 	}
-	return tmux.Rows[objectIDs](b, tmux.ListWindows{All: true, Filter: "#{!=:#{window_linked_sessions},1}"}, "window_id", "session_id")
+	return tmux.Rows[target.IDs](b, tmux.ListWindows{All: true, Filter: "#{!=:#{window_linked_sessions},1}"}, "window_id", "session_id")
 }
 
 // of returns the sessions that hold a window: the one in its row, or all of them.
@@ -170,7 +162,7 @@ type row[R any] interface {
 	complete(c *call, l links)
 	// lister returns the command that lists the one object that a selection names: of
 	// several, the active one.
-	lister(s selection) tmux.Lister
+	lister(s target.Selection) tmux.Lister
 }
 
 func (p *paneInfo) id() string    { return string(p.PaneID) }
@@ -194,16 +186,16 @@ func (w *windowDetail) complete(c *call, l links) {
 
 func (s *sessionInfo) complete(*call, links) {}
 
-func (*paneInfo) lister(s selection) tmux.Lister {
-	return tmux.ListPanes{All: true, Filter: s.paneFilter()}
+func (*paneInfo) lister(s target.Selection) tmux.Lister {
+	return tmux.ListPanes{All: true, Filter: s.PaneFilter()}
 }
 
-func (*windowInfo) lister(s selection) tmux.Lister {
-	return tmux.ListWindows{All: true, Filter: s.windowFilter()}
+func (*windowInfo) lister(s target.Selection) tmux.Lister {
+	return tmux.ListWindows{All: true, Filter: s.WindowFilter()}
 }
 
-func (*sessionInfo) lister(s selection) tmux.Lister {
-	return tmux.ListSessions{Filter: s.within()}
+func (*sessionInfo) lister(s target.Selection) tmux.Lister {
+	return tmux.ListSessions{Filter: s.Within()}
 }
 
 // listRows lists objects in one round trip with the commands of a batch, which run before
@@ -219,13 +211,13 @@ func listRows[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd 
 // tmux lists them.
 func listEach[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
 	rows := tmux.Rows[R](b, cmd, only...)
-	linked := new([]objectIDs)
+	linked := new([]target.IDs)
 	switch any(P(nil)).(type) {
 	case *sessionInfo, *sessionDetail:
 	default:
 		linked = linkRows(b, only...)
 	}
-	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+	if err := target.NoneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return nil, err
 	}
 	return completeEach[R, P](c, *rows, *linked), nil
@@ -237,11 +229,11 @@ func once[R any, P row[R]](rows []R) []R {
 }
 
 // complete returns each object's row once, with the properties that tmux does not have.
-func complete[R any, P row[R]](c *call, rows []R, linked []objectIDs) []R {
+func complete[R any, P row[R]](c *call, rows []R, linked []target.IDs) []R {
 	return completeEach[R, P](c, once[R, P](rows), linked)
 }
 
-func completeEach[R any, P row[R]](c *call, rows []R, linked []objectIDs) []R {
+func completeEach[R any, P row[R]](c *call, rows []R, linked []target.IDs) []R {
 	l := links{}
 	for _, r := range linked {
 		if !slices.Contains(l[r.Window], r.Session) {
@@ -257,26 +249,26 @@ func completeEach[R any, P row[R]](c *call, rows []R, linked []objectIDs) []R {
 // find finds one object: of several in the selection, the active one. Without a selection it
 // finds the caller's or, if there is no caller, the one in the session used last. The
 // commands in first run before it in the same round trip, so that the row shows their effect.
-func find[R any, P row[R]](ctx context.Context, c *call, s selection, first ...tmux.Command) (*R, error) {
-	if err := s.check(); err != nil {
+func find[R any, P row[R]](ctx context.Context, c *call, s target.Selection, first ...tmux.Command) (*R, error) {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	row := P(new(R))
 	switch any(row).(type) {
 	case *paneInfo, *paneDetail:
-		if s.zero() {
-			s.pane = c.here.Own()
+		if s.Zero() {
+			s.Pane = c.here.Own()
 		}
 	}
 	list := row.lister(s)
-	if s.zero() {
+	if s.Zero() {
 		// The active pane of the caller's window, or else of the window used last, with the
 		// pane's own session and window.
-		target, err := c.spec(s)
+		at, err := s.TargetFor(c.here.Own())
 		if err != nil {
 			return nil, err
 		}
-		list = tmux.ListPanes{Target: target, Filter: isActivePane}
+		list = tmux.ListPanes{Target: at, Filter: target.IsActivePane}
 	}
 	rows, err := listRows[R, P](ctx, c, batchOf(first...), list)
 	return firstOf(ctx, c, s, rows, err)
@@ -284,16 +276,16 @@ func find[R any, P row[R]](ctx context.Context, c *call, s selection, first ...t
 
 // firstOf returns the first row that a selection found, or an error that says what is
 // missing.
-func firstOf[R any](ctx context.Context, c *call, s selection, rows []R, err error) (*R, error) {
+func firstOf[R any](ctx context.Context, c *call, s target.Selection, rows []R, err error) (*R, error) {
 	switch {
 	case err != nil:
 		return nil, err
 	case len(rows) > 0:
 		return &rows[0], nil
-	case s.zero():
+	case s.Zero():
 		return nil, reply.Faultf(reply.KindNotFound, "the tmux server has no sessions").Suggest("create_session makes one")
 	}
-	return nil, c.missing(ctx, s)
+	return nil, target.Missing(ctx, c.tmux, s)
 }
 
 // answerList answers a tool that lists the objects of its selection, which cmd lists. keys
@@ -305,8 +297,8 @@ func answerList[R reply.Tabular[R], P row[R]](ctx context.Context, c *call, n na
 		return l, err
 	}
 	rows, err := listEach[R, P](ctx, c, new(tmux.Batch), cmd, only...)
-	if err == nil && len(rows) == 0 && !c.on.zero() {
-		err = c.missing(ctx, c.on.selection)
+	if err == nil && len(rows) == 0 && !c.on.Zero() {
+		err = target.Missing(ctx, c.tmux, c.on.Selection)
 	}
 	if err != nil {
 		return l, err
@@ -331,13 +323,4 @@ func uniqueBy[R any, K cmp.Ordered](rows []R, id func(R) K) []R {
 		seen[k] = true
 		return was
 	})
-}
-
-// noneIsEmpty removes the error that tmux returns for lists of panes, windows and clients
-// if it has no sessions.
-func noneIsEmpty(err error) error {
-	if errors.Is(err, tmux.ErrNoSession) {
-		return nil
-	}
-	return err
 }

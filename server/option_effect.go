@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -130,16 +131,16 @@ func (c *call) permitOption(ctx context.Context, p place, name string, value *st
 	if err := c.permit(Destructive, effect.why); err != nil {
 		return err
 	}
-	at := aimed{target: p.target}
+	at := target.Object{Target: p.target}
 	switch {
 	case effect.ends:
-		return c.spare(ctx, ends, theServer, at)
+		return c.spare(ctx, ends, target.Server, at)
 	case !effect.pane:
 		return nil
 	case p.scope == tmux.PaneOptions:
-		return c.spare(ctx, disturbs, aPane, at)
+		return c.spare(ctx, disturbs, target.Pane, at)
 	case p.ofObject():
-		return c.spare(ctx, disturbs, aWindow, at)
+		return c.spare(ctx, disturbs, target.Window, at)
 	}
-	return c.spare(ctx, disturbs, theServer, at)
+	return c.spare(ctx, disturbs, target.Server, at)
 }

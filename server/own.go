@@ -8,6 +8,7 @@ import (
 
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -35,12 +36,12 @@ type presence struct {
 func (p presence) none() bool { return p.which == "" }
 
 // what names the pane of the agent among those that the call is about.
-func (p presence) what(about ...aimed) string {
+func (p presence) what(about ...target.Object) string {
 	switch {
 	case len(p.panes) == 1:
 		return "pane " + string(p.panes[0]) + p.which
-	case len(about) == 1 && about[0].pane != "":
-		return "pane " + string(about[0].pane) + p.which
+	case len(about) == 1 && about[0].Pane != "":
+		return "pane " + string(about[0].Pane) + p.which
 	}
 	return "a pane" + p.which
 }
@@ -91,7 +92,7 @@ func (c *call) findPresence(ctx context.Context) (p presence, err error) {
 // cannot be known.
 func (c *call) lostPresence(ctx context.Context) (p presence, err error) {
 	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true})
-	if err := noneIsEmpty(err); err != nil {
+	if err := target.NoneIsEmpty(err); err != nil {
 		return p, err
 	}
 	client := c.here.Client
@@ -166,26 +167,26 @@ func (p presence) reached() tmux.Format {
 
 // spares returns the conditions under which something that is done to an object does not
 // reach the agent's panes.
-func (p presence) spares(object thing, on aimed) (all []tmux.Require) {
+func (p presence) spares(object target.Kind, on target.Object) (all []tmux.Require) {
 	unless := func(condition tmux.Format) {
-		all = append(all, tmux.Require{Target: on.target, Condition: tmux.Not(p.only(condition))})
+		all = append(all, tmux.Require{Target: on.Target, Condition: tmux.Not(p.only(condition))})
 	}
-	if object == theServer {
+	if object == target.Server {
 		unless("1")
 		return all
 	}
 	for _, pane := range p.panes {
 		holds := "#{P:#{?" + tmux.MatchEqual("pane_id", string(pane)) + ",1,}}"
 		switch object {
-		case aPane:
-			if on.pane == "" || on.pane == pane { // ids are never reused
+		case target.Pane:
+			if on.Pane == "" || on.Pane == pane { // ids are never reused
 				unless(tmux.MatchEqual("pane_id", string(pane)))
 			}
-		case aWindow:
+		case target.Window:
 			unless(holds)
-		case aSession:
+		case target.Session:
 			// The pane outlives a session if another session holds its window too.
-			elsewhere := "#{S:#{?" + tmux.Not(tmux.MatchEqual("session_id", string(on.session))) + ",#{W:" + holds + "},}}"
+			elsewhere := "#{S:#{?" + tmux.Not(tmux.MatchEqual("session_id", string(on.Session))) + ",#{W:" + holds + "},}}"
 			unless(tmux.And("#{W:"+holds+"}", tmux.Not(elsewhere)))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -141,7 +142,7 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 	}[a.Name]; ok {
 		list := tmux.ListPanes{All: true}
 		if a.Name == "window_index" {
-			list.Filter = selection{name: given.Arguments["session_name"]}.within()
+			list.Filter = target.Selection{Name: given.Arguments["session_name"]}.Within()
 		}
 		// A completion cannot report errors.
 		rows, _ := tmux.List[row](ctx, srv, list)

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -36,16 +37,16 @@ var resources = []resource{
 		}},
 	{"get_session", "tmux://sessions/{session_name}{?socket_name}", "Session Detail", "A tmux session and its windows.", jsonType, false, "list_sessions list_windows",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
-			s := selection{name: vars["session_name"]}
+			s := target.Selection{Name: vars["session_name"]}
 			var b tmux.Batch
-			sessions := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: s.within()})
-			rows := tmux.Rows[windowInfo](&b, tmux.ListWindows{All: true, Filter: s.within()})
+			sessions := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: s.Within()})
+			rows := tmux.Rows[windowInfo](&b, tmux.ListWindows{All: true, Filter: s.Within()})
 			linked := linkRows(&b)
-			if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+			if err := target.NoneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 				return nil, err
 			}
 			if len(*sessions) == 0 {
-				return nil, reply.Faultf(reply.KindNotFound, "Session not found: %s", s.name)
+				return nil, reply.Faultf(reply.KindNotFound, "Session not found: %s", s.Name)
 			}
 			return struct {
 				sessionInfo
@@ -54,28 +55,28 @@ var resources = []resource{
 		}},
 	{"get_session_windows", "tmux://sessions/{session_name}/windows{?socket_name}", "Session Windows", "The windows of a tmux session.", jsonType, false, "list_windows",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
-			s := selection{name: vars["session_name"]}
-			rows, err := listRows[windowInfo](ctx, c, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.within()})
+			s := target.Selection{Name: vars["session_name"]}
+			rows, err := listRows[windowInfo](ctx, c, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.Within()})
 			if err == nil && len(rows) == 0 {
-				err = reply.Faultf(reply.KindNotFound, "Session not found: %s", s.name)
+				err = reply.Faultf(reply.KindNotFound, "Session not found: %s", s.Name)
 			}
 			return rows, err
 		}},
 	{"get_window", "tmux://sessions/{session_name}/windows/{window_index}{?socket_name}", "Window Detail", "A tmux window and its panes.", jsonType, false, "list_windows list_panes",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
-			s := selection{name: vars["session_name"], index: vars["window_index"]}
-			if err := s.check(); err != nil {
+			s := target.Selection{Name: vars["session_name"], Index: vars["window_index"]}
+			if err := s.Check(); err != nil {
 				return nil, err
 			}
 			var b tmux.Batch
-			rows := tmux.Rows[windowInfo](&b, tmux.ListWindows{All: true, Filter: s.within()})
-			paneRows := tmux.Rows[paneInfo](&b, tmux.ListPanes{All: true, Filter: s.within()})
+			rows := tmux.Rows[windowInfo](&b, tmux.ListWindows{All: true, Filter: s.Within()})
+			paneRows := tmux.Rows[paneInfo](&b, tmux.ListPanes{All: true, Filter: s.Within()})
 			linked := linkRows(&b)
-			if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+			if err := target.NoneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 				return nil, err
 			}
 			if len(*rows) == 0 {
-				return nil, reply.Faultf(reply.KindNotFound, "Window not found: index %s of session %s", s.index, s.name)
+				return nil, reply.Faultf(reply.KindNotFound, "Window not found: index %s of session %s", s.Index, s.Name)
 			}
 			return struct {
 				windowInfo
@@ -84,11 +85,11 @@ var resources = []resource{
 		}},
 	{"get_pane", "tmux://panes/{pane_id}{?socket_name}", "Pane Detail", "A tmux pane.", jsonType, false, "list_panes",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
-			return find[paneInfo](ctx, c, selection{pane: tmux.PaneID(vars["pane_id"])})
+			return find[paneInfo](ctx, c, target.Selection{Pane: tmux.PaneID(vars["pane_id"])})
 		}},
 	{"get_pane_content", "tmux://panes/{pane_id}/content{?socket_name}", "Pane Content", "The visible screen of a tmux pane.", textType, true, "capture_pane",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
-			target, err := c.spec(selection{pane: tmux.PaneID(vars["pane_id"])})
+			target, err := (target.Selection{Pane: tmux.PaneID(vars["pane_id"])}).TargetFor(c.here.Own())
 			if err != nil {
 				return nil, err
 			}

@@ -7,6 +7,7 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -88,7 +89,7 @@ func (r *execution) awaitSize(ctx context.Context) error {
 
 // lookAgain reads the pane's state again.
 func (r *execution) lookAgain(ctx context.Context) error {
-	pane, err := r.lookAt(ctx, atPane(r.pane.ID))
+	pane, err := r.lookAt(ctx, target.AtPane(r.pane.ID))
 	if err == nil {
 		r.pane = pane
 	}
@@ -171,7 +172,7 @@ func (r *execution) showProbe(ctx context.Context, probe string) (bool, error) {
 
 // typeBytes types something into exactly this pane.
 func (r *execution) typeBytes(ctx context.Context, text string) error {
-	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
+	_, err := r.typeInto(ctx, target.AtPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
 		return r.typing(ctx, target, text)
 	})
 	return err

@@ -20,6 +20,7 @@ import (
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -134,7 +135,7 @@ func New(cfg Config) (*Server, error) {
 // [Server.Tools]. A tool that is not offered is registered too, so that the gate can say
 // why it is refused.
 func (s *Server) add(t *tool) {
-	if t.aim.rule == undeclared || t.harm == unknownHarm && !t.kind.readOnly {
+	if t.aim.Rule == target.Undeclared || t.harm == unknownHarm && !t.kind.readOnly {
 		panic(t.name + " does not declare what it acts on, or what it does to it")
 	}
 	s.order = append(s.order, t.name)

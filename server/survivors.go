@@ -70,7 +70,7 @@ func (c *call) closing(ctx context.Context, filter tmux.Format, do func() error)
 
 // closes is closing for a command that closes the call's object.
 func (c *call) closes(ctx context.Context, cmd tmux.Command) error {
-	return c.closing(ctx, c.filterFor(c.on.selection), func() error {
+	return c.closing(ctx, c.tool.aim.FilterFor(c.on.Selection), func() error {
 		_, err := c.tmux.Do(ctx, cmd)
 		return err
 	})

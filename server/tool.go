@@ -11,6 +11,7 @@ import (
 
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -124,7 +125,7 @@ type tool struct {
 	more kind
 	set  string
 	// aim is what the tool acts on, and harm what it may do to that, if it can do any.
-	aim  aim
+	aim  target.Aim
 	harm harm
 	// core adds the tool to the toolset "core".
 	core bool
@@ -175,8 +176,8 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 	if err := c.checkState(); err != nil {
 		return nil, err
 	}
-	if named, ok := in.(interface{ socketName() string }); ok {
-		if c.tmux, err = s.handle(named.socketName()); err != nil {
+	if named, ok := in.(interface{ Socket() string }); ok {
+		if c.tmux, err = s.handle(named.Socket()); err != nil {
 			return nil, err
 		}
 		c.waits = waits
@@ -266,7 +267,7 @@ type call struct {
 	tool *tool
 	args json.RawMessage
 	// on is the object of the call, as the tool declares it.
-	on  aimed
+	on  target.Object
 	own *presence // nil until it is known
 	// spared are the conditions under which the call may harm that object, doing is the harm
 	// and held says what they guard.
@@ -293,11 +294,3 @@ type call struct {
 	// besides is what the result has to say besides its output.
 	besides reply.Notices
 }
-
-// socket is the parameter that says which tmux server a call is about. Every tool's input
-// embeds it, except for tools that look at several servers.
-type socket struct {
-	SocketName string `json:"socket_name,omitempty"`
-}
-
-func (s socket) socketName() string { return s.SocketName }

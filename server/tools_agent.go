@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var agentStatus = newTool(tool{
 	name: "agent_status", title: "Agent Status", kind: reads, set: setPanes,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	hint: "which coding agent is waiting for an answer",
 	desc: "Find the coding agents (claude, codex, gemini, opencode) in all panes: is each working, asks (with the question, its choices and the keys " +
 		"for send_keys), idle, ended or unknown; its input.",
@@ -36,7 +37,7 @@ var agentStatus = newTool(tool{
 
 type agentStatusIn struct {
 	Panes []tmux.PaneID `json:"panes,omitempty" desc:"default all"`
-	socket
+	target.OnSocket
 }
 
 func (in agentStatusIn) check(*call) error {
@@ -90,7 +91,7 @@ func (r agentStatusResult) View() reply.View {
 
 var sendPrompt = newTool(tool{
 	name: "send_prompt", title: "Send Prompt", kind: shell, set: setInput, selfBounded: true,
-	aim: needs(aPane), harm: types,
+	aim: target.Need(target.Pane), harm: types,
 	hint: "give another coding agent a task",
 	desc: "Give the coding agent in a pane (claude, codex, gemini, opencode) a prompt of any length: waits until it takes input, pastes, submits and " +
 		"checks, exactly once. Types nothing, and says why, if it asks, its box is not empty, a user is looking, or no agent runs there.",
@@ -103,12 +104,12 @@ var sendPrompt = newTool(tool{
 })
 
 type sendPromptIn struct {
-	onePaneID
+	target.SelectPaneID
 	Prompt        string  `json:"prompt" desc:"the whole text"`
 	Timeout       float64 `json:"timeout" default:"30" desc:"seconds until it takes input"`
 	Command       bool    `json:"command,omitempty" desc:"a leading / or ! is a command"`
 	EvenIfWatched bool    `json:"even_if_watched,omitempty" desc:"although a user is looking"`
-	socket
+	target.OnSocket
 }
 
 // mostPrompt is the maximum size of a prompt in bytes.

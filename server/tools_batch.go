@@ -9,10 +9,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 )
-
-const maxOperations = 1000
 
 // leastRow is about how many bytes a row has besides its contents.
 const leastRow = 200
@@ -68,7 +67,7 @@ func batchTool(name, title string, k kind) *tool {
 		name: name, title: title, kind: k, set: setBatch, desc: desc,
 		retired: name == "call_read_tools_batch", // libtmux-mcp's older name of the readonly batch tool
 		// Each call in it is guarded separately.
-		aim: nowhere, harm: harmless,
+		aim: target.Nowhere, harm: harmless,
 	}, func(ctx context.Context, c *call, in batchIn) (batchResult, error) {
 		return c.s.batch(ctx, in, k.tier)
 	})
@@ -78,8 +77,8 @@ func batchTool(name, title string, k kind) *tool {
 // nothing that a call cannot; ceiling is the highest tier.
 func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResult, error) {
 	out := batchResult{Results: []batchRow{}}
-	if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
-		return out, reply.Argument("operations", "must have 1 to %d items", maxOperations)
+	if len(in.Operations) == 0 || len(in.Operations) > target.MaxItems {
+		return out, reply.Argument("operations", "must have 1 to %d items", target.MaxItems)
 	}
 	room, size := s.form.Room(ctx), func(r batchRow) int { return len(r.text()) }
 	if s.cfg.Results == reply.ResultsJSON {

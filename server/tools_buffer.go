@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -41,7 +42,7 @@ type bufferRef struct {
 
 var loadBuffer = newTool(tool{
 	name: "load_buffer", title: "Load tmux Buffer", kind: creates, set: setBuffers,
-	aim: nowhere, harm: harmless,
+	aim: target.Nowhere, harm: harmless,
 	desc: "Store text in a new tmux paste buffer, to paste it several times with paste_buffer. Returns the buffer's name. To paste text once use paste_text.",
 }, func(ctx context.Context, c *call, in loadBufferIn) (ref bufferRef, err error) {
 	logical := "buf"
@@ -67,7 +68,7 @@ var loadBuffer = newTool(tool{
 type loadBufferIn struct {
 	Content     string  `json:"content" desc:"text to store"`
 	LogicalName *string `json:"logical_name,omitempty" desc:"becomes part of the buffer's name; letters, digits, . _ -"`
-	socket
+	target.OnSocket
 }
 
 // ours names a buffer that load_buffer created.
@@ -94,7 +95,7 @@ func (o ours) missing(err error) error {
 
 var pasteBuffer = newTool(tool{
 	name: "paste_buffer", title: "Paste tmux Buffer", kind: shell, set: setBuffers,
-	aim: needs(aPane), harm: types,
+	aim: target.Need(target.Pane), harm: types,
 	desc: "Paste a buffer stored with load_buffer into a pane, like a paste from the keyboard. Newlines press Enter unless the program accepts " +
 		"bracketed paste. The buffer is kept.",
 }, func(ctx context.Context, c *call, in pasteBufferIn) (out reply.PaneText, err error) {
@@ -113,9 +114,9 @@ var pasteBuffer = newTool(tool{
 
 type pasteBufferIn struct {
 	ours
-	paneSelect
+	target.SelectPane
 	Bracket bool `json:"bracket" default:"true" desc:"mark it as a paste for programs that ask for it"`
-	socket
+	target.OnSocket
 }
 
 // bufferContent is the text of a buffer.
@@ -128,7 +129,7 @@ type bufferContent struct {
 
 var showBuffer = newTool(tool{
 	name: "show_buffer", title: "Show tmux Buffer", kind: reads, set: setBuffers,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	desc: "Read the content of a buffer stored with load_buffer.",
 }, func(ctx context.Context, c *call, in showBufferIn) (out bufferContent, err error) {
 	ctx, cancel := c.inBufferTime(ctx)
@@ -148,12 +149,12 @@ var showBuffer = newTool(tool{
 type showBufferIn struct {
 	ours
 	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
-	socket
+	target.OnSocket
 }
 
 var deleteBuffer = newTool(tool{
 	name: "delete_buffer", title: "Delete tmux Buffer", kind: discards, set: setBuffers,
-	aim: nowhere, harm: harmless,
+	aim: target.Nowhere, harm: harmless,
 	desc: "Delete a buffer stored with load_buffer.",
 }, func(ctx context.Context, c *call, in deleteBufferIn) (out reply.Text, err error) {
 	ctx, cancel := c.inBufferTime(ctx)
@@ -163,5 +164,5 @@ var deleteBuffer = newTool(tool{
 
 type deleteBufferIn struct {
 	ours
-	socket
+	target.OnSocket
 }

@@ -7,17 +7,18 @@ import (
 	"strings"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var capturePane = newTool(tool{
 	name: "capture_pane", title: "Capture Pane", kind: reads, set: setPanes, core: true,
-	aim:  defaults(aPane),
+	aim:  target.Default(target.Pane),
 	hint: "read scrollback or history",
 	desc: "Read text of a pane from its screen and scrollback (history), by line range. Defaults to the visible screen of the caller's pane. For " +
 		"screen and state in one call use snapshot_pane; to follow output use capture_since.",
 }, func(ctx context.Context, c *call, in capturePaneIn) (screenText, error) {
-	target := c.on.target
+	target := c.on.Target
 	var b tmux.Batch
 	panes := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target}, "pane_id", "pane_height", "pane_width", "history_size")
 	capture := tmux.CapturePane{
@@ -87,7 +88,7 @@ func (in capturePaneIn) outside(first, last int) bool {
 }
 
 type capturePaneIn struct {
-	paneSelect
+	target.SelectPane
 	Start    tmux.Line  `json:"start,omitempty" desc:"first line: 0 is the top of the screen, -9 is in the scrollback; default 0"`
 	End      *tmux.Line `json:"end,omitempty" desc:"last line; default: the bottom of the screen"`
 	MaxLines *int       `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
@@ -95,7 +96,7 @@ type capturePaneIn struct {
 	Join     bool       `json:"join,omitempty" desc:"join wrapped lines"`
 	Hidden   bool       `json:"hidden,omitempty" desc:"the screen under a full-screen program"`
 	Pending  bool       `json:"pending,omitempty" unlisted:"true"`
-	socket
+	target.OnSocket
 }
 
 // paneSnapshot is a pane's content and state at one moment.
@@ -124,11 +125,11 @@ type paneSnapshot struct {
 
 var snapshotPane = newTool(tool{
 	name: "snapshot_pane", title: "Snapshot Pane", kind: reads, set: setPanes, core: true, alwaysLoad: true,
-	aim: defaults(aPane),
+	aim: target.Default(target.Pane),
 	desc: "See a pane's screen now: visible text, cursor position, size, running command, directory, mode. Use it for full-screen programs (vim, less, " +
 		"menus). Defaults to the caller's pane.",
 }, func(ctx context.Context, c *call, in snapshotPaneIn) (*paneSnapshot, error) {
-	target := c.on.target
+	target := c.on.Target
 	var b tmux.Batch
 	rows := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target})
 	screen := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
@@ -144,9 +145,9 @@ var snapshotPane = newTool(tool{
 })
 
 type snapshotPaneIn struct {
-	paneSelect
+	target.SelectPane
 	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
-	socket
+	target.OnSocket
 }
 
 // screenLines returns the rows of a capture without trailing blank ones.

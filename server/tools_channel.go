@@ -10,12 +10,13 @@ import (
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var waitForChannel = newTool(tool{
 	name: "wait_for_channel", title: "Wait For tmux Channel", kind: creates, set: setChannels, selfBounded: true,
-	aim: nowhere, harm: harmless,
+	aim: target.Nowhere, harm: harmless,
 	desc: "Wait until something signals a tmux channel: send `cmd; tmux wait-for -S NAME` to a pane, then wait for NAME. A signal sent before the " +
 		"wait is kept. For the end of a command run_command is simpler.",
 }, func(ctx context.Context, c *call, in waitForChannelIn) (out reply.Text, err error) {
@@ -58,12 +59,12 @@ var waitForChannel = newTool(tool{
 type waitForChannelIn struct {
 	channelName
 	Timeout float64 `json:"timeout" default:"30" desc:"seconds"`
-	socket
+	target.OnSocket
 }
 
 var signalChannel = newTool(tool{
 	name: "signal_channel", title: "Signal tmux Channel", kind: creates, set: setChannels,
-	aim: nowhere, harm: harmless,
+	aim: target.Nowhere, harm: harmless,
 	desc: "Signal a tmux channel: wake everything that waits for it, or else the next wait.",
 }, func(ctx context.Context, c *call, in signalChannelIn) (reply.Text, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -76,7 +77,7 @@ var signalChannel = newTool(tool{
 
 type signalChannelIn struct {
 	channelName
-	socket
+	target.OnSocket
 }
 
 type channelName struct {

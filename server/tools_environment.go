@@ -4,17 +4,18 @@ import (
 	"context"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 // environmentPlace returns the environment of a session and the session's id, or the global
 // environment if no session is named.
-func (c *call) environmentPlace(ctx context.Context, s sessionSelect) (p place, e tmux.Environment, err error) {
-	p = place{scope: tmux.ServerOptions, asked: s.selection()}
+func (c *call) environmentPlace(ctx context.Context, s target.SelectSession) (p place, e tmux.Environment, err error) {
+	p = place{scope: tmux.ServerOptions, asked: s.Selected()}
 	if s.SessionID != "" {
-		p.asked.name = ""
+		p.asked.Name = ""
 	}
-	if !p.asked.zero() {
+	if !p.asked.Zero() {
 		p.scope = tmux.SessionOptions
 		err = c.find(ctx, &p)
 	}
@@ -30,10 +31,10 @@ type environmentInfo struct {
 
 var showEnvironment = newTool(tool{
 	name: "show_environment", title: "Show tmux Environment", kind: reads, set: setOptions,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	desc: "Show the environment variables that tmux gives to new panes: the global ones, or with a session its own, which take precedence.",
-}, func(ctx context.Context, c *call, in ofSession) (info environmentInfo, err error) {
-	p, e, err := c.environmentPlace(ctx, in.sessionSelect)
+}, func(ctx context.Context, c *call, in target.OfSession) (info environmentInfo, err error) {
+	p, e, err := c.environmentPlace(ctx, in.SelectSession)
 	if err != nil {
 		return info, err
 	}
@@ -65,7 +66,7 @@ type environmentSet struct {
 
 var setEnvironment = newTool(tool{
 	name: "set_environment", title: "Set tmux Environment", kind: presets, set: setOptions,
-	aim: nowhere, harm: harmless,
+	aim: target.Nowhere, harm: harmless,
 	desc: "Set an environment variable for panes created later, globally or in one session. Running programs do not see it. unset=true forgets it; " +
 		"remove=true keeps it from new panes even if it is set globally.",
 }, func(ctx context.Context, c *call, in setEnvironmentIn) (out environmentSet, err error) {
@@ -79,7 +80,7 @@ var setEnvironment = newTool(tool{
 	if in.Unset && in.Remove || (in.Value == nil) != (in.Unset || in.Remove) {
 		return out, reply.Argument("value", "or unset or remove must be given, and one of them alone")
 	}
-	p, e, err := c.environmentPlace(ctx, in.sessionSelect)
+	p, e, err := c.environmentPlace(ctx, in.SelectSession)
 	if err != nil {
 		return out, err
 	}
@@ -93,6 +94,6 @@ type setEnvironmentIn struct {
 	Value  *string `json:"value,omitempty" desc:"required unless unset or remove"`
 	Unset  bool    `json:"unset,omitempty"`
 	Remove bool    `json:"remove,omitempty"`
-	sessionSelect
-	socket
+	target.SelectSession
+	target.OnSocket
 }

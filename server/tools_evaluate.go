@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var displayMessage = newTool(tool{
 	name: "display_message", title: "Evaluate tmux Format String", kind: reads, set: setPanes,
-	aim:  defaults(aPane),
+	aim:  target.Default(target.Pane),
 	hint: "evaluate a tmux format",
 	desc: "Evaluate a tmux format string such as #{pane_current_path} or #{?window_zoomed_flag,yes,no} for a pane and return the text. Displays " +
 		"nothing. Formats with commands, loops or patterns are refused.",
@@ -31,8 +32,8 @@ var displayMessage = newTool(tool{
 		return out, refused(err)
 	}
 	var b tmux.Batch
-	pane := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.target, Message: "#{pane_id}"})
-	text := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.target, Message: format})
+	pane := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.Target, Message: "#{pane_id}"})
+	text := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.Target, Message: format})
 	if err := b.Do(ctx, c.tmux); err != nil {
 		return out, err
 	}
@@ -42,16 +43,16 @@ var displayMessage = newTool(tool{
 	out.Result = reply.Legible(*text, "\n\t") // line breaks may be the format's own
 	if id := tmux.PaneID(*pane); id != "" {
 		out.PaneID = &id
-	} else if !c.on.zero() { // display-message does not fail on a missing target
-		return out, c.missing(ctx, c.on.selection)
+	} else if !c.on.Zero() { // display-message does not fail on a missing target
+		return out, target.Missing(ctx, c.tmux, c.on.Selection)
 	}
 	return out, nil
 })
 
 type displayMessageIn struct {
 	FormatString string `json:"format_string" desc:"format with tokens, options and @options"`
-	paneSelect
-	socket
+	target.SelectPane
+	target.OnSocket
 }
 
 // evaluated is the expansion of a format, and the pane that it was expanded for, if any: a

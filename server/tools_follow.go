@@ -6,12 +6,13 @@ import (
 
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var captureSince = newTool(tool{
 	name: "capture_since", title: "Capture Since", kind: reads, set: setPanes, core: true, alwaysLoad: true,
-	aim: defaults(aPane),
+	aim: target.Default(target.Pane),
 	desc: "Follow a pane: read only the lines that are new or changed since the last call, on the normal and the alternate screen. The first call " +
 		"returns the screen and a cursor; pass the cursor to the next call. Says so if output may have been lost.",
 }, func(ctx context.Context, c *call, in captureSinceIn) (*captureSinceResult, error) {
@@ -23,7 +24,7 @@ var captureSince = newTool(tool{
 			return nil, err
 		}
 	}
-	l, err := c.lookSince(ctx, c.on.target, since.mark)
+	l, err := c.lookSince(ctx, c.on.Target, since.mark)
 	switch {
 	case err != nil:
 		return nil, err
@@ -51,17 +52,17 @@ var captureSince = newTool(tool{
 
 type captureSinceIn struct {
 	Cursor *string `json:"cursor,omitempty" desc:"from the last call; omit to begin"`
-	paneSelect
+	target.SelectPane
 	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
 	MaxBytes *int `json:"max_bytes" default:"128000" min:"1" unlisted:"true"`
-	socket
+	target.OnSocket
 }
 
-// selection returns the cursor's pane if the call names none.
-func (in captureSinceIn) selection() selection {
-	s := in.paneSelect.selection()
-	if in.Cursor != nil && s.zero() {
-		s.pane = paneOfCursor(*in.Cursor)
+// Selected returns the cursor's pane if the call names none.
+func (in captureSinceIn) Selected() target.Selection {
+	s := in.SelectPane.Selected()
+	if in.Cursor != nil && s.Zero() {
+		s.Pane = paneOfCursor(*in.Cursor)
 	}
 	return s
 }
@@ -75,19 +76,4 @@ type captureSinceResult struct {
 	Truncated      bool        `json:"truncated"`
 	TruncatedLines int         `json:"truncated_lines"`
 	TruncatedBytes int         `json:"truncated_bytes"`
-}
-
-// paneID returns the id of the pane that the call is about.
-func (c *call) paneID(ctx context.Context) (tmux.PaneID, error) {
-	if id, ok := c.on.target.(tmux.PaneID); ok {
-		return id, nil
-	}
-	row, err := tmux.List[taker](ctx, c.tmux, tmux.DisplayMessage{Target: c.on.target})
-	if err != nil {
-		return "", err
-	}
-	if row[0].ID == "" {
-		return "", c.missing(ctx, c.on.selection)
-	}
-	return row[0].ID, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -51,7 +52,7 @@ func (c *call) hooks(ctx context.Context, in scopeSelect, name string) (l hookLi
 
 var showHooks = newTool(tool{
 	name: "show_hooks", title: "Show tmux Hooks", kind: reads, set: setHooks,
-	aim: nowhere,
+	aim: target.Nowhere,
 	desc: "List the tmux hooks that are set: the global ones, or the ones of a session, window or pane. Hooks are read-only here; set them in the tmux " +
 		"config file.",
 }, func(ctx context.Context, c *call, in showHooksIn) (hookList, error) {
@@ -60,12 +61,12 @@ var showHooks = newTool(tool{
 
 type showHooksIn struct {
 	scopeSelect
-	socket
+	target.OnSocket
 }
 
 var showHook = newTool(tool{
 	name: "show_hook", title: "Show tmux Hook", kind: reads, set: setHooks,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	desc: "Show the commands of one tmux hook, or of one entry with name[index]. Empty if it is not set.",
 }, func(ctx context.Context, c *call, in showHookIn) (l hookList, err error) {
 	if in.HookName == "" {
@@ -77,5 +78,5 @@ var showHook = newTool(tool{
 type showHookIn struct {
 	HookName string `json:"hook_name" desc:"such as after-new-window or name[0]"`
 	scopeSelect
-	socket
+	target.OnSocket
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,13 +10,13 @@ import (
 	"unicode/utf8"
 
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/params"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var sendKeys = newTool(tool{
 	name: "send_keys", title: "Send Keys", kind: shell, set: setInput, core: true, alwaysLoad: true,
-	aim: needs(aPane), harm: types,
+	aim: target.Need(target.Pane), harm: types,
 	desc: "Type text or press keys in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c. Presses Enter after text. " +
 		"With patterns, quiet or show it waits and returns what is new: one call for each step. For a shell command's output use run_command.",
 }, func(ctx context.Context, c *call, in sendKeysIn) (typedText, error) {
@@ -30,7 +29,7 @@ var sendKeys = newTool(tool{
 type sendKeysIn struct {
 	keyInput
 	sight
-	socket
+	target.OnSocket
 }
 
 func (in sendKeysIn) check(c *call) error {
@@ -42,29 +41,12 @@ func (in sendKeysIn) check(c *call) error {
 
 // keyInput is something to type into a pane.
 type keyInput struct {
-	Keys textList `json:"keys" desc:"text, or the name of a key: Enter, Escape, Up, C-c, M-x, F5; or a list of these"`
-	paneSelect
+	Keys target.TextList `json:"keys" desc:"text, or the name of a key: Enter, Escape, Up, C-c, M-x, F5; or a list of these"`
+	target.SelectPane
 	Enter           *bool `json:"enter,omitempty" desc:"press Enter afterwards; default: after text"`
 	Literal         bool  `json:"literal,omitempty" desc:"type a key's name as text"`
 	Reset           bool  `json:"reset,omitempty" unlisted:"true"`
 	SuppressHistory bool  `json:"suppress_history,omitempty" desc:"a space first"`
-}
-
-// textList is a text, or a list of them.
-type textList []string
-
-// JSONSchema omits the list, since not every client can express alternatives.
-func (textList) JSONSchema() string { return `"type":"string"` }
-
-func (l *textList) BindJSON(raw json.RawMessage) error {
-	if text, ok := params.ScalarText(raw); ok {
-		*l = textList{text}
-		return nil
-	}
-	if json.Unmarshal(raw, (*[]string)(l)) != nil {
-		return errors.New("must be a string, or a list of strings")
-	}
-	return nil
 }
 
 // key returns tmux's name of the key that an item is, or "" if it is text.
@@ -84,8 +66,8 @@ func (in keyInput) enters() bool {
 }
 
 func (in keyInput) check(*call) error {
-	if len(in.Keys) == 0 || len(in.Keys) > maxOperations {
-		return reply.Argument("keys", "must have 1 to %d items", maxOperations)
+	if len(in.Keys) == 0 || len(in.Keys) > target.MaxItems {
+		return reply.Argument("keys", "must have 1 to %d items", target.MaxItems)
 	}
 	for _, item := range in.Keys {
 		if strings.IndexByte(item, 0) >= 0 {
@@ -106,7 +88,7 @@ func (in keyInput) check(*call) error {
 	return nil
 }
 
-func (c *call) sendKeys(ctx context.Context, on aimed, in keyInput) (tmux.PaneID, error) {
+func (c *call) sendKeys(ctx context.Context, on target.Object, in keyInput) (tmux.PaneID, error) {
 	items := in.Keys
 	if in.enters() {
 		items = append(slices.Clone(items), "Enter")
@@ -209,7 +191,7 @@ func (in keyInput) echo() echo {
 
 var sendKeysBatch = newTool(tool{
 	name: "send_keys_batch", title: "Send Keys Batch", kind: shell, set: setInput,
-	aim: needsEach(aPane), harm: types,
+	aim: target.NeedEach(target.Pane), harm: types,
 	hint: "type several inputs",
 	desc: "Type several inputs in order, into one or more panes. With patterns a step waits before the next: a wizard in one call. " +
 		"A failed input is reported in its row.",
@@ -261,12 +243,12 @@ type sendKeysBatchIn struct {
 	Operations []keyStep `json:"operations" desc:"as send_keys takes them"`
 	OnError    string    `json:"on_error" default:"stop" enum:"stop,continue" desc:"at a failure"`
 	sight
-	socket
+	target.OnSocket
 }
 
 func (in sendKeysBatchIn) check(c *call) error {
-	if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
-		return reply.Argument("operations", "must have 1 to %d items", maxOperations)
+	if len(in.Operations) == 0 || len(in.Operations) > target.MaxItems {
+		return reply.Argument("operations", "must have 1 to %d items", target.MaxItems)
 	}
 	return in.sight.check(c)
 }
@@ -346,7 +328,7 @@ func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, erro
 	if err := op.check(c); err != nil {
 		return "", err
 	}
-	on, err := c.aimAt(ctx, op.selection())
+	on, err := c.aimAt(ctx, op.Selected())
 	if err != nil {
 		return "", err
 	}
@@ -355,7 +337,7 @@ func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, erro
 
 var pasteText = newTool(tool{
 	name: "paste_text", title: "Paste Text", kind: shell, set: setInput,
-	aim: needs(aPane), harm: types,
+	aim: target.Need(target.Pane), harm: types,
 	hint: "paste several lines",
 	desc: "Paste text of one or more lines into a pane, as a user would. Programs that know pastes (shells, psql, python) hold one until Enter: " +
 		"enter=true submits it. With patterns, quiet or show it waits and returns what is new.",
@@ -401,11 +383,11 @@ func (c *call) paste(ctx context.Context, data []byte, bracket, enter bool) (tmu
 
 type pasteTextIn struct {
 	Text string `json:"text" desc:"literal text"`
-	paneSelect
+	target.SelectPane
 	Enter   bool `json:"enter,omitempty" desc:"press Enter afterwards"`
 	Bracket bool `json:"bracket" default:"true" desc:"mark it as a paste for programs that ask for it"`
 	sight
-	socket
+	target.OnSocket
 }
 
 func (in pasteTextIn) check(c *call) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -19,7 +20,7 @@ import (
 
 var getJob = newTool(tool{
 	name: "get_job", title: "Get Job", kind: reads, set: setInput, core: true, selfBounded: true,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	hint: "output and exit status of a background command",
 	desc: "Get the state, exit status and output so far of jobs of run_command, until an hour after their end. With timeout, waits for it.",
 }, func(ctx context.Context, c *call, in getJobIn) (*gotJobs, error) {
@@ -74,10 +75,10 @@ func (otherJobs) JSONSchema() string { return `"type":"array","items":{"type":"o
 const maxJobs = 50
 
 type getJobIn struct {
-	JobID   textList `json:"job_id" desc:"one, or a list"`
-	Timeout float64  `json:"timeout,omitempty" desc:"seconds"`
+	JobID   target.TextList `json:"job_id" desc:"one, or a list"`
+	Timeout float64         `json:"timeout,omitempty" desc:"seconds"`
 	outputSelect
-	socket
+	target.OnSocket
 }
 
 func (in getJobIn) waits() bool { return in.Timeout > 0 }
@@ -176,12 +177,12 @@ func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in output
 
 var listJobs = newTool(tool{
 	name: "list_jobs", title: "List Jobs", kind: reads, set: setInput,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	desc: "List the commands of run_command that run or have ended lately: job, pane, command, state, exit status, age.",
-}, func(ctx context.Context, c *call, in socket) (l reply.List[jobInfo], err error) {
+}, func(ctx context.Context, c *call, in target.OnSocket) (l reply.List[jobInfo], err error) {
 	c.s.sweepJobs()
 	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true})
-	if err := noneIsEmpty(err); err != nil {
+	if err := target.NoneIsEmpty(err); err != nil {
 		return l, err
 	}
 	l.Result = []jobInfo{}
@@ -250,7 +251,7 @@ func firstLine(command string) string {
 
 var cancelJob = newTool(tool{
 	name: "cancel_job", title: "Cancel Job", kind: discards, set: setInput,
-	aim: needsEach(aPane), harm: ends,
+	aim: target.NeedEach(target.Pane), harm: ends,
 	hint: "stop, kill or interrupt a running command",
 	desc: "Interrupt a running job as Ctrl-C does, or send its programs another signal, and return what became of it. Only the job's own programs get the signal.",
 }, func(ctx context.Context, c *call, in cancelJobIn) (*runResult, error) {
@@ -260,7 +261,7 @@ var cancelJob = newTool(tool{
 	}
 	out, _ := outputSelect{}.sink(ctx)
 	if j.Look().Phase == runner.Running && pane.ID != "" {
-		if _, err := c.aimAt(ctx, selection{pane: pane.ID}); err != nil {
+		if _, err := c.aimAt(ctx, target.Selection{Pane: pane.ID}); err != nil {
 			return nil, err
 		}
 		if err := c.cleared(ctx); err != nil {
@@ -281,7 +282,7 @@ const cancelWait = 2 * time.Second
 type cancelJobIn struct {
 	JobID  string `json:"job_id"`
 	Signal string `json:"signal" enum:"INT,TERM,HUP,QUIT,KILL" default:"INT"`
-	socket
+	target.OnSocket
 }
 
 var signals = map[string]syscall.Signal{

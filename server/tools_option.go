@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -20,8 +21,8 @@ type scopeSelect struct {
 // place is where options or hooks are: a scope and, in some, an object.
 type place struct {
 	scope  tmux.OptionScope
-	target tmux.Target // nil if tmux picks one, or if there is no object
-	asked  selection   // what the caller named
+	target tmux.Target      // nil if tmux picks one, or if there is no object
+	asked  target.Selection // what the caller named
 }
 
 // place determines the place that a call means. If the call names no scope, or only says
@@ -39,13 +40,13 @@ func (c *call) place(ctx context.Context, in scopeSelect, option string) (p plac
 		}
 	case "session":
 		p.scope = tmux.SessionOptions
-		if p.asked.session = tmux.SessionID(in.Target); !p.asked.session.Valid() {
-			p.asked = selection{name: in.Target}
+		if p.asked.Session = tmux.SessionID(in.Target); !p.asked.Session.Valid() {
+			p.asked = target.Selection{Name: in.Target}
 		}
 	case "window":
-		p.scope, p.asked.window = tmux.WindowOptions, tmux.WindowID(in.Target)
+		p.scope, p.asked.Window = tmux.WindowOptions, tmux.WindowID(in.Target)
 	case "pane":
-		p.scope, p.asked.pane = tmux.PaneOptions, tmux.PaneID(in.Target)
+		p.scope, p.asked.Pane = tmux.PaneOptions, tmux.PaneID(in.Target)
 	default:
 		p.scope = byName
 	}
@@ -63,7 +64,7 @@ func (c *call) place(ctx context.Context, in scopeSelect, option string) (p plac
 	if !p.ofObject() {
 		return p, nil
 	}
-	if err := p.asked.check(); err != nil {
+	if err := p.asked.Check(); err != nil {
 		return p, reply.Argument("target", "must be @N for a window and %%N for a pane")
 	}
 	err = c.find(ctx, &p)
@@ -78,12 +79,12 @@ var globalScopes = map[tmux.OptionScope]tmux.OptionScope{
 // find finds the object of a place.
 func (c *call) find(ctx context.Context, p *place) (err error) {
 	plain := p.asked
-	if !plain.zero() {
-		if plain, err = c.resolve(ctx, plain); err != nil {
+	if !plain.Zero() {
+		if plain, err = target.Resolve(ctx, c.tmux, c.tool.name, plain); err != nil {
 			return err
 		}
 	}
-	p.target, err = c.spec(plain)
+	p.target, err = plain.TargetFor(c.here.Own())
 	return err
 }
 
@@ -96,16 +97,16 @@ func (p *place) ofObject() bool {
 // if it has none. For some objects that do not exist, tmux answers all the same.
 func (p *place) do(ctx context.Context, c *call, add func(*tmux.Batch)) (*string, error) {
 	var b tmux.Batch
-	ids := new([]objectIDs)
+	ids := new([]target.IDs)
 	if p.ofObject() {
-		ids = tmux.Rows[objectIDs](&b, tmux.DisplayMessage{Target: p.target})
+		ids = tmux.Rows[target.IDs](&b, tmux.DisplayMessage{Target: p.target})
 	}
 	add(&b)
 	err := b.Do(ctx, c.tmux)
 	if err != nil && !errors.Is(err, tmux.ErrNotFound) || !p.ofObject() {
 		return nil, err
 	}
-	var row objectIDs
+	var row target.IDs
 	if len(*ids) > 0 {
 		row = (*ids)[0]
 	}
@@ -114,21 +115,21 @@ func (p *place) do(ctx context.Context, c *call, add func(*tmux.Batch)) (*string
 	switch p.scope {
 	case tmux.SessionOptions:
 		id = string(row.Session)
-		other = p.asked.session != "" && p.asked.session != row.Session || p.asked.name != "" && p.asked.name != row.Name
+		other = p.asked.Session != "" && p.asked.Session != row.Session || p.asked.Name != "" && p.asked.Name != row.Name
 	case tmux.WindowOptions:
 		id = string(row.Window)
-		other = p.asked.window != "" && p.asked.window != row.Window
+		other = p.asked.Window != "" && p.asked.Window != row.Window
 	case tmux.PaneOptions:
 		id = string(row.Pane)
-		other = p.asked.pane != "" && p.asked.pane != row.Pane
+		other = p.asked.Pane != "" && p.asked.Pane != row.Pane
 	}
 	switch {
 	case id != "" && !other:
 		return &id, err
-	case p.asked.zero():
+	case p.asked.Zero():
 		return nil, reply.Faultf(reply.KindNotFound, "the tmux server has no sessions").Suggest("create_session makes one")
 	}
-	return nil, c.missing(ctx, p.asked)
+	return nil, target.Missing(ctx, c.tmux, p.asked)
 }
 
 // optionValue is the text of an option, the items of an array option by index, or null if
@@ -169,7 +170,7 @@ func infoOfOption(name string, items *[]tmux.Option, target *string) optionInfo 
 
 var showOption = newTool(tool{
 	name: "show_option", title: "Show tmux Option", kind: reads, set: setOptions,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	desc: "Show the value of a tmux option in effect for a session, window or pane, and the scope it is set in. Defaults to the caller's.",
 }, func(ctx context.Context, c *call, in showOptionIn) (info optionInfo, err error) {
 	p, err := c.place(ctx, in.scopeSelect, in.Option)
@@ -187,7 +188,7 @@ var showOption = newTool(tool{
 type showOptionIn struct {
 	Option string `json:"option" desc:"name, such as mouse or @mine"`
 	scopeSelect
-	socket
+	target.OnSocket
 }
 
 // optionSet is an option after a change.
@@ -198,7 +199,7 @@ type optionSet struct {
 
 var setOption = newTool(tool{
 	name: "set_option", title: "Set tmux Option", kind: changes, more: setsAnything, set: setOptions,
-	aim: nowhere, harm: harmless,
+	aim: target.Nowhere, harm: harmless,
 	desc: "Set a tmux option, or with unset=true restore its inherited value. Returns the value then in effect. Options that change more than how tmux " +
 		"looks need the tier destructive; so do user options, except @mcp-*, which are free for notes. Hooks cannot be set.",
 }, func(ctx context.Context, c *call, in setOptionIn) (out optionSet, err error) {
@@ -237,7 +238,7 @@ type setOptionIn struct {
 	Value  *string `json:"value,omitempty" desc:"required unless unset=true"`
 	Unset  bool    `json:"unset,omitempty"`
 	scopeSelect
-	socket
+	target.OnSocket
 }
 
 // withoutValue removes the value from tmux's refusal: errors are logged, and the value may

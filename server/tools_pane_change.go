@@ -10,19 +10,20 @@ import (
 	"unicode"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
 var splitWindow = newTool(tool{
 	name: "split_window", title: "Split tmux Window", kind: shell, set: setWindows, core: true,
-	aim: defaults(aPane), harm: harmless,
+	aim: target.Default(target.Pane), harm: harmless,
 	hint: "open a new pane or terminal, start a dev server",
 	desc: "Open a new pane (terminal) beside an existing one by splitting it, without moving the focus. Runs a shell, or the command given in shell, " +
 		"such as a dev server. Splits pane_id, else the active pane of the window, else the caller's pane.",
 }, func(ctx context.Context, c *call, in splitWindowIn) (*paneInfo, error) {
 	cmd := tmux.SplitWindow{
-		Target: c.on.target, Detached: true, Size: tmux.Size(in.Size),
+		Target: c.on.Target, Detached: true, Size: tmux.Size(in.Size),
 		Right:  in.Direction == "left" || in.Direction == "right",
 		Before: in.Direction == "left" || in.Direction == "above",
 
@@ -41,17 +42,17 @@ var splitWindow = newTool(tool{
 
 type splitWindowIn struct {
 	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
-	windowSelect
+	target.SelectWindow
 	Direction string    `json:"direction,omitempty" enum:"above,below,left,right" desc:"default: below"`
 	Size      splitSize `json:"size,omitempty" desc:"cells, or a percentage such as 30%"`
 	Shell     string    `json:"shell,omitempty" desc:"command line instead of a shell"`
 	spawn
-	socket
+	target.OnSocket
 }
 
-func (in splitWindowIn) selection() selection {
-	s := in.windowSelect.selection()
-	s.pane = in.PaneID
+func (in splitWindowIn) Selected() target.Selection {
+	s := in.SelectWindow.Selected()
+	s.Pane = in.PaneID
 	return s
 }
 
@@ -73,20 +74,20 @@ func (z *splitSize) BindJSON(raw json.RawMessage) error {
 
 var resizePane = newTool(tool{
 	name: "resize_pane", title: "Resize Pane", kind: changes, set: setPanes,
-	aim: needs(aPane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: disturbs,
 	desc: "Resize a pane in columns or rows, as far as the window allows, or zoom it: zoom=true fills the window with it, zoom=false restores the layout.",
 }, func(ctx context.Context, c *call, in resizePaneIn) (*paneInfo, error) {
 	if in.Zoom != nil {
 		return c.zoom(ctx, *in.Zoom)
 	}
-	cmd := tmux.ResizePane{Target: c.on.target}
+	cmd := tmux.ResizePane{Target: c.on.Target}
 	if in.Height != nil {
 		cmd.Height = tmux.Cells(*in.Height)
 	}
 	if in.Width != nil {
 		cmd.Width = tmux.Cells(*in.Width)
 	}
-	p, err := find[paneInfo](ctx, c, c.on.selection, cmd)
+	p, err := find[paneInfo](ctx, c, c.on.Selection, cmd)
 	if err != nil || !reply.Value(p.PaneFloatingFlag) {
 		return p, err
 	}
@@ -102,15 +103,15 @@ var resizePane = newTool(tool{
 		return p, nil
 	}
 	cmd.Target = p.PaneID
-	return find[paneInfo](ctx, c, selection{pane: p.PaneID}, cmd)
+	return find[paneInfo](ctx, c, target.Selection{Pane: p.PaneID}, cmd)
 })
 
 type resizePaneIn struct {
-	paneSelect
+	target.SelectPane
 	Height *int  `json:"height,omitempty" min:"1" desc:"rows"`
 	Width  *int  `json:"width,omitempty" min:"1" desc:"columns"`
 	Zoom   *bool `json:"zoom,omitempty" desc:"true: fill the window; false: end that"`
-	socket
+	target.OnSocket
 }
 
 func (in resizePaneIn) check(*call) error {
@@ -129,24 +130,24 @@ func (c *call) zoom(ctx context.Context, on bool) (*paneInfo, error) {
 	if on {
 		change = tmux.Zooming
 	}
-	p, err := find[paneInfo](ctx, c, c.on.selection, change(c.on.target)...)
+	p, err := find[paneInfo](ctx, c, c.on.Selection, change(c.on.Target)...)
 	if errors.Is(err, tmux.ErrUnmet) {
-		return find[paneInfo](ctx, c, c.on.selection)
+		return find[paneInfo](ctx, c, c.on.Selection)
 	}
 	return p, err
 }
 
 var selectPane = newTool(tool{
 	name: "select_pane", title: "Select Pane", kind: creates, set: setPanes,
-	aim: needs(aPane), harm: harmless,
+	aim: target.Need(target.Pane), harm: harmless,
 	desc: "Focus a pane: make it the active one of its window, by pane_id or by direction from the active pane. Rarely needed: tools take a pane_id.",
 }, func(ctx context.Context, c *call, in selectPaneIn) (*paneInfo, error) {
-	s, target := c.on.selection, c.on.target
-	if s.pane == "" && (in.Direction == "next" || in.Direction == "previous") {
+	s, target := c.on.Selection, c.on.Target
+	if s.Pane == "" && (in.Direction == "next" || in.Direction == "previous") {
 		return c.selectBeside(ctx, s, target, in.Direction == "next")
 	}
 	cmd := tmux.SelectPane{Target: target}
-	if s.pane == "" {
+	if s.Pane == "" {
 		cmd.Up, cmd.Down = in.Direction == "up", in.Direction == "down"
 		cmd.Left, cmd.Right = in.Direction == "left", in.Direction == "right"
 		cmd.Last = in.Direction == "last"
@@ -157,8 +158,8 @@ var selectPane = newTool(tool{
 type selectPaneIn struct {
 	PaneID    tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
 	Direction string      `json:"direction,omitempty" enum:"up,down,left,right,last,next,previous" desc:"from the window's active pane"`
-	windowSelect
-	socket
+	target.SelectWindow
+	target.OnSocket
 }
 
 func (in selectPaneIn) check(*call) error {
@@ -168,16 +169,16 @@ func (in selectPaneIn) check(*call) error {
 	return nil
 }
 
-func (in selectPaneIn) selection() selection {
+func (in selectPaneIn) Selected() target.Selection {
 	if in.PaneID != "" {
-		return selection{pane: in.PaneID}
+		return target.Selection{Pane: in.PaneID}
 	}
-	return in.windowSelect.selection()
+	return in.SelectWindow.Selected()
 }
 
 // selectBeside makes the pane after, or before, the active pane of a window the active one.
 // tmux up to 3.3 counts "+" from a pane of another window, so the pane is determined here.
-func (c *call) selectBeside(ctx context.Context, s selection, window tmux.Target, next bool) (*paneInfo, error) {
+func (c *call) selectBeside(ctx context.Context, s target.Selection, window tmux.Target, next bool) (*paneInfo, error) {
 	type row struct {
 		ID     tmux.PaneID `tmux:"pane_id"`
 		Active bool        `tmux:"pane_active"`
@@ -197,16 +198,16 @@ func (c *call) selectBeside(ctx context.Context, s selection, window tmux.Target
 
 var swapPane = newTool(tool{
 	name: "swap_pane", title: "Swap Pane", kind: creates, set: setPanes,
-	aim: needs(aPane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: disturbs,
 	desc: "Swap the positions of two panes, also across windows. Moves the focus and ends zoom. Returns the source pane.",
 }, func(ctx context.Context, c *call, in swapPaneIn) (*paneInfo, error) {
-	return find[paneInfo](ctx, c, c.on.selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
+	return find[paneInfo](ctx, c, c.on.Selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
 })
 
 type swapPaneIn struct {
 	SourcePaneID tmux.PaneID `json:"source_pane_id" desc:"such as %1"`
 	TargetPaneID tmux.PaneID `json:"target_pane_id" desc:"such as %2"`
-	socket
+	target.OnSocket
 }
 
 func (in swapPaneIn) check(*call) error {
@@ -221,48 +222,41 @@ func (in swapPaneIn) check(*call) error {
 	return nil
 }
 
-func (in swapPaneIn) selections() []selection {
-	return []selection{{pane: in.SourcePaneID}, {pane: in.TargetPaneID}}
+func (in swapPaneIn) SelectedAll() []target.Selection {
+	return []target.Selection{{Pane: in.SourcePaneID}, {Pane: in.TargetPaneID}}
 }
 
 var killPane = newTool(tool{
 	name: "kill_pane", title: "Kill Pane", kind: destroys, set: setPanes,
-	aim: needs(aPane), harm: ends,
+	aim: target.Need(target.Pane), harm: ends,
 	desc: "Close a pane and hang up its program. Closing the last pane of a window closes the window.",
 }, func(ctx context.Context, c *call, in killPaneIn) (t reply.PaneText, err error) {
-	if err := c.closes(ctx, tmux.KillPane{Target: c.on.target}); err != nil {
+	if err := c.closes(ctx, tmux.KillPane{Target: c.on.Target}); err != nil {
 		return t, err
 	}
 	return reply.PaneText{Result: "Pane killed: " + string(in.PaneID), PaneID: string(in.PaneID)}, nil
 })
 
 type killPaneIn struct {
-	onePaneID
-	socket
+	target.SelectPaneID
+	target.OnSocket
 }
-
-// onePaneID is the parameter of tools that take only a pane id.
-type onePaneID struct {
-	PaneID tmux.PaneID `json:"pane_id" desc:"such as %1"`
-}
-
-func (p onePaneID) selection() selection { return selection{pane: p.PaneID} }
 
 var respawnPane = newTool(tool{
 	name: "respawn_pane", title: "Respawn Pane", kind: shell, set: setPanes,
-	aim: needs(aPane), harm: ends,
+	aim: target.Need(target.Pane), harm: ends,
 	hint: "restart a dead pane",
 	desc: "Restart the program of a pane in place, the same command or a new one, for a pane that is dead or hangs. kill=true hangs up a running " +
 		"program; otherwise the call fails if one is running.",
 }, func(ctx context.Context, c *call, in respawnPaneIn) (*paneInfo, error) {
-	cmd := tmux.RespawnPane{Target: c.on.target, Kill: in.Kill, Command: shellCommand(in.Shell)}
+	cmd := tmux.RespawnPane{Target: c.on.Target, Kill: in.Kill, Command: shellCommand(in.Shell)}
 	var err error
 	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 		return nil, err
 	}
 	var p *paneInfo
-	err = c.closing(ctx, c.filterFor(c.on.selection), func() (err error) {
-		p, err = find[paneInfo](ctx, c, c.on.selection, cmd)
+	err = c.closing(ctx, c.tool.aim.FilterFor(c.on.Selection), func() (err error) {
+		p, err = find[paneInfo](ctx, c, c.on.Selection, cmd)
 		return err
 	})
 	if err == nil {
@@ -272,11 +266,11 @@ var respawnPane = newTool(tool{
 })
 
 type respawnPaneIn struct {
-	onePaneID
+	target.SelectPaneID
 	Kill  bool   `json:"kill" default:"true" desc:"hang up a running program"`
 	Shell string `json:"shell,omitempty" desc:"another command line"`
 	spawn
-	socket
+	target.OnSocket
 }
 
 func (in respawnPaneIn) check(c *call) error {
@@ -286,16 +280,16 @@ func (in respawnPaneIn) check(c *call) error {
 
 var setPaneTitle = newTool(tool{
 	name: "set_pane_title", title: "Set Pane Title", kind: changes, set: setPanes,
-	aim: needs(aPane), harm: harmless,
+	aim: target.Need(target.Pane), harm: harmless,
 	desc: "Set the title of a pane. The program in the pane can change it again.",
 }, func(ctx context.Context, c *call, in setPaneTitleIn) (*paneInfo, error) {
-	return find[paneInfo](ctx, c, c.on.selection, tmux.SelectPane{Target: c.on.target, Title: &in.Title})
+	return find[paneInfo](ctx, c, c.on.Selection, tmux.SelectPane{Target: c.on.Target, Title: &in.Title})
 })
 
 type setPaneTitleIn struct {
 	Title string `json:"title" desc:"literal text"`
-	paneSelect
-	socket
+	target.SelectPane
+	target.OnSocket
 }
 
 func (in setPaneTitleIn) check(*call) error {

@@ -10,15 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var clearPane = newTool(tool{
 	name: "clear_pane", title: "Clear Pane", kind: discards, set: setPanes,
-	aim: needs(aPane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: disturbs,
 	desc: "Clear a pane: reset its terminal and discard its screen and scrollback. The program keeps running and does not redraw by itself.",
-}, func(ctx context.Context, c *call, in ofPane) (reply.PaneText, error) {
-	target := c.on.target
+}, func(ctx context.Context, c *call, in target.OfPane) (reply.PaneText, error) {
+	target := c.on.Target
 	id, err := c.onPane(ctx, target, tmux.SendKeys{Target: target, Reset: true}, tmux.ClearHistory{Target: target})
 	return reply.PaneText{Result: "Pane cleared: " + id, PaneID: id}, err
 })
@@ -36,12 +37,12 @@ func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Comm
 
 var pipePane = newTool(tool{
 	name: "pipe_pane", title: "Pipe Pane", kind: shell, set: setPanes,
-	aim: needs(aPane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: disturbs,
 	hint: "log output to a file",
 	desc: "Log all further output of a pane to a file, escape sequences included. Without output_path, stop logging. A pane has one pipe: a new one " +
 		"replaces the old. To read output use capture_since.",
 }, func(ctx context.Context, c *call, in pipePaneIn) (t reply.PaneText, err error) {
-	cmd := tmux.PipePane{Target: c.on.target}
+	cmd := tmux.PipePane{Target: c.on.Target}
 	what := "Pipe stopped"
 	if in.OutputPath != nil {
 		path, err := c.s.outputFile(*in.OutputPath)
@@ -62,8 +63,8 @@ var pipePane = newTool(tool{
 type pipePaneIn struct {
 	OutputPath *string `json:"output_path,omitempty" desc:"file to write to; null: stop logging"`
 	Append     bool    `json:"append" default:"true" desc:"false: empty the file first"`
-	paneSelect
-	socket
+	target.SelectPane
+	target.OnSocket
 }
 
 func (in pipePaneIn) check(c *call) error {
@@ -107,28 +108,28 @@ func (s *Server) outputFile(given string) (string, error) {
 
 var enterCopyMode = newTool(tool{
 	name: "enter_copy_mode", title: "Enter Copy Mode", kind: creates, set: setPanes,
-	aim: needs(aPane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: disturbs,
 	desc: "Put a pane into copy mode, scrolled up, to show its scrollback to a user. Keys go to the mode until exit_copy_mode. To read scrollback " +
 		"yourself use capture_pane.",
 }, func(ctx context.Context, c *call, in enterCopyModeIn) (*paneInfo, error) {
-	target := c.on.target
+	target := c.on.Target
 	cmds := []tmux.Command{tmux.CopyMode{Target: target}}
 	if in.ScrollUp > 0 {
 		cmds = append(cmds, tmux.SendKeys{Target: target, Command: true, Repeat: in.ScrollUp, Keys: []string{"scroll-up"}})
 	}
-	return find[paneInfo](ctx, c, c.on.selection, cmds...)
+	return find[paneInfo](ctx, c, c.on.Selection, cmds...)
 })
 
 type enterCopyModeIn struct {
-	paneSelect
+	target.SelectPane
 	ScrollUp int `json:"scroll_up,omitempty" min:"0" desc:"lines to scroll up"`
-	socket
+	target.OnSocket
 }
 
 var exitCopyMode = newTool(tool{
 	name: "exit_copy_mode", title: "Exit Copy Mode", kind: changes, set: setPanes,
-	aim: needs(aPane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: disturbs,
 	desc: "Leave copy mode, or any other mode, so that the pane takes keys again. No-op if the pane is in no mode.",
-}, func(ctx context.Context, c *call, in ofPane) (*paneInfo, error) {
-	return find[paneInfo](ctx, c, c.on.selection, tmux.CopyMode{Target: c.on.target, Cancel: true})
+}, func(ctx context.Context, c *call, in target.OfPane) (*paneInfo, error) {
+	return find[paneInfo](ctx, c, c.on.Selection, tmux.CopyMode{Target: c.on.Target, Cancel: true})
 })

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 )
 
@@ -24,7 +25,7 @@ type promptInfoItem struct {
 
 var listPrompts = newTool(tool{
 	name: "list_prompts", title: "List Prompts", kind: reads, set: setPrompts,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	desc: "List this server's prompts, for clients without prompt support.",
 }, func(_ context.Context, _ *call, in listPromptsIn) (reply.List[promptInfo], error) {
 	var infos []promptInfo
@@ -42,7 +43,7 @@ type listPromptsIn struct{ paging }
 
 var getPrompt = newTool(tool{
 	name: "get_prompt", title: "Get Prompt", kind: reads, set: setPrompts,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	desc: "Fill in one of this server's prompts and return its text.",
 }, func(_ context.Context, _ *call, in getPromptIn) (promptText, error) {
 	i := slices.IndexFunc(prompts, func(p prompt) bool { return p.name == in.Name })

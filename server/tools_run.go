@@ -12,13 +12,14 @@ import (
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 
 var runCommand = newTool(tool{
 	name: "run_command", title: "Run Command", kind: shell, set: setInput, core: true, selfBounded: true, alwaysLoad: true,
-	aim: needs(aPane), harm: types,
+	aim: target.Need(target.Pane), harm: types,
 	desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git. " +
 		"The pane must be at the prompt of a " + runner.Shells + ". The command runs in a subshell: cd and export do not last; for those use send_keys. " +
 		"After the timeout it goes on as a job: see get_job. In several panes at once: detach, in a batch.",
@@ -51,12 +52,12 @@ var runCommand = newTool(tool{
 
 type runCommandIn struct {
 	Command string `json:"command" desc:"shell command line or script"`
-	paneSelect
+	target.SelectPane
 	Timeout float64 `json:"timeout" default:"30" desc:"seconds"`
 	Detach  bool    `json:"detach,omitempty" desc:"do not wait: return a job_id"`
 	outputSelect
 	SuppressHistory *bool `json:"suppress_history,omitempty" desc:"keep it out of the history"`
-	socket
+	target.OnSocket
 }
 
 func (in runCommandIn) waits() bool { return !in.Detach }
@@ -106,16 +107,16 @@ func (c *call) programsOf(ctx context.Context, cmd tmux.Lister) ([]runPane, erro
 }
 
 // lookAt reads a pane's state and screen, and refuses a pane that takes no keys.
-func (c *call) lookAt(ctx context.Context, on aimed) (runPane, error) {
+func (c *call) lookAt(ctx context.Context, on target.Object) (runPane, error) {
 	var b tmux.Batch
-	rows := tmux.Rows[runPane](&b, tmux.DisplayMessage{Target: on.target})
-	screen := tmux.Add(&b, tmux.CapturePane{Target: on.target, Print: true})
+	rows := tmux.Rows[runPane](&b, tmux.DisplayMessage{Target: on.Target})
+	screen := tmux.Add(&b, tmux.CapturePane{Target: on.Target, Print: true})
 	if err := b.Do(ctx, c.tmux); err != nil {
 		return runPane{}, err
 	}
 	pane := (*rows)[0]
 	pane.screen = strings.Split(string(*screen), "\n")
-	return pane, c.takes(ctx, on.selection, pane.taker)
+	return pane, c.takes(ctx, on.Selection, pane.taker)
 }
 
 // runTurn waits until no other command runs in the pane, from this server or another server
@@ -139,7 +140,7 @@ func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
 		err = reply.Faultf(reply.KindTimeout, "other commands ran in pane %s for %v, and this one was not begun", pane.ID, c.s.cfg.WaitMax).
 			Suggest("call again, or use another pane")
 	case waited:
-		pane, err = c.lookAt(ctx, atPane(pane.ID))
+		pane, err = c.lookAt(ctx, target.AtPane(pane.ID))
 	}
 	if err != nil && ok {
 		release()
@@ -364,7 +365,7 @@ func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
 // begin types the line, once, and starts recording in the same round trip.
 func (r *execution) begin(ctx context.Context) error {
 	r.typed = time.Now()
-	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{lines: r.cmd.Shows(r.in.Command), command: true}, func(target tmux.Target) ([]tmux.Command, error) {
+	_, err := r.typeInto(ctx, target.AtPane(r.pane.ID), echo{lines: r.cmd.Shows(r.in.Command), command: true}, func(target tmux.Target) ([]tmux.Command, error) {
 		cmds, err := r.typing(ctx, target, r.cmd.Line(r.shell))
 		if r.cmd.Recorded() && !r.cmd.Resumed() {
 			pipe := tmux.PipePane{Target: target, Input: true, Output: true, Command: r.cmd.Feed()}

@@ -12,12 +12,13 @@ import (
 
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var searchPanes = newTool(tool{
 	name: "search_panes", title: "Search Panes", kind: reads, set: setPanes, core: true,
-	aim:  narrows(aPane),
+	aim:  target.Filter(target.Pane),
 	hint: "find an error in any terminal",
 	desc: "Search for text or a regex in the screens of all panes or, without a match, the scrollback: find which terminal shows an error. Returns the " +
 		"last matching lines of each pane with their row, as start of capture_pane.",
@@ -83,7 +84,7 @@ type searchPanesIn struct {
 	Pattern string `json:"pattern" desc:"text"`
 	Regex   bool   `json:"regex,omitempty" desc:"pattern is RE2"`
 	Context int    `json:"context,omitempty" min:"0" desc:"lines around each match"`
-	paneSelect
+	target.SelectPane
 	MatchCase    bool       `json:"match_case,omitempty" desc:"case-sensitive"`
 	ContentStart *tmux.Line `json:"content_start,omitempty" desc:"first line, as start of capture_pane"`
 	ContentEnd   *tmux.Line `json:"content_end,omitempty" desc:"last line"`
@@ -91,7 +92,7 @@ type searchPanesIn struct {
 	Limit        *int       `json:"limit" default:"500" min:"1" desc:"most panes; null: all"`
 	Offset       int        `json:"offset,omitempty" min:"0" desc:"panes to skip"`
 	Jobs         bool       `json:"jobs,omitempty" desc:"also all that jobs of run_command printed"`
-	socket
+	target.OnSocket
 }
 
 type searchPanesResult struct {
@@ -181,15 +182,15 @@ func (p paneMatch) cells(rows int) int { return rows*p.Width + 200 }
 // candidates lists the panes of the selection: what they are, and how large. The rest of a
 // row is read only where something matches, as it costs tmux much more.
 func (c *call) candidates(ctx context.Context) ([]paneMatch, error) {
-	s := c.on.selection
+	s := c.on.Selection
 	var b tmux.Batch
-	rows := tmux.Rows[paneMatch](&b, tmux.ListPanes{All: true, Filter: s.within()},
+	rows := tmux.Rows[paneMatch](&b, tmux.ListPanes{All: true, Filter: s.Within()},
 		"pane_id", "window_id", "session_id", "history_size", "pane_height", "pane_width")
-	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+	if err := target.NoneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return nil, err
 	}
-	if !s.zero() && len(*rows) == 0 {
-		return nil, c.missing(ctx, s)
+	if !s.Zero() && len(*rows) == 0 {
+		return nil, target.Missing(ctx, c.tmux, s)
 	}
 	return uniqueBy(*rows, func(p paneMatch) tmux.PaneID { return p.PaneID }), nil
 }

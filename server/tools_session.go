@@ -12,12 +12,13 @@ import (
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/lost"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var listSessions = newTool(tool{
 	name: "list_sessions", title: "List tmux Sessions", kind: reads, set: setSessions, core: true,
-	aim: nowhere,
+	aim: target.Nowhere,
 	desc: "List tmux sessions: id, name, number of windows and attached clients, active pane. Start here to see what is running; list_panes shows the " +
 		"terminals in them.",
 }, func(ctx context.Context, c *call, in listSessionsIn) (reply.List[sessionInfo], error) {
@@ -25,17 +26,17 @@ var listSessions = newTool(tool{
 })
 
 type listSessionsIn struct {
-	socket
+	target.OnSocket
 	Filters filters `json:"filters,omitempty" desc:"property or property__operator to value"`
 	paging
 }
 
 var getSessionInfo = newTool(tool{
 	name: "get_session_info", title: "Get tmux Session Info", kind: reads, set: setSessions,
-	aim:  narrows(aSession),
+	aim:  target.Filter(target.Session),
 	desc: "Get one session's metadata: windows, attached clients, alerts, active pane. Defaults to the caller's session. For several use list_sessions.",
-}, func(ctx context.Context, c *call, in ofSession) (*sessionDetail, error) {
-	return find[sessionDetail](ctx, c, c.on.selection)
+}, func(ctx context.Context, c *call, in target.OfSession) (*sessionDetail, error) {
+	return find[sessionDetail](ctx, c, c.on.Selection)
 })
 
 // serverInfo is what the tools return for a tmux server.
@@ -49,9 +50,9 @@ type serverInfo struct {
 
 var getServerInfo = newTool(tool{
 	name: "get_server_info", title: "Get tmux Server Info", kind: reads, set: setSessions,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	desc: "Get one tmux server's version, socket path and number of sessions, and whether it is running. Not an error if no server is running.",
-}, func(ctx context.Context, c *call, in socket) (serverInfo, error) {
+}, func(ctx context.Context, c *call, in target.OnSocket) (serverInfo, error) {
 	info, err := infoOf(ctx, c.tmux)
 	if err == nil && !info.IsAlive {
 		if text, hint := lost.Server(info.SocketPath); text != "" {
@@ -69,7 +70,7 @@ func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
 	}
 	var b tmux.Batch
 	version := tmux.Displayed(&b, tmux.DisplayMessage{Message: "#{version}"})
-	sessions := tmux.Rows[objectIDs](&b, tmux.ListSessions{}, "session_id")
+	sessions := tmux.Rows[target.IDs](&b, tmux.ListSessions{}, "session_id")
 	err := b.Do(ctx, srv)
 	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
 		return info, nil
@@ -83,7 +84,7 @@ func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
 
 var listServers = newTool(tool{
 	name: "list_servers", title: "List tmux Servers", kind: reads, set: setSessions,
-	aim:  nowhere,
+	aim:  target.Nowhere,
 	desc: "Find running tmux servers (sockets) of this user, when there may be more than the configured one. Use a socket_name it returns in other tools.",
 }, func(ctx context.Context, c *call, in listServersIn) (l reply.List[serverInfo], err error) {
 	servers, err := c.s.servers(in.ExtraSocketPaths)
@@ -190,7 +191,7 @@ type clientInfo struct {
 
 var listClients = newTool(tool{
 	name: "list_clients", title: "List tmux Clients", kind: reads, set: setSessions,
-	aim:  narrows(aSession),
+	aim:  target.Filter(target.Session),
 	hint: "is a user watching",
 	desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Use it to find out whether a user is watching a pane.",
 }, func(ctx context.Context, c *call, in listInSession) (l reply.List[clientInfo], err error) {
@@ -200,13 +201,13 @@ var listClients = newTool(tool{
 	}
 	var b tmux.Batch
 	clients := tmux.Rows[clientInfo](&b, tmux.ListClients{}, only...)
-	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+	if err := target.NoneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return l, err
 	}
 	rows := *clients
-	if s := c.on.selection; !s.zero() {
+	if s := c.on.Selection; !s.Zero() {
 		rows = slices.DeleteFunc(rows, func(r clientInfo) bool {
-			return s.session != "" && reply.Value(r.SessionID) != s.session || s.session == "" && reply.ValueOr(r.ClientSession, "") != s.name
+			return s.Session != "" && reply.Value(r.SessionID) != s.Session || s.Session == "" && reply.ValueOr(r.ClientSession, "") != s.Name
 		})
 		if len(rows) == 0 {
 			if _, err := find[sessionInfo](ctx, c, s); err != nil {

@@ -9,12 +9,13 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var createSession = newTool(tool{
 	name: "create_session", title: "Create tmux Session", kind: starts, set: setSessions, core: true,
-	aim: nowhere, harm: harmless,
+	aim: target.Nowhere, harm: harmless,
 	desc: "Create a new detached tmux session with one window and a shell, starting the tmux server if needed. Returns the session, its window and its pane. " +
 		"Its environment applies to all panes created in it later.",
 }, func(ctx context.Context, c *call, in createSessionIn) (*createdSession, error) {
@@ -99,7 +100,7 @@ type createSessionIn struct {
 	X           int     `json:"x,omitempty" min:"1" desc:"columns"`
 	Y           int     `json:"y,omitempty" min:"1" desc:"rows"`
 	spawn
-	socket
+	target.OnSocket
 }
 
 // checkSessionName refuses names that targets cannot express or tmux before 3.7 changes.
@@ -112,13 +113,13 @@ func checkSessionName(argument, name string) error {
 
 var renameSession = newTool(tool{
 	name: "rename_session", title: "Rename tmux Session", kind: changes, set: setSessions,
-	aim: needs(aSession), harm: harmless,
+	aim: target.Need(target.Session), harm: harmless,
 	desc: "Rename a tmux session.",
 }, func(ctx context.Context, c *call, in renameSessionIn) (*sessionInfo, error) {
 	// tmux may store a different spelling of the name, so the row is found by id.
 	var b tmux.Batch
-	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
-	tmux.Add(&b, tmux.RenameSession{Target: c.on.target, Name: in.NewName})
+	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.Within()})
+	tmux.Add(&b, tmux.RenameSession{Target: c.on.Target, Name: in.NewName})
 	after := tmux.Rows[sessionInfo](&b, tmux.ListSessions{})
 	if err := b.Do(ctx, c.tmux); err != nil {
 		return nil, err
@@ -128,26 +129,26 @@ var renameSession = newTool(tool{
 			return &(*after)[i], nil
 		}
 	}
-	return nil, c.missing(ctx, c.on.selection)
+	return nil, target.Missing(ctx, c.tmux, c.on.Selection)
 })
 
 type renameSessionIn struct {
 	NewName string `json:"new_name" desc:"without : and ."`
-	sessionSelect
-	socket
+	target.SelectSession
+	target.OnSocket
 }
 
 func (in renameSessionIn) check(*call) error { return checkSessionName("new_name", in.NewName) }
 
 var killSession = newTool(tool{
 	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,
-	aim: needs(aSession), harm: ends,
+	aim: target.Need(target.Session), harm: ends,
 	desc: "Kill a tmux session: close its windows and hang up the programs in them. Windows linked into other sessions survive.",
-}, func(ctx context.Context, c *call, in ofSession) (t reply.Text, err error) {
+}, func(ctx context.Context, c *call, in target.OfSession) (t reply.Text, err error) {
 	var b tmux.Batch
-	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
-	tmux.Add(&b, tmux.KillSession{Target: c.on.target})
-	if err := c.closing(ctx, c.filterFor(c.on.selection), func() error { return b.Do(ctx, c.tmux) }); err != nil {
+	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.Within()})
+	tmux.Add(&b, tmux.KillSession{Target: c.on.Target})
+	if err := c.closing(ctx, c.tool.aim.FilterFor(c.on.Selection), func() error { return b.Do(ctx, c.tmux) }); err != nil {
 		return t, err
 	}
 	for _, row := range *before {
@@ -158,9 +159,9 @@ var killSession = newTool(tool{
 
 var killServer = newTool(tool{
 	name: "kill_server", title: "Kill tmux Server", kind: destroys, set: setSessions,
-	aim: wholeServer, harm: ends,
+	aim: target.WholeServer, harm: ends,
 	desc: "Kill the tmux server with all its sessions and hang up the programs in them. Not an error if no server is running.",
-}, func(ctx context.Context, c *call, in socket) (t reply.Text, err error) {
+}, func(ctx context.Context, c *call, in target.OnSocket) (t reply.Text, err error) {
 	if _, err := c.tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {
 		if f := reply.LostFault(c.tmux.SocketPath()); f != nil {
 			return t, f

@@ -8,12 +8,13 @@ import (
 	"tmuxmcp/server/agents"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var waitForText = newTool(tool{
 	name: "wait_for_text", title: "Wait For Text", kind: reads, set: setPanes, core: true, selfBounded: true,
-	aim:  defaults(aPane),
+	aim:  target.Default(target.Pane),
 	hint: "wait until a build is done, a server is ready or an agent asks",
 	desc: "Wait until a pane, or any of several, prints one of patterns (a server being ready, a build being done) or stop, is quiet, or its coding agent " +
 		"asks or is done. Also ends when the program ends or the bell rings. Returns which pane, why, and its new lines. Default: any output.",
@@ -43,7 +44,7 @@ var waitForText = newTool(tool{
 
 type waitForTextIn struct {
 	conditions
-	paneSelect
+	target.SelectPane
 	Panes     []string `json:"panes,omitempty" desc:"pane ids, session names, or all"`
 	State     []string `json:"state,omitempty" desc:"or its coding agent: working, asks, idle, ended"`
 	Until     string   `json:"until" default:"any" enum:"any,all" desc:"one of panes, or each"`
@@ -51,14 +52,14 @@ type waitForTextIn struct {
 	Timeout   float64  `json:"timeout" default:"8" desc:"seconds, to 300"`
 	Interval  float64  `json:"interval" default:"0.05" min:"0.01" unlisted:"true"`
 	MatchCase bool     `json:"match_case,omitempty" desc:"case-sensitive"`
-	socket
+	target.OnSocket
 }
 
-// selection returns the cursor's pane if the call names none.
-func (in waitForTextIn) selection() selection {
-	s := in.paneSelect.selection()
-	if s.zero() && len(in.Panes) == 0 {
-		s.pane = paneOfCursor(in.Since)
+// Selected returns the cursor's pane if the call names none.
+func (in waitForTextIn) Selected() target.Selection {
+	s := in.SelectPane.Selected()
+	if s.Zero() && len(in.Panes) == 0 {
+		s.Pane = paneOfCursor(in.Since)
 	}
 	return s
 }
@@ -70,7 +71,7 @@ func (in waitForTextIn) check(*call) error {
 	if in.Panes != nil && len(in.Panes) == 0 {
 		return reply.Argument("panes", "must name at least one pane")
 	}
-	if len(in.Panes) > 0 && !in.paneSelect.selection().zero() {
+	if len(in.Panes) > 0 && !in.SelectPane.Selected().Zero() {
 		return reply.Argument("panes", "cannot be combined with another target").Suggest("name all panes in panes")
 	}
 	return nil
@@ -94,7 +95,7 @@ const maxAwaited = 200
 // which returns the panes to wait for.
 func (in waitForTextIn) which(ctx context.Context, c *call) ([]tmux.PaneID, error) {
 	if len(in.Panes) == 0 {
-		id, err := c.paneID(ctx)
+		id, err := target.PaneID(ctx, c.tmux, c.on)
 		return []tmux.PaneID{id}, err
 	}
 	return c.panesNamed(ctx, "panes", in.Panes)
@@ -103,7 +104,7 @@ func (in waitForTextIn) which(ctx context.Context, c *call) ([]tmux.PaneID, erro
 // panesNamed returns the panes that an argument names: by pane id, by the id or name of a
 // session for all its panes, or all.
 func (c *call) panesNamed(ctx context.Context, argument string, names []string) ([]tmux.PaneID, error) {
-	rows, err := tmux.List[objectIDs](ctx, c.tmux, tmux.ListPanes{All: true})
+	rows, err := tmux.List[target.IDs](ctx, c.tmux, tmux.ListPanes{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +144,7 @@ func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 	if err != nil {
 		return nil, err
 	}
-	if on, ok := c.on.target.(tmux.PaneID); len(in.Panes) > 0 || ok && on != at.mark.Pane {
+	if on, ok := c.on.Target.(tmux.PaneID); len(in.Panes) > 0 || ok && on != at.mark.Pane {
 		return nil, reply.Argument("since", "is a cursor of pane %s, and the wait is for another", at.mark.Pane).Suggest("leave the target out")
 	}
 	return func(tmux.PaneID) begin { return begin{bookmark: at, given: true} }, nil

@@ -8,12 +8,13 @@ import (
 	"strconv"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
 var createWindow = newTool(tool{
 	name: "create_window", title: "Create tmux Window", kind: shell, set: setWindows,
-	aim: defaults(aSession), harm: harmless,
+	aim: target.Default(target.Session), harm: harmless,
 	hint: "open a new tab",
 	desc: "Open a new window (tab) in a tmux session, in the background unless attach is true, with a shell or the command given in shell. " +
 		"To add a terminal beside an existing one use split_window.",
@@ -22,10 +23,10 @@ var createWindow = newTool(tool{
 		Detached: !in.Attach, Name: in.WindowName, After: in.Direction == "after", Before: in.Direction == "before",
 		Command: shellCommand(in.Shell),
 	}
-	if !c.on.zero() {
-		cmd.Target = c.on.target
+	if !c.on.Zero() {
+		cmd.Target = c.on.Target
 	} else if c.here.Own() != "" {
-		own, err := find[sessionInfo](ctx, c, selection{})
+		own, err := find[sessionInfo](ctx, c, target.Selection{})
 		if err != nil {
 			return nil, err
 		}
@@ -47,28 +48,28 @@ var createWindow = newTool(tool{
 })
 
 type createWindowIn struct {
-	sessionSelect
+	target.SelectSession
 	WindowName string `json:"window_name,omitempty" desc:"default: the program's name"`
 	Attach     bool   `json:"attach,omitempty"`
 	Direction  string `json:"direction,omitempty" enum:"before,after" desc:"beside the current window; default: the next free index"`
 	Shell      string `json:"shell,omitempty" desc:"command line instead of a shell"`
 	spawn
-	socket
+	target.OnSocket
 }
 
 var selectWindow = newTool(tool{
 	name: "select_window", title: "Select tmux Window", kind: creates, set: setWindows,
-	aim: needs(aWindow), harm: harmless,
+	aim: target.Need(target.Window), harm: harmless,
 	desc: "Switch a session to a window (tab): by window_id, by window_index, or to the next, previous or last one. Changes what attached users see; " +
 		"other tools work on any window without it.",
 }, func(ctx context.Context, c *call, in selectWindowIn) (*windowInfo, error) {
-	s := c.on.selection
-	target, err := c.linked(s)
+	s := c.on.Selection
+	target, err := s.Linked(c.here.Own())
 	if err != nil {
 		return nil, err
 	}
 	var cmd tmux.Command = tmux.SelectWindow{Target: target}
-	if s.window == "" && s.index == "" {
+	if s.Window == "" && s.Index == "" {
 		cmd = map[string]tmux.Command{
 			"next": tmux.NextWindow{Target: target}, "previous": tmux.PreviousWindow{Target: target}, "last": tmux.LastWindow{Target: target},
 		}[in.Direction]
@@ -80,9 +81,9 @@ var selectWindow = newTool(tool{
 })
 
 type selectWindowIn struct {
-	windowSelect
+	target.SelectWindow
 	Direction string `json:"direction,omitempty" enum:"next,previous,last" desc:"from the session's current window"`
-	socket
+	target.OnSocket
 }
 
 func (in selectWindowIn) check(*call) error {
@@ -94,24 +95,24 @@ func (in selectWindowIn) check(*call) error {
 
 var renameWindow = newTool(tool{
 	name: "rename_window", title: "Rename tmux Window", kind: changes, set: setWindows,
-	aim: needs(aWindow), harm: harmless,
+	aim: target.Need(target.Window), harm: harmless,
 	desc: "Rename a tmux window. Turns automatic renaming off for it.",
 }, func(ctx context.Context, c *call, in renameWindowIn) (*windowInfo, error) {
-	return find[windowInfo](ctx, c, c.on.selection, tmux.RenameWindow{Target: c.on.target, Name: in.NewName})
+	return find[windowInfo](ctx, c, c.on.Selection, tmux.RenameWindow{Target: c.on.Target, Name: in.NewName})
 })
 
 type renameWindowIn struct {
 	NewName string `json:"new_name" desc:"literal text"`
-	windowSelect
-	socket
+	target.SelectWindow
+	target.OnSocket
 }
 
 var killWindow = newTool(tool{
 	name: "kill_window", title: "Kill tmux Window", kind: destroys, set: setWindows,
-	aim: needs(aWindow), harm: ends,
+	aim: target.Need(target.Window), harm: ends,
 	desc: "Close a tmux window and hang up the programs in its panes, in every session it is linked into.",
 }, func(ctx context.Context, c *call, in killWindowIn) (t reply.Text, err error) {
-	if err := c.closes(ctx, tmux.KillWindow{Target: c.on.target}); err != nil {
+	if err := c.closes(ctx, tmux.KillWindow{Target: c.on.Target}); err != nil {
 		return t, err
 	}
 	return reply.Text{Result: "Window killed: " + string(in.WindowID)}, nil
@@ -119,34 +120,34 @@ var killWindow = newTool(tool{
 
 type killWindowIn struct {
 	WindowID tmux.WindowID `json:"window_id" desc:"such as @1"`
-	socket
+	target.OnSocket
 }
 
-func (in killWindowIn) selection() selection { return selection{window: in.WindowID} }
+func (in killWindowIn) Selected() target.Selection { return target.Selection{Window: in.WindowID} }
 
 var selectLayout = newTool(tool{
 	name: "select_layout", title: "Select tmux Layout", kind: changes, set: setWindows,
-	aim: needs(aWindow), harm: disturbs,
+	aim: target.Need(target.Window), harm: disturbs,
 	hint: "arrange panes",
 	desc: "Arrange the panes of a window evenly, in a grid or around a main pane. Names: even-horizontal, even-vertical, main-horizontal, " +
 		"main-vertical, tiled, main-horizontal-mirrored, main-vertical-mirrored (the last two from tmux 3.5), or a layout string with as many panes " +
 		"as the window has.",
 }, func(ctx context.Context, c *call, in selectLayoutIn) (*windowInfo, error) {
-	cmd := tmux.SelectLayout{Target: c.on.target, Layout: tmux.Layout(in.Layout)}
+	cmd := tmux.SelectLayout{Target: c.on.Target, Layout: tmux.Layout(in.Layout)}
 	if in.MainSize != "" {
-		return find[windowInfo](ctx, c, c.on.selection, setMainSize(c.on.target, in.Layout, in.MainSize), cmd)
+		return find[windowInfo](ctx, c, c.on.Selection, setMainSize(c.on.Target, in.Layout, in.MainSize), cmd)
 	}
 	panes, err := panesOfLayout(in.Layout)
 	if err != nil {
 		return nil, err
 	}
 	if panes == 0 {
-		return find[windowInfo](ctx, c, c.on.selection, cmd)
+		return find[windowInfo](ctx, c, c.on.Selection, cmd)
 	}
 	// tmux drops surplus panes of a layout, so it is only given one that fits.
-	w, err := find[windowInfo](ctx, c, c.on.selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
+	w, err := find[windowInfo](ctx, c, c.on.Selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
 	if errors.Is(err, tmux.ErrUnmet) {
-		if w, err = find[windowInfo](ctx, c, c.on.selection); err == nil {
+		if w, err = find[windowInfo](ctx, c, c.on.Selection); err == nil {
 			err = reply.Argument("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
 		}
 	}
@@ -156,8 +157,8 @@ var selectLayout = newTool(tool{
 type selectLayoutIn struct {
 	Layout   string    `json:"layout" desc:"name or layout string"`
 	MainSize splitSize `json:"main_size,omitempty" desc:"of the main pane; stays set for the window"`
-	windowSelect
-	socket
+	target.SelectWindow
+	target.OnSocket
 }
 
 func (in selectLayoutIn) check(*call) error {
@@ -204,17 +205,17 @@ func panesOfLayout(text string) (int, error) {
 
 var resizeWindow = newTool(tool{
 	name: "resize_window", title: "Resize tmux Window", kind: changes, set: setWindows,
-	aim: needs(aWindow), harm: disturbs,
+	aim: target.Need(target.Window), harm: disturbs,
 	desc: "Set the size of a window in columns and rows, even if nobody is attached. The window keeps that size. To resize one pane use resize_pane.",
 }, func(ctx context.Context, c *call, in resizeWindowIn) (*windowInfo, error) {
-	return find[windowInfo](ctx, c, c.on.selection, tmux.ResizeWindow{Target: c.on.target, Width: in.Width, Height: in.Height})
+	return find[windowInfo](ctx, c, c.on.Selection, tmux.ResizeWindow{Target: c.on.Target, Width: in.Width, Height: in.Height})
 })
 
 type resizeWindowIn struct {
-	windowSelect
+	target.SelectWindow
 	Width  int `json:"width,omitempty" min:"0" desc:"columns"`
 	Height int `json:"height,omitempty" min:"0" desc:"rows"`
-	socket
+	target.OnSocket
 }
 
 func (in resizeWindowIn) check(*call) error {
@@ -226,59 +227,59 @@ func (in resizeWindowIn) check(*call) error {
 
 var moveWindow = newTool(tool{
 	name: "move_window", title: "Move tmux Window", kind: creates, more: destroys, set: setWindows,
-	aim: needs(aWindow), harm: disturbs,
+	aim: target.Need(target.Window), harm: disturbs,
 	desc: "Move a window to another index or to another session, where it becomes the current window. Programs keep running. Moving a session's last " +
 		"window ends that session, which needs the tier destructive.",
 }, func(ctx context.Context, c *call, in moveWindowIn) (*windowInfo, error) {
-	s := c.on.selection
-	var to selection
+	s := c.on.Selection
+	var to target.Selection
 	var err error
 	if d := in.DestinationSession; tmux.SessionID(d).Valid() {
-		to.session = tmux.SessionID(d)
+		to.Session = tmux.SessionID(d)
 	} else if d != "" {
-		if to, err = c.resolve(ctx, selection{name: d}); err != nil {
+		if to, err = target.Resolve(ctx, c.tmux, c.tool.name, target.Selection{Name: d}); err != nil {
 			return nil, err
 		}
 	}
-	source, err := c.linked(s)
+	source, err := s.Linked(c.here.Own())
 	if err != nil {
 		return nil, err
 	}
-	if to.zero() {
-		to.session, to.name = s.session, s.name
+	if to.Zero() {
+		to.Session, to.Name = s.Session, s.Name
 	}
-	to.index = in.DestinationIndex
+	to.Index = in.DestinationIndex
 	return c.move(ctx, s, source, to)
 })
 
 // move moves the selected window and returns its new place. If to names no session, the
 // window stays in its own.
-func (c *call) move(ctx context.Context, s selection, source tmux.Target, to selection) (*windowInfo, error) {
-	if to.session == "" && to.name == "" {
+func (c *call) move(ctx context.Context, s target.Selection, source tmux.Target, to target.Selection) (*windowInfo, error) {
+	if to.Session == "" && to.Name == "" {
 		// Only tmux knows which session that is.
-		own, err := tmux.List[objectIDs](ctx, c.tmux, tmux.DisplayMessage{Target: source})
+		own, err := tmux.List[target.IDs](ctx, c.tmux, tmux.DisplayMessage{Target: source})
 		if err != nil {
 			return nil, err
 		}
 		if own[0].Window == "" {
-			return nil, c.missing(ctx, s)
+			return nil, target.Missing(ctx, c.tmux, s)
 		}
-		to.session = own[0].Session
-		source = tmux.TargetSpec(string(to.session) + ":" + string(own[0].Window))
+		to.Session = own[0].Session
+		source = tmux.TargetSpec(string(to.Session) + ":" + string(own[0].Window))
 	}
-	there, err := c.spec(to)
+	there, err := to.TargetFor(c.here.Own())
 	if err != nil {
 		return nil, err
 	}
 	var b tmux.Batch
 	// Fails if there is no such window.
-	before := tmux.Rows[windowInfo](&b, tmux.ListWindows{Target: source, Filter: s.windowFilter()})
+	before := tmux.Rows[windowInfo](&b, tmux.ListWindows{Target: source, Filter: s.WindowFilter()})
 	// A session ends with its last window. Only tmux knows whether this is it.
 	last := c.permit(Destructive, "it moves the last window of a session, which ends with that")
 	if last != nil {
-		same := tmux.MatchEqual("session_name", to.name)
-		if to.session != "" {
-			same = tmux.MatchEqual("session_id", string(to.session))
+		same := tmux.MatchEqual("session_name", to.Name)
+		if to.Session != "" {
+			same = tmux.MatchEqual("session_id", string(to.Session))
 		}
 		tmux.Add(&b, tmux.Require{Target: source, Condition: tmux.Or("#{!=:#{session_windows},1}", same)})
 	}
@@ -287,7 +288,7 @@ func (c *call) move(ctx context.Context, s selection, source tmux.Target, to sel
 	linked := linkRows(&b)
 	err = b.Do(ctx, c.tmux)
 	if (err == nil || errors.Is(err, tmux.ErrUnmet)) && len(*before) == 0 {
-		return nil, c.missing(ctx, s)
+		return nil, target.Missing(ctx, c.tmux, s)
 	}
 	if errors.Is(err, tmux.ErrUnmet) {
 		return nil, last
@@ -297,21 +298,21 @@ func (c *call) move(ctx context.Context, s selection, source tmux.Target, to sel
 	}
 	was := (*before)[0]
 	rows := slices.DeleteFunc(*after, func(w windowInfo) bool {
-		return w.WindowID != was.WindowID || to.session != "" && w.SessionID != to.session || to.session == "" && w.SessionName != to.name ||
-			to.index != "" && strconv.Itoa(w.WindowIndex) != to.index
+		return w.WindowID != was.WindowID || to.Session != "" && w.SessionID != to.Session || to.Session == "" && w.SessionName != to.Name ||
+			to.Index != "" && strconv.Itoa(w.WindowIndex) != to.Index
 	})
 	return firstOf(ctx, c, s, complete[windowInfo](c, rows, *linked), nil)
 }
 
 type moveWindowIn struct {
-	windowSelect
+	target.SelectWindow
 	DestinationIndex   string `json:"destination_index,omitempty" desc:"default: the next free one"`
 	DestinationSession string `json:"destination_session,omitempty" desc:"name or $N; default: the same session"`
-	socket
+	target.OnSocket
 }
 
 func (in moveWindowIn) check(*call) error {
-	if in.DestinationIndex != "" && !isIndex(in.DestinationIndex) {
+	if in.DestinationIndex != "" && !target.IsIndex(in.DestinationIndex) {
 		return reply.Argument("destination_index", "must be a number")
 	}
 	return nil

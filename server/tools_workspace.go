@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -21,7 +22,7 @@ import (
 // existing object and declares no harm.
 var buildWorkspace = newTool(tool{
 	name: "build_workspace", title: "Build Workspace", kind: shell, set: setSessions,
-	aim: nowhere, harm: harmless,
+	aim: target.Nowhere, harm: harmless,
 	hint: "tmuxp tmuxinator project layout",
 	desc: "Build a workspace in one call: a session with windows, panes, layouts and commands, typed once each shell is ready. " +
 		"If anything fails, nothing stays.",
@@ -49,7 +50,7 @@ type buildWorkspaceIn struct {
 	X           int               `json:"x,omitempty" min:"1" desc:"columns"`
 	Y           int               `json:"y,omitempty" min:"1" desc:"rows"`
 	DryRun      bool              `json:"dry_run,omitempty" desc:"return the plan only"`
-	socket
+	target.OnSocket
 }
 
 type workspaceWindow struct {
@@ -197,7 +198,7 @@ func (b *builder) begin(ctx context.Context) error {
 	if b.in.Append {
 		var err error
 		there, err = tmux.List[placed](ctx, b.tmux, tmux.ListWindows{All: true, Filter: tmux.MatchEqual("session_name", b.in.SessionName)})
-		if err := noneIsEmpty(err); err != nil && !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrServerGone) {
+		if err := target.NoneIsEmpty(err); err != nil && !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrServerGone) {
 			return err
 		}
 	}
@@ -349,12 +350,12 @@ func (b *builder) furnish(ctx context.Context) error {
 		return err
 	}
 	// A program has ended, which start says.
-	left, err := tmux.List[objectIDs](whole, b.tmux, tmux.ListPanes{All: true})
+	left, err := tmux.List[target.IDs](whole, b.tmux, tmux.ListPanes{All: true})
 	if err != nil {
 		return err
 	}
 	_, err = b.tmux.Do(whole, b.focus(func(id tmux.PaneID) bool {
-		return slices.ContainsFunc(left, func(o objectIDs) bool { return o.Pane == id })
+		return slices.ContainsFunc(left, func(o target.IDs) bool { return o.Pane == id })
 	})...)
 	return err
 }
@@ -480,7 +481,7 @@ func (b *builder) start(ctx context.Context) error {
 // typeCommand types a pane's command once its program is ready: a shell when it shows its
 // prompt, another program when its screen is quiet.
 func (b *builder) typeCommand(ctx context.Context, p *building) error {
-	pane, err := b.lookAt(ctx, atPane(p.id()))
+	pane, err := b.lookAt(ctx, target.AtPane(p.id()))
 	if err != nil {
 		return err
 	}
