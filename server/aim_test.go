@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
@@ -101,7 +102,7 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 	t.Parallel()
 	tested := 0
 	for _, d := range tools {
-		if d.harm == harmless || d.harm == unknownHarm {
+		if d.harm == guard.Harmless || d.harm == guard.UnknownHarm {
 			continue
 		}
 		tested++
@@ -125,7 +126,7 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 			}
 			for _, args := range calls {
 				text, _ := ownCall(t, srv, s, d, args)
-				if want := "refusing to " + d.harm.verb() + " "; !strings.Contains(text, want) {
+				if want := "refusing to " + d.harm.Verb() + " "; !strings.Contains(text, want) {
 					t.Errorf("%v: no %q in %s", args, want, text)
 				}
 			}
@@ -239,7 +240,7 @@ func SpelledCalls(t *testing.T) map[string][]SpelledCall {
 				if strings.Contains(string(raw), `"target":"$0"`) || strings.Contains(string(raw), `"destination_session":"$0"`) || strings.Contains(string(raw), `"panes":["agent"]`) {
 					continue
 				}
-				all[d.name] = append(all[d.name], SpelledCall{string(raw), d.harm != harmless && d.harm != unknownHarm})
+				all[d.name] = append(all[d.name], SpelledCall{string(raw), d.harm != guard.Harmless && d.harm != guard.UnknownHarm})
 			}
 		}
 	}
@@ -310,7 +311,7 @@ func jobIn(t *testing.T, srv *tmux.Server) string {
 func TestDeclaredHarmlessIsHarmless(t *testing.T) {
 	t.Parallel()
 	for _, d := range tools {
-		if d.harm != harmless || d.aim.Rule != target.AimNeed && d.aim.Rule != target.AimDefault {
+		if d.harm != guard.Harmless || d.aim.Rule != target.AimNeed && d.aim.Rule != target.AimDefault {
 			continue
 		}
 		t.Run(d.name, func(t *testing.T) {

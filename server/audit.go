@@ -54,8 +54,6 @@ func (d digester) text(s string) any {
 	return map[string]any{"len": utf8.RuneCountInString(s), "digest": d.mac(s)[:12]}
 }
 
-const macSize = 2 * sha256.Size // of a code, in hex
-
 // mac returns a message authentication code.
 func (d digester) mac(s string) string {
 	mac := hmac.New(sha256.New, d[:])

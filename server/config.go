@@ -17,6 +17,7 @@ import (
 
 	"tmuxmcp/internal/nearest"
 	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -70,6 +71,16 @@ type Config struct {
 // tmux.
 type Caller = caller.Caller
 
+// Tier is how much a tool may change, and how much a server allows.
+type Tier = guard.Tier
+
+// Tiers. Each includes the ones before it.
+const (
+	Readonly    = guard.Readonly
+	Mutating    = guard.Mutating
+	Destructive = guard.Destructive
+)
+
 // A Setting can be set by a flag, by a variable of the environment or by both.
 type Setting struct {
 	Flag, Short string // names without dashes; empty if there is none
@@ -91,7 +102,6 @@ func Settings() []Setting { return settings }
 const (
 	socketVariable     = "TMUX_MCP_SOCKET"
 	socketPathVariable = "TMUX_MCP_SOCKET_PATH"
-	safetyVariable     = "TMUX_MCP_SAFETY"
 	effectsVariable    = "LIBTMUX_TOOLSETS"
 )
 
@@ -112,7 +122,7 @@ var settings = []Setting{
 		Flag: "safety", Usage: "`tier` of the tools to offer: readonly, mutating or destructive (default mutating)",
 		Values:   []string{string(Readonly), string(Mutating), string(Destructive)},
 		Set:      setTier,
-		variable: safetyVariable, old: "LIBTMUX_SAFETY", meaning: "as --safety; anything unknown is readonly, and empty an error",
+		variable: guard.SafetyVariable, old: "LIBTMUX_SAFETY", meaning: "as --safety; anything unknown is readonly, and empty an error",
 		otherwise: "is none of readonly, mutating, destructive: the server is readonly",
 	}, {
 		Flag: "toolsets", Usage: "offer only these `sets`, with commas: " + strings.Join(Toolsets(), ", "),
@@ -265,7 +275,7 @@ func WithoutSocket(env []string) []string {
 func WithoutEmptyTier(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		return slices.ContainsFunc(settings, func(s Setting) bool {
-			return s.variable == safetyVariable && (kv == s.variable+"=" || kv == s.old+"=")
+			return s.variable == guard.SafetyVariable && (kv == s.variable+"=" || kv == s.old+"=")
 		})
 	})
 }
@@ -291,7 +301,7 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 		}
 		// An empty variable is as good as none, but an empty list of effects asks for no
 		// tools, not for all, and an empty tier may have been meant as the lowest.
-		if value == "" && !(ok && (s.variable == effectsVariable || s.variable == safetyVariable)) {
+		if value == "" && !(ok && (s.variable == effectsVariable || s.variable == guard.SafetyVariable)) {
 			continue
 		}
 		err := s.Set(&cfg, value)

@@ -27,6 +27,7 @@ tool itself refuses is a [reply.Fault].
 None of them depends on tools. Those in internal are the rooms that tools are made of; a
 test holds which of them may import which:
 
+	guard    decides whether a call may do what it is about to do
 	target   is what the parameters of a call name, as a value
 	caller   knows where this process runs: in which pane, and which processes can be seen
 	match    finds texts and regular expressions in lines, within a time

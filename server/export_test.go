@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
@@ -22,33 +23,33 @@ func init() { removalTime, lookTime = time.Minute, 20*time.Second }
 // AddProbes adds tools that show what every call passes, and what the transport does.
 func (s *Server) AddProbes() {
 	type none struct{}
-	s.add(newTool(tool{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(ctx context.Context, c *call, _ none) (reply.Text, error) {
+	s.add(newTool(tool{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: guard.Harmless}, func(ctx context.Context, c *call, _ none) (reply.Text, error) {
 		for i := range 5 {
 			stdio.Progress(ctx, float64(i), 5, "working")
 		}
 		stdio.Warn(ctx, "look out")
 		return reply.Text{Result: "done"}, nil
 	}))
-	s.add(newTool(tool{name: "probe_panic", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(context.Context, *call, none) (reply.Text, error) { panic("sekrit") }))
+	s.add(newTool(tool{name: "probe_panic", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: guard.Harmless}, func(context.Context, *call, none) (reply.Text, error) { panic("sekrit") }))
 	type largeIn struct {
 		Size int `json:"size"`
 	}
-	s.add(newTool(tool{name: "probe_text", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.PaneText, error) {
+	s.add(newTool(tool{name: "probe_text", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: guard.Harmless}, func(_ context.Context, _ *call, in largeIn) (reply.PaneText, error) {
 		return reply.PaneText{Result: strings.Repeat("é\"\n", in.Size/4) + "end", PaneID: "%1"}, nil
 	}))
-	s.add(newTool(tool{name: "probe_list", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.List[int], error) {
+	s.add(newTool(tool{name: "probe_list", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: guard.Harmless}, func(_ context.Context, _ *call, in largeIn) (reply.List[int], error) {
 		l := reply.List[int]{Total: in.Size}
 		for i := range in.Size {
 			l.Result = append(l.Result, i)
 		}
 		return l, nil
 	}))
-	s.add(newTool(tool{name: "probe_error", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (reply.Text, error) {
+	s.add(newTool(tool{name: "probe_error", title: "t", kind: reads, set: setPanes, desc: "d", aim: target.Nowhere, harm: guard.Harmless}, func(_ context.Context, _ *call, in largeIn) (reply.Text, error) {
 		return reply.Text{}, reply.Faultf(reply.KindRefused, "%send", strings.Repeat("x", in.Size))
 	}))
 	flaky := func(name string, k kind, failure error) {
 		var calls atomic.Int32
-		s.add(newTool(tool{name: name, title: "t", kind: k, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(context.Context, *call, none) (reply.List[int], error) {
+		s.add(newTool(tool{name: name, title: "t", kind: k, set: setPanes, desc: "d", aim: target.Nowhere, harm: guard.Harmless}, func(context.Context, *call, none) (reply.List[int], error) {
 			n := calls.Add(1)
 			if n == 1 {
 				return reply.List[int]{}, &tmux.Error{Command: "list-panes", Err: failure}
@@ -63,25 +64,25 @@ func (s *Server) AddProbes() {
 		target.SelectPane
 		target.OnSocket
 	}
-	for _, h := range []harm{disturbs, ends} {
-		s.add(newTool(tool{name: map[harm]string{disturbs: "probe_disturbs", ends: "probe_ends"}[h], title: "t", kind: creates, set: setPanes, desc: "d",
+	for _, h := range []guard.Harm{guard.Disturbs, guard.Ends} {
+		s.add(newTool(tool{name: map[guard.Harm]string{guard.Disturbs: "probe_disturbs", guard.Ends: "probe_ends"}[h], title: "t", kind: creates, set: setPanes, desc: "d",
 			aim: target.Need(target.Pane), harm: h}, func(context.Context, *call, paneIn) (reply.Text, error) { return reply.Text{Result: "did it"}, nil }))
 	}
 	s.add(newTool(tool{name: "probe_typable", title: "t", kind: shell, set: setPanes, desc: "d",
-		aim: target.Need(target.Pane), harm: types}, func(ctx context.Context, c *call, _ paneIn) (reply.Text, error) {
+		aim: target.Need(target.Pane), harm: guard.Types}, func(ctx context.Context, c *call, _ paneIn) (reply.Text, error) {
 		id, err := c.typeInto(ctx, c.on, echo{}, func(target tmux.Target) ([]tmux.Command, error) {
 			return []tmux.Command{tmux.SendKeys{Target: target, Repeat: 1}}, nil
 		})
 		return reply.Text{Result: string(id)}, err
 	}))
-	s.add(newTool(tool{name: "probe_untiered", title: "t", set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(context.Context, *call, none) (reply.Text, error) { return reply.Text{Result: "ran"}, nil }))
+	s.add(newTool(tool{name: "probe_untiered", title: "t", set: setPanes, desc: "d", aim: target.Nowhere, harm: guard.Harmless}, func(context.Context, *call, none) (reply.Text, error) { return reply.Text{Result: "ran"}, nil }))
 	type secretsIn struct {
 		Keys        string           `json:"keys,omitempty"`
 		Environment params.StringMap `json:"environment,omitempty"`
 		Title       string           `json:"title,omitempty"`
 		Operations  params.Raw       `json:"operations,omitempty"`
 	}
-	s.add(newTool(tool{name: "probe_secrets", title: "t", kind: shell, set: setPanes, desc: "d", aim: target.Nowhere, harm: harmless}, func(context.Context, *call, secretsIn) (reply.Text, error) { return reply.Text{Result: "done"}, nil }))
+	s.add(newTool(tool{name: "probe_secrets", title: "t", kind: shell, set: setPanes, desc: "d", aim: target.Nowhere, harm: guard.Harmless}, func(context.Context, *call, secretsIn) (reply.Text, error) { return reply.Text{Result: "done"}, nil }))
 }
 
 // AddUndeclared adds a tool that does not say what it acts on.
@@ -108,10 +109,10 @@ func (s *Server) HoldSlots(ctx context.Context) (release func(), err error) {
 }
 
 // SetConsentWait sets how long the user may take to answer.
-func (s *Server) SetConsentWait(d time.Duration) { s.consentWait = d }
+func (s *Server) SetConsentWait(d time.Duration) { s.questions.Wait = d }
 
 // SetAnswerWait sets how long an answer counts, from revision 2026-07-28 on.
-func (s *Server) SetAnswerWait(d time.Duration) { s.answerWait = d }
+func (s *Server) SetAnswerWait(d time.Duration) { s.questions.Stands = d }
 
 // SetBufferTime sets how long tmux may take with a buffer.
 func (s *Server) SetBufferTime(d time.Duration) { s.bufferTime = d }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/params"
@@ -35,7 +36,7 @@ func bindFault(ctx context.Context, err *params.Error) *reply.Fault {
 // clients check it against the schema of a success. A forged request state is the client's
 // fault, not the model's, and stays a protocol error.
 func (s *Server) failed(ctx context.Context, tool string, err error) (*mcp.CallToolResult, error) {
-	var q *question
+	var q *guard.Question
 	if errors.As(err, &q) {
 		return q.ToolResult(), nil
 	}

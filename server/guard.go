@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/runner"
@@ -44,47 +45,47 @@ func atOnce(typing func(tmux.Target) ([]tmux.Command, error)) func(tmux.Target) 
 // typeBursts is typeInto for what is typed in several round trips, each of which checks the
 // pane again.
 func (c *call) typeBursts(ctx context.Context, on target.Object, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (tmux.PaneID, error) {
-	if c.tool.harm != types {
+	if c.tool.harm != guard.Types {
 		panic(c.tool.name + " types into panes and does not declare it")
 	}
-	own, err := c.presence(ctx)
+	own, err := c.guard.Presence(ctx)
 	if err != nil {
 		return "", err
 	}
-	if own.every {
-		if err := c.consent(ctx, types, own.what(on)); err != nil {
+	if own.Every {
+		if err := c.guard.Consent(ctx, guard.Types, own.What(on)); err != nil {
 			return "", err
 		}
-		own = presence{}
+		own = guard.Presence{}
 	}
 	pane, reaches, err := c.typeUnless(ctx, own, on, what, typing, first...)
 	if err != nil || !reaches {
 		return pane, err
 	}
-	if err := c.consent(ctx, types, own.what(target.AtPane(pane))); err != nil {
+	if err := c.guard.Consent(ctx, guard.Types, own.What(target.AtPane(pane))); err != nil {
 		return "", err
 	}
-	pane, _, err = c.typeUnless(ctx, presence{}, target.AtPane(pane), what, typing, first...)
+	pane, _, err = c.typeUnless(ctx, guard.Presence{}, target.AtPane(pane), what, typing, first...)
 	return pane, err
 }
 
 // typeIntoMade is typeInto for a pane that the call itself created. It is not the caller's,
 // but a hook may have synchronized them: then nothing is typed.
 func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, typing func(tmux.Target) ([]tmux.Command, error)) error {
-	own, err := c.presence(ctx)
+	own, err := c.guard.Presence(ctx)
 	if err != nil {
 		return err
 	}
 	_, reaches, err := c.typeUnless(ctx, own, target.AtPane(pane), what, atOnce(typing))
 	if err == nil && reaches {
-		err = reply.Faultf(reply.KindRefused, "its keys would also reach %s", own.what())
+		err = reply.Faultf(reply.KindRefused, "its keys would also reach %s", own.What())
 	}
 	return err
 }
 
 // typeUnless is typeInto, but types nothing if the keys would also reach the agent. It
 // returns the pane that on names.
-func (c *call) typeUnless(ctx context.Context, own presence, on target.Object, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
+func (c *call) typeUnless(ctx context.Context, own guard.Presence, on target.Object, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
 	if what.longest > runner.MostLine {
 		if on, err = c.takesLine(ctx, on, what.longest); err != nil {
 			return "", false, err
@@ -115,7 +116,7 @@ func (c *call) typeUnless(ctx context.Context, own presence, on target.Object, w
 			_, reaches, err = c.typeBurst(ctx, own, target.Object{Selection: target.Selection{Pane: before.ID}, Target: before.ID}, before, next.cmds)
 		}
 		if err == nil && reaches {
-			err = reply.Faultf(reply.KindRefused, "its keys would now also reach %s", own.what())
+			err = reply.Faultf(reply.KindRefused, "its keys would now also reach %s", own.What())
 		}
 		if err != nil {
 			return before.ID, false, inPart(before.ID, err)
@@ -134,9 +135,9 @@ func inPart(pane tmux.PaneID, err error) error {
 // typeBurst types one burst. It returns the pane as it was before, of which only the id is
 // set if the keys would also reach the agent. If the burst follows others, the pane
 // still has to run the program that it ran at the look since.
-func (c *call) typeBurst(ctx context.Context, own presence, on target.Object, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
+func (c *call) typeBurst(ctx context.Context, own guard.Presence, on target.Object, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
 	none := new(tmux.Look)
-	condition := "#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0," + tmux.Not(own.shows()) + "}}},0}"
+	condition := "#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0," + tmux.Not(own.Shows()) + "}}},0}"
 	if since != nil && since.PID != "" {
 		condition = "#{?" + tmux.MatchEqual("pane_pid", since.PID) + "," + condition + ",0}"
 	}
@@ -146,8 +147,8 @@ func (c *call) typeBurst(ctx context.Context, own presence, on target.Object, si
 	}
 	rows := tmux.Rows[taker](&b, tmux.DisplayMessage{Target: on.Target})
 	reached := new(string)
-	if !own.none() {
-		reach := own.reached()
+	if !own.None() {
+		reach := own.Reached()
 		reached = tmux.Displayed(&b, tmux.DisplayMessage{Target: on.Target, Message: reach})
 		condition = "#{?" + reach + ",0," + condition + "}"
 	}

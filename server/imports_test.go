@@ -20,6 +20,7 @@ var mayImport = map[string]string{
 	"match":  "reply stdio",
 	"caller": "",
 	"target": "params reply",
+	"guard":  "caller reply stdio target",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -128,19 +129,19 @@ func (c *call) permitOption(ctx context.Context, p place, name string, value *st
 	if effect.why == "" {
 		return nil
 	}
-	if err := c.permit(Destructive, effect.why); err != nil {
+	if err := c.guard.Permit(Destructive, effect.why); err != nil {
 		return err
 	}
 	at := target.Object{Target: p.target}
 	switch {
 	case effect.ends:
-		return c.spare(ctx, ends, target.Server, at)
+		return c.guard.Spare(ctx, guard.Ends, target.Server, at)
 	case !effect.pane:
 		return nil
 	case p.scope == tmux.PaneOptions:
-		return c.spare(ctx, disturbs, target.Pane, at)
+		return c.guard.Spare(ctx, guard.Disturbs, target.Pane, at)
 	case p.ofObject():
-		return c.spare(ctx, disturbs, target.Window, at)
+		return c.guard.Spare(ctx, guard.Disturbs, target.Window, at)
 	}
-	return c.spare(ctx, disturbs, target.Server, at)
+	return c.guard.Spare(ctx, guard.Disturbs, target.Server, at)
 }

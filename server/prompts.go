@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -90,7 +91,7 @@ func (s *Server) addPrompts() {
 		}
 		s.mcp.AddPrompt(decl, func(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			if req.Params.RequestState != "" {
-				return nil, errForged
+				return nil, guard.ErrForged
 			}
 			text, err := p.render(req.Params.Arguments)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
@@ -110,7 +111,7 @@ func (s *Server) addResources() {
 		s.resources = append(s.resources, r)
 		s.mcp.AddResourceTemplate(r.template(), func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			if req.Params.RequestState != "" {
-				return nil, errForged
+				return nil, guard.ErrForged
 			}
 			vars, _ := r.variables(req.Params.URI)
 			text, err := s.readResource(ctx, r, vars)

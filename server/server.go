@@ -17,6 +17,7 @@ import (
 	"tmuxmcp/internal/nearest"
 	"tmuxmcp/internal/turns"
 	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
@@ -36,6 +37,7 @@ type Server struct {
 	// resources are those that this server offers.
 	resources []resource
 	digest    digester
+	questions *guard.Questions
 	// cursors are the short cursors that clients have; nil until this server is serving.
 	cursors *cursors
 	places  places
@@ -52,12 +54,11 @@ type Server struct {
 	withBuffers map[string]*tmux.Server // those that hold our buffers, by socket
 	files       runner.Files            // of run_command
 	swept       time.Time               // when jobs were last swept
-	used        map[string]time.Time    // states of questions whose answers came, until they expire
 }
 
 // waits are how long a server waits: the constants of the same names, except in tests.
 type waits struct {
-	consentWait, answerWait, startWait, endWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait time.Duration
+	startWait, endWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait time.Duration
 	// matchTime bounds the matching of a search, and bufferTime tmux's work on a buffer.
 	matchTime, bufferTime time.Duration
 }
@@ -84,10 +85,10 @@ func New(cfg Config) (*Server, error) {
 		cfg.Audit = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		cfg: cfg, form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: make(map[string]*tool, len(tools)),
-		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{}, used: map[string]time.Time{},
+		cfg: cfg, questions: guard.NewQuestions(), form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: make(map[string]*tool, len(tools)),
+		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
-			consentWait: consentWait, answerWait: consentWait, startWait: startWait, endWait: endWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
+			startWait: startWait, endWait: endWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
 			followInterval: followInterval, leastReading: leastReading, lookTime: lookTime, readyWait: readyWait,
 			matchTime: match.MaxTime, bufferTime: bufferTime,
 		},
@@ -135,7 +136,7 @@ func New(cfg Config) (*Server, error) {
 // [Server.Tools]. A tool that is not offered is registered too, so that the gate can say
 // why it is refused.
 func (s *Server) add(t *tool) {
-	if t.aim.Rule == target.Undeclared || t.harm == unknownHarm && !t.kind.readOnly {
+	if t.aim.Rule == target.Undeclared || t.harm == guard.UnknownHarm && !t.kind.readOnly {
 		panic(t.name + " does not declare what it acts on, or what it does to it")
 	}
 	s.order = append(s.order, t.name)
@@ -226,6 +227,13 @@ func (s *Server) connect(socketName string) (*tmux.Server, error) {
 	default:
 		c.SocketPath = s.cfg.Caller.Socket
 	}
+	return tmux.New(c)
+}
+
+// connectTo makes a handle on another socket, without contacting its tmux server.
+func (s *Server) connectTo(socket string) (*tmux.Server, error) {
+	c := s.tmuxConfig()
+	c.SocketPath = socket
 	return tmux.New(c)
 }
 

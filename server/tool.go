@@ -10,28 +10,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
-
-// Tier is how much a tool may change, and how much a server allows.
-type Tier string
-
-// Tiers. Each includes the ones before it.
-const (
-	Readonly    Tier = "readonly"
-	Mutating    Tier = "mutating"
-	Destructive Tier = "destructive"
-)
-
-// allows reports whether a server of tier t offers tools of tier need. An unknown tier
-// allows nothing and is allowed nowhere.
-func (t Tier) allows(need Tier) bool {
-	rank := map[Tier]int{Readonly: 1, Mutating: 2, Destructive: 3}
-	return rank[need] > 0 && rank[t] >= rank[need]
-}
 
 // kind is the tier of a tool and its four annotations.
 type kind struct {
@@ -61,9 +45,9 @@ var (
 // What tools do, in the terms of the libtmux family. A server can be restricted to some of
 // them, in addition to its tier and toolsets, so that asking for less never yields more.
 const (
-	doesInspect  = "inspect"  // only reads
-	doesManage   = "manage"   // changes tmux, and runs no program
-	doesExecute  = "execute"  // runs programs, or types into them
+	doesInspect  = "inspect" // only reads
+	doesManage   = "manage"  // changes tmux, and runs no program
+	doesExecute  = guard.DoesExecute
 	doesTeardown = "teardown" // ends or discards
 )
 
@@ -126,7 +110,7 @@ type tool struct {
 	set  string
 	// aim is what the tool acts on, and harm what it may do to that, if it can do any.
 	aim  target.Aim
-	harm harm
+	harm guard.Harm
 	// core adds the tool to the toolset "core".
 	core bool
 	// selfBounded tools block for as long as the caller says: they are not retried and not
@@ -169,11 +153,12 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 	if w, ok := in.(interface{ waits() bool }); ok { // it depends on the input
 		waits = w.waits()
 	}
-	if inBatch(ctx) && waits {
+	if guard.InBatch(ctx) && waits {
 		return nil, reply.Faultf(reply.KindRefused, "%s blocks until its timeout, so it is not allowed in a batch", t.name).Suggest("call it by itself")
 	}
-	c := &call{s: s, tool: t, tier: s.tierIn(ctx), args: args, answers: req.Params.MultiRoundTripParams}
-	if err := c.checkState(); err != nil {
+	c := &call{s: s, tool: t}
+	ask := s.questions.Of(t.name, args, req.Params.MultiRoundTripParams, c.pause)
+	if err := ask.Check(); err != nil {
 		return nil, err
 	}
 	if named, ok := in.(interface{ Socket() string }); ok {
@@ -191,11 +176,13 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 			return nil, err
 		}
 	}
+	rules := guard.Rules{Tier: guard.TierIn(ctx, s.cfg.Tier), Most: s.cfg.Tier, Effects: s.cfg.Effects, Connect: s.connectTo}
+	c.guard = guard.New(guard.Declared{Tool: t.name, Aim: t.aim, Harm: t.harm, ReadOnly: t.kind.readOnly}, c.tmux, c.here, rules, ask)
 	if err := c.aim(ctx, in); err != nil {
 		return nil, err
 	}
 	var out any
-	err = c.proceed(tmux.WithNotices(ctx, c.besides.Add), func(ctx context.Context) (err error) {
+	err = c.guard.Proceed(tmux.WithNotices(ctx, c.besides.Add), func(ctx context.Context) (err error) {
 		out, err = t.run(ctx, c, in)
 		return err
 	})
@@ -214,6 +201,12 @@ func (c *call) enter(ctx context.Context) (err error) {
 	return err
 }
 
+// pause gives up the call's slot until the call is resumed.
+func (c *call) pause() (resume func(context.Context) error) {
+	c.leave()
+	return c.enter
+}
+
 // rawArguments returns the arguments of a call as JSON; empty if there are none.
 func rawArguments(req mcp.CallToolRequest) (json.RawMessage, error) {
 	args := req.Params.RawArguments
@@ -229,7 +222,7 @@ func rawArguments(req mcp.CallToolRequest) (json.RawMessage, error) {
 // definition returns the tool as tools/list shows it, on a server with this configuration.
 func (t *tool) definition(cfg Config) mcp.Tool {
 	k := t.kind
-	if cfg.Tier.allows(t.more.tier) {
+	if cfg.Tier.Allows(t.more.tier) {
 		k = t.more
 	}
 	var defaults map[string]string
@@ -265,17 +258,9 @@ func (t *tool) definition(cfg Config) mcp.Tool {
 type call struct {
 	s    *Server
 	tool *tool
-	args json.RawMessage
 	// on is the object of the call, as the tool declares it.
-	on  target.Object
-	own *presence // nil until it is known
-	// spared are the conditions under which the call may harm that object, doing is the harm
-	// and held says what they guard.
-	spared []tmux.Require
-	doing  harm
-	held   string
-	// tier is the tier of this call: the server's or, in a batch, the batch's.
-	tier Tier
+	on    target.Object
+	guard *guard.Guard
 	// tmux is the call's tmux server; nil for a tool whose input has no socket_name.
 	tmux *tmux.Server
 	here caller.Here
@@ -283,8 +268,6 @@ type call struct {
 	waits bool
 	// leave gives up the call's slot, if it has one.
 	leave func()
-	// answers are the user's answers to the question of an earlier attempt of this call.
-	answers mcp.MultiRoundTripParams
 	// typedInto are the panes as they were before the call typed into them, in order.
 	typedLock sync.Mutex
 	typedInto []bookmark

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -91,7 +92,7 @@ func (r agentStatusResult) View() reply.View {
 
 var sendPrompt = newTool(tool{
 	name: "send_prompt", title: "Send Prompt", kind: shell, set: setInput, selfBounded: true,
-	aim: target.Need(target.Pane), harm: types,
+	aim: target.Need(target.Pane), harm: guard.Types,
 	hint: "give another coding agent a task",
 	desc: "Give the coding agent in a pane (claude, codex, gemini, opencode) a prompt of any length: waits until it takes input, pastes, submits and " +
 		"checks, exactly once. Types nothing, and says why, if it asks, its box is not empty, a user is looking, or no agent runs there.",

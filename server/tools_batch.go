@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
@@ -67,7 +68,7 @@ func batchTool(name, title string, k kind) *tool {
 		name: name, title: title, kind: k, set: setBatch, desc: desc,
 		retired: name == "call_read_tools_batch", // libtmux-mcp's older name of the readonly batch tool
 		// Each call in it is guarded separately.
-		aim: target.Nowhere, harm: harmless,
+		aim: target.Nowhere, harm: guard.Harmless,
 	}, func(ctx context.Context, c *call, in batchIn) (batchResult, error) {
 		return c.s.batch(ctx, in, k.tier)
 	})
@@ -126,10 +127,10 @@ func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) 
 		return fail(unknownTool(op.Tool, s))
 	case d.set == setBatch:
 		return fail(reply.Faultf(reply.KindRefused, "%s is a batch, and a batch cannot run batches", op.Tool))
-	case !ceiling.allows(d.kind.tier):
+	case !ceiling.Allows(d.kind.tier):
 		return fail(reply.Faultf(reply.KindTier, "%s has the tier %s, and this batch runs tools up to %s", op.Tool, d.kind.tier, ceiling))
 	}
-	res, err := s.Call(below(ctx, ceiling), op.Tool, json.RawMessage(op.Arguments))
+	res, err := s.Call(guard.Below(ctx, ceiling), op.Tool, json.RawMessage(op.Arguments))
 	if err != nil {
 		f, _ := reply.FaultOf(err)
 		return fail(f)

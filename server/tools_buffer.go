@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -42,7 +43,7 @@ type bufferRef struct {
 
 var loadBuffer = newTool(tool{
 	name: "load_buffer", title: "Load tmux Buffer", kind: creates, set: setBuffers,
-	aim: target.Nowhere, harm: harmless,
+	aim: target.Nowhere, harm: guard.Harmless,
 	desc: "Store text in a new tmux paste buffer, to paste it several times with paste_buffer. Returns the buffer's name. To paste text once use paste_text.",
 }, func(ctx context.Context, c *call, in loadBufferIn) (ref bufferRef, err error) {
 	logical := "buf"
@@ -95,7 +96,7 @@ func (o ours) missing(err error) error {
 
 var pasteBuffer = newTool(tool{
 	name: "paste_buffer", title: "Paste tmux Buffer", kind: shell, set: setBuffers,
-	aim: target.Need(target.Pane), harm: types,
+	aim: target.Need(target.Pane), harm: guard.Types,
 	desc: "Paste a buffer stored with load_buffer into a pane, like a paste from the keyboard. Newlines press Enter unless the program accepts " +
 		"bracketed paste. The buffer is kept.",
 }, func(ctx context.Context, c *call, in pasteBufferIn) (out reply.PaneText, err error) {
@@ -154,7 +155,7 @@ type showBufferIn struct {
 
 var deleteBuffer = newTool(tool{
 	name: "delete_buffer", title: "Delete tmux Buffer", kind: discards, set: setBuffers,
-	aim: target.Nowhere, harm: harmless,
+	aim: target.Nowhere, harm: guard.Harmless,
 	desc: "Delete a buffer stored with load_buffer.",
 }, func(ctx context.Context, c *call, in deleteBufferIn) (out reply.Text, err error) {
 	ctx, cancel := c.inBufferTime(ctx)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
@@ -16,7 +17,7 @@ import (
 
 var waitForChannel = newTool(tool{
 	name: "wait_for_channel", title: "Wait For tmux Channel", kind: creates, set: setChannels, selfBounded: true,
-	aim: target.Nowhere, harm: harmless,
+	aim: target.Nowhere, harm: guard.Harmless,
 	desc: "Wait until something signals a tmux channel: send `cmd; tmux wait-for -S NAME` to a pane, then wait for NAME. A signal sent before the " +
 		"wait is kept. For the end of a command run_command is simpler.",
 }, func(ctx context.Context, c *call, in waitForChannelIn) (out reply.Text, err error) {
@@ -64,7 +65,7 @@ type waitForChannelIn struct {
 
 var signalChannel = newTool(tool{
 	name: "signal_channel", title: "Signal tmux Channel", kind: creates, set: setChannels,
-	aim: target.Nowhere, harm: harmless,
+	aim: target.Nowhere, harm: guard.Harmless,
 	desc: "Signal a tmux channel: wake everything that waits for it, or else the next wait.",
 }, func(ctx context.Context, c *call, in signalChannelIn) (reply.Text, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -66,7 +67,7 @@ type environmentSet struct {
 
 var setEnvironment = newTool(tool{
 	name: "set_environment", title: "Set tmux Environment", kind: presets, set: setOptions,
-	aim: target.Nowhere, harm: harmless,
+	aim: target.Nowhere, harm: guard.Harmless,
 	desc: "Set an environment variable for panes created later, globally or in one session. Running programs do not see it. unset=true forgets it; " +
 		"remove=true keeps it from new panes even if it is set globally.",
 }, func(ctx context.Context, c *call, in setEnvironmentIn) (out environmentSet, err error) {

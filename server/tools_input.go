@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -16,7 +17,7 @@ import (
 
 var sendKeys = newTool(tool{
 	name: "send_keys", title: "Send Keys", kind: shell, set: setInput, core: true, alwaysLoad: true,
-	aim: target.Need(target.Pane), harm: types,
+	aim: target.Need(target.Pane), harm: guard.Types,
 	desc: "Type text or press keys in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c. Presses Enter after text. " +
 		"With patterns, quiet or show it waits and returns what is new: one call for each step. For a shell command's output use run_command.",
 }, func(ctx context.Context, c *call, in sendKeysIn) (typedText, error) {
@@ -191,7 +192,7 @@ func (in keyInput) echo() echo {
 
 var sendKeysBatch = newTool(tool{
 	name: "send_keys_batch", title: "Send Keys Batch", kind: shell, set: setInput,
-	aim: target.NeedEach(target.Pane), harm: types,
+	aim: target.NeedEach(target.Pane), harm: guard.Types,
 	hint: "type several inputs",
 	desc: "Type several inputs in order, into one or more panes. With patterns a step waits before the next: a wizard in one call. " +
 		"A failed input is reported in its row.",
@@ -328,7 +329,7 @@ func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, erro
 	if err := op.check(c); err != nil {
 		return "", err
 	}
-	on, err := c.aimAt(ctx, op.Selected())
+	on, err := c.guard.At(ctx, op.Selected())
 	if err != nil {
 		return "", err
 	}
@@ -337,7 +338,7 @@ func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, erro
 
 var pasteText = newTool(tool{
 	name: "paste_text", title: "Paste Text", kind: shell, set: setInput,
-	aim: target.Need(target.Pane), harm: types,
+	aim: target.Need(target.Pane), harm: guard.Types,
 	hint: "paste several lines",
 	desc: "Paste text of one or more lines into a pane, as a user would. Programs that know pastes (shells, psql, python) hold one until Enter: " +
 		"enter=true submits it. With patterns, quiet or show it waits and returns what is new.",

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/runner"
@@ -251,7 +252,7 @@ func firstLine(command string) string {
 
 var cancelJob = newTool(tool{
 	name: "cancel_job", title: "Cancel Job", kind: discards, set: setInput,
-	aim: target.NeedEach(target.Pane), harm: ends,
+	aim: target.NeedEach(target.Pane), harm: guard.Ends,
 	hint: "stop, kill or interrupt a running command",
 	desc: "Interrupt a running job as Ctrl-C does, or send its programs another signal, and return what became of it. Only the job's own programs get the signal.",
 }, func(ctx context.Context, c *call, in cancelJobIn) (*runResult, error) {
@@ -261,10 +262,10 @@ var cancelJob = newTool(tool{
 	}
 	out, _ := outputSelect{}.sink(ctx)
 	if j.Look().Phase == runner.Running && pane.ID != "" {
-		if _, err := c.aimAt(ctx, target.Selection{Pane: pane.ID}); err != nil {
+		if _, err := c.guard.At(ctx, target.Selection{Pane: pane.ID}); err != nil {
 			return nil, err
 		}
-		if err := c.cleared(ctx); err != nil {
+		if err := c.guard.Cleared(ctx); err != nil {
 			return nil, err
 		}
 		if err := j.Signal(signals[in.Signal]); err != nil && j.Look().Phase == runner.Running {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
@@ -199,7 +200,7 @@ type optionSet struct {
 
 var setOption = newTool(tool{
 	name: "set_option", title: "Set tmux Option", kind: changes, more: setsAnything, set: setOptions,
-	aim: target.Nowhere, harm: harmless,
+	aim: target.Nowhere, harm: guard.Harmless,
 	desc: "Set a tmux option, or with unset=true restore its inherited value. Returns the value then in effect. Options that change more than how tmux " +
 		"looks need the tier destructive; so do user options, except @mcp-*, which are free for notes. Hooks cannot be set.",
 }, func(ctx context.Context, c *call, in setOptionIn) (out optionSet, err error) {
@@ -216,7 +217,7 @@ var setOption = newTool(tool{
 	options := c.tmux.OptionsAt(p.scope, p.target)
 	var items *[]tmux.Option
 	var id *string
-	err = c.proceed(ctx, func(ctx context.Context) (err error) {
+	err = c.guard.Proceed(ctx, func(ctx context.Context) (err error) {
 		id, err = p.do(ctx, c, func(b *tmux.Batch) {
 			tmux.Add(b, options.Setting(tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset}))
 			items = tmux.ReadOption(b, options, in.Option)

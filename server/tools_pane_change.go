@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
@@ -17,7 +18,7 @@ import (
 
 var splitWindow = newTool(tool{
 	name: "split_window", title: "Split tmux Window", kind: shell, set: setWindows, core: true,
-	aim: target.Default(target.Pane), harm: harmless,
+	aim: target.Default(target.Pane), harm: guard.Harmless,
 	hint: "open a new pane or terminal, start a dev server",
 	desc: "Open a new pane (terminal) beside an existing one by splitting it, without moving the focus. Runs a shell, or the command given in shell, " +
 		"such as a dev server. Splits pane_id, else the active pane of the window, else the caller's pane.",
@@ -74,7 +75,7 @@ func (z *splitSize) BindJSON(raw json.RawMessage) error {
 
 var resizePane = newTool(tool{
 	name: "resize_pane", title: "Resize Pane", kind: changes, set: setPanes,
-	aim: target.Need(target.Pane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: guard.Disturbs,
 	desc: "Resize a pane in columns or rows, as far as the window allows, or zoom it: zoom=true fills the window with it, zoom=false restores the layout.",
 }, func(ctx context.Context, c *call, in resizePaneIn) (*paneInfo, error) {
 	if in.Zoom != nil {
@@ -139,7 +140,7 @@ func (c *call) zoom(ctx context.Context, on bool) (*paneInfo, error) {
 
 var selectPane = newTool(tool{
 	name: "select_pane", title: "Select Pane", kind: creates, set: setPanes,
-	aim: target.Need(target.Pane), harm: harmless,
+	aim: target.Need(target.Pane), harm: guard.Harmless,
 	desc: "Focus a pane: make it the active one of its window, by pane_id or by direction from the active pane. Rarely needed: tools take a pane_id.",
 }, func(ctx context.Context, c *call, in selectPaneIn) (*paneInfo, error) {
 	s, target := c.on.Selection, c.on.Target
@@ -198,7 +199,7 @@ func (c *call) selectBeside(ctx context.Context, s target.Selection, window tmux
 
 var swapPane = newTool(tool{
 	name: "swap_pane", title: "Swap Pane", kind: creates, set: setPanes,
-	aim: target.Need(target.Pane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: guard.Disturbs,
 	desc: "Swap the positions of two panes, also across windows. Moves the focus and ends zoom. Returns the source pane.",
 }, func(ctx context.Context, c *call, in swapPaneIn) (*paneInfo, error) {
 	return find[paneInfo](ctx, c, c.on.Selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
@@ -228,7 +229,7 @@ func (in swapPaneIn) SelectedAll() []target.Selection {
 
 var killPane = newTool(tool{
 	name: "kill_pane", title: "Kill Pane", kind: destroys, set: setPanes,
-	aim: target.Need(target.Pane), harm: ends,
+	aim: target.Need(target.Pane), harm: guard.Ends,
 	desc: "Close a pane and hang up its program. Closing the last pane of a window closes the window.",
 }, func(ctx context.Context, c *call, in killPaneIn) (t reply.PaneText, err error) {
 	if err := c.closes(ctx, tmux.KillPane{Target: c.on.Target}); err != nil {
@@ -244,7 +245,7 @@ type killPaneIn struct {
 
 var respawnPane = newTool(tool{
 	name: "respawn_pane", title: "Respawn Pane", kind: shell, set: setPanes,
-	aim: target.Need(target.Pane), harm: ends,
+	aim: target.Need(target.Pane), harm: guard.Ends,
 	hint: "restart a dead pane",
 	desc: "Restart the program of a pane in place, the same command or a new one, for a pane that is dead or hangs. kill=true hangs up a running " +
 		"program; otherwise the call fails if one is running.",
@@ -280,7 +281,7 @@ func (in respawnPaneIn) check(c *call) error {
 
 var setPaneTitle = newTool(tool{
 	name: "set_pane_title", title: "Set Pane Title", kind: changes, set: setPanes,
-	aim: target.Need(target.Pane), harm: harmless,
+	aim: target.Need(target.Pane), harm: guard.Harmless,
 	desc: "Set the title of a pane. The program in the pane can change it again.",
 }, func(ctx context.Context, c *call, in setPaneTitleIn) (*paneInfo, error) {
 	return find[paneInfo](ctx, c, c.on.Selection, tmux.SelectPane{Target: c.on.Target, Title: &in.Title})

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -16,7 +17,7 @@ import (
 
 var clearPane = newTool(tool{
 	name: "clear_pane", title: "Clear Pane", kind: discards, set: setPanes,
-	aim: target.Need(target.Pane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: guard.Disturbs,
 	desc: "Clear a pane: reset its terminal and discard its screen and scrollback. The program keeps running and does not redraw by itself.",
 }, func(ctx context.Context, c *call, in target.OfPane) (reply.PaneText, error) {
 	target := c.on.Target
@@ -37,7 +38,7 @@ func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Comm
 
 var pipePane = newTool(tool{
 	name: "pipe_pane", title: "Pipe Pane", kind: shell, set: setPanes,
-	aim: target.Need(target.Pane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: guard.Disturbs,
 	hint: "log output to a file",
 	desc: "Log all further output of a pane to a file, escape sequences included. Without output_path, stop logging. A pane has one pipe: a new one " +
 		"replaces the old. To read output use capture_since.",
@@ -108,7 +109,7 @@ func (s *Server) outputFile(given string) (string, error) {
 
 var enterCopyMode = newTool(tool{
 	name: "enter_copy_mode", title: "Enter Copy Mode", kind: creates, set: setPanes,
-	aim: target.Need(target.Pane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: guard.Disturbs,
 	desc: "Put a pane into copy mode, scrolled up, to show its scrollback to a user. Keys go to the mode until exit_copy_mode. To read scrollback " +
 		"yourself use capture_pane.",
 }, func(ctx context.Context, c *call, in enterCopyModeIn) (*paneInfo, error) {
@@ -128,7 +129,7 @@ type enterCopyModeIn struct {
 
 var exitCopyMode = newTool(tool{
 	name: "exit_copy_mode", title: "Exit Copy Mode", kind: changes, set: setPanes,
-	aim: target.Need(target.Pane), harm: disturbs,
+	aim: target.Need(target.Pane), harm: guard.Disturbs,
 	desc: "Leave copy mode, or any other mode, so that the pane takes keys again. No-op if the pane is in no mode.",
 }, func(ctx context.Context, c *call, in target.OfPane) (*paneInfo, error) {
 	return find[paneInfo](ctx, c, c.on.Selection, tmux.CopyMode{Target: c.on.Target, Cancel: true})

@@ -10,6 +10,7 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
@@ -19,7 +20,7 @@ import (
 
 var runCommand = newTool(tool{
 	name: "run_command", title: "Run Command", kind: shell, set: setInput, core: true, selfBounded: true, alwaysLoad: true,
-	aim: target.Need(target.Pane), harm: types,
+	aim: target.Need(target.Pane), harm: guard.Types,
 	desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git. " +
 		"The pane must be at the prompt of a " + runner.Shells + ". The command runs in a subshell: cd and export do not last; for those use send_keys. " +
 		"After the timeout it goes on as a job: see get_job. In several panes at once: detach, in a batch.",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -15,7 +16,7 @@ import (
 
 var createSession = newTool(tool{
 	name: "create_session", title: "Create tmux Session", kind: starts, set: setSessions, core: true,
-	aim: target.Nowhere, harm: harmless,
+	aim: target.Nowhere, harm: guard.Harmless,
 	desc: "Create a new detached tmux session with one window and a shell, starting the tmux server if needed. Returns the session, its window and its pane. " +
 		"Its environment applies to all panes created in it later.",
 }, func(ctx context.Context, c *call, in createSessionIn) (*createdSession, error) {
@@ -113,7 +114,7 @@ func checkSessionName(argument, name string) error {
 
 var renameSession = newTool(tool{
 	name: "rename_session", title: "Rename tmux Session", kind: changes, set: setSessions,
-	aim: target.Need(target.Session), harm: harmless,
+	aim: target.Need(target.Session), harm: guard.Harmless,
 	desc: "Rename a tmux session.",
 }, func(ctx context.Context, c *call, in renameSessionIn) (*sessionInfo, error) {
 	// tmux may store a different spelling of the name, so the row is found by id.
@@ -142,7 +143,7 @@ func (in renameSessionIn) check(*call) error { return checkSessionName("new_name
 
 var killSession = newTool(tool{
 	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,
-	aim: target.Need(target.Session), harm: ends,
+	aim: target.Need(target.Session), harm: guard.Ends,
 	desc: "Kill a tmux session: close its windows and hang up the programs in them. Windows linked into other sessions survive.",
 }, func(ctx context.Context, c *call, in target.OfSession) (t reply.Text, err error) {
 	var b tmux.Batch
@@ -159,7 +160,7 @@ var killSession = newTool(tool{
 
 var killServer = newTool(tool{
 	name: "kill_server", title: "Kill tmux Server", kind: destroys, set: setSessions,
-	aim: target.WholeServer, harm: ends,
+	aim: target.WholeServer, harm: guard.Ends,
 	desc: "Kill the tmux server with all its sessions and hang up the programs in them. Not an error if no server is running.",
 }, func(ctx context.Context, c *call, in target.OnSocket) (t reply.Text, err error) {
 	if _, err := c.tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -14,7 +15,7 @@ import (
 
 var createWindow = newTool(tool{
 	name: "create_window", title: "Create tmux Window", kind: shell, set: setWindows,
-	aim: target.Default(target.Session), harm: harmless,
+	aim: target.Default(target.Session), harm: guard.Harmless,
 	hint: "open a new tab",
 	desc: "Open a new window (tab) in a tmux session, in the background unless attach is true, with a shell or the command given in shell. " +
 		"To add a terminal beside an existing one use split_window.",
@@ -59,7 +60,7 @@ type createWindowIn struct {
 
 var selectWindow = newTool(tool{
 	name: "select_window", title: "Select tmux Window", kind: creates, set: setWindows,
-	aim: target.Need(target.Window), harm: harmless,
+	aim: target.Need(target.Window), harm: guard.Harmless,
 	desc: "Switch a session to a window (tab): by window_id, by window_index, or to the next, previous or last one. Changes what attached users see; " +
 		"other tools work on any window without it.",
 }, func(ctx context.Context, c *call, in selectWindowIn) (*windowInfo, error) {
@@ -95,7 +96,7 @@ func (in selectWindowIn) check(*call) error {
 
 var renameWindow = newTool(tool{
 	name: "rename_window", title: "Rename tmux Window", kind: changes, set: setWindows,
-	aim: target.Need(target.Window), harm: harmless,
+	aim: target.Need(target.Window), harm: guard.Harmless,
 	desc: "Rename a tmux window. Turns automatic renaming off for it.",
 }, func(ctx context.Context, c *call, in renameWindowIn) (*windowInfo, error) {
 	return find[windowInfo](ctx, c, c.on.Selection, tmux.RenameWindow{Target: c.on.Target, Name: in.NewName})
@@ -109,7 +110,7 @@ type renameWindowIn struct {
 
 var killWindow = newTool(tool{
 	name: "kill_window", title: "Kill tmux Window", kind: destroys, set: setWindows,
-	aim: target.Need(target.Window), harm: ends,
+	aim: target.Need(target.Window), harm: guard.Ends,
 	desc: "Close a tmux window and hang up the programs in its panes, in every session it is linked into.",
 }, func(ctx context.Context, c *call, in killWindowIn) (t reply.Text, err error) {
 	if err := c.closes(ctx, tmux.KillWindow{Target: c.on.Target}); err != nil {
@@ -127,7 +128,7 @@ func (in killWindowIn) Selected() target.Selection { return target.Selection{Win
 
 var selectLayout = newTool(tool{
 	name: "select_layout", title: "Select tmux Layout", kind: changes, set: setWindows,
-	aim: target.Need(target.Window), harm: disturbs,
+	aim: target.Need(target.Window), harm: guard.Disturbs,
 	hint: "arrange panes",
 	desc: "Arrange the panes of a window evenly, in a grid or around a main pane. Names: even-horizontal, even-vertical, main-horizontal, " +
 		"main-vertical, tiled, main-horizontal-mirrored, main-vertical-mirrored (the last two from tmux 3.5), or a layout string with as many panes " +
@@ -205,7 +206,7 @@ func panesOfLayout(text string) (int, error) {
 
 var resizeWindow = newTool(tool{
 	name: "resize_window", title: "Resize tmux Window", kind: changes, set: setWindows,
-	aim: target.Need(target.Window), harm: disturbs,
+	aim: target.Need(target.Window), harm: guard.Disturbs,
 	desc: "Set the size of a window in columns and rows, even if nobody is attached. The window keeps that size. To resize one pane use resize_pane.",
 }, func(ctx context.Context, c *call, in resizeWindowIn) (*windowInfo, error) {
 	return find[windowInfo](ctx, c, c.on.Selection, tmux.ResizeWindow{Target: c.on.Target, Width: in.Width, Height: in.Height})
@@ -227,7 +228,7 @@ func (in resizeWindowIn) check(*call) error {
 
 var moveWindow = newTool(tool{
 	name: "move_window", title: "Move tmux Window", kind: creates, more: destroys, set: setWindows,
-	aim: target.Need(target.Window), harm: disturbs,
+	aim: target.Need(target.Window), harm: guard.Disturbs,
 	desc: "Move a window to another index or to another session, where it becomes the current window. Programs keep running. Moving a session's last " +
 		"window ends that session, which needs the tier destructive.",
 }, func(ctx context.Context, c *call, in moveWindowIn) (*windowInfo, error) {
@@ -275,7 +276,7 @@ func (c *call) move(ctx context.Context, s target.Selection, source tmux.Target,
 	// Fails if there is no such window.
 	before := tmux.Rows[windowInfo](&b, tmux.ListWindows{Target: source, Filter: s.WindowFilter()})
 	// A session ends with its last window. Only tmux knows whether this is it.
-	last := c.permit(Destructive, "it moves the last window of a session, which ends with that")
+	last := c.guard.Permit(Destructive, "it moves the last window of a session, which ends with that")
 	if last != nil {
 		same := tmux.MatchEqual("session_name", to.Name)
 		if to.Session != "" {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
@@ -22,7 +23,7 @@ import (
 // existing object and declares no harm.
 var buildWorkspace = newTool(tool{
 	name: "build_workspace", title: "Build Workspace", kind: shell, set: setSessions,
-	aim: target.Nowhere, harm: harmless,
+	aim: target.Nowhere, harm: guard.Harmless,
 	hint: "tmuxp tmuxinator project layout",
 	desc: "Build a workspace in one call: a session with windows, panes, layouts and commands, typed once each shell is ready. " +
 		"If anything fails, nothing stays.",

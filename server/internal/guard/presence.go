@@ -1,4 +1,4 @@
-package server
+package guard
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 // finds that the agent's pane would be reached, nothing of the list runs, the user is
 // asked, and only then it runs without the condition.
 
-// presence is where on a tmux server the agent runs, as far as is known.
-type presence struct {
+// Presence is where on a tmux server the agent runs, as far as is known.
+type Presence struct {
 	// panes are the panes in which it runs or may run.
 	panes []tmux.PaneID
-	// every is set if it may run in any pane.
-	every bool
+	// Every is set if it may run in any pane.
+	Every bool
 	// server is the process of the only tmux server that this is about; 0 if it is the one
 	// that is asked.
 	server int
@@ -32,11 +32,11 @@ type presence struct {
 	terminals []string
 }
 
-// none reports whether the agent is known to run elsewhere.
-func (p presence) none() bool { return p.which == "" }
+// None reports whether the agent is known to run elsewhere.
+func (p Presence) None() bool { return p.which == "" }
 
-// what names the pane of the agent among those that the call is about.
-func (p presence) what(about ...target.Object) string {
+// What names the pane of the agent among those that the call is about.
+func (p Presence) What(about ...target.Object) string {
 	switch {
 	case len(p.panes) == 1:
 		return "pane " + string(p.panes[0]) + p.which
@@ -46,63 +46,66 @@ func (p presence) what(about ...target.Object) string {
 	return "a pane" + p.which
 }
 
-// presence finds out, once, where on the call's tmux server the agent runs.
-func (c *call) presence(ctx context.Context) (presence, error) {
-	if c.own == nil {
-		own, err := c.findPresence(ctx)
+// Presence finds out, once, where on the call's tmux server the agent runs.
+func (g *Guard) Presence(ctx context.Context) (Presence, error) {
+	if g.own == nil {
+		own, err := g.findPresence(ctx)
 		if err != nil {
 			return own, err
 		}
-		c.own = &own
+		g.own = &own
 	}
-	return *c.own, nil
+	return *g.own, nil
 }
 
-func (c *call) findPresence(ctx context.Context) (p presence, err error) {
-	if c.here.Outside {
+func (g *Guard) findPresence(ctx context.Context) (p Presence, err error) {
+	if g.here.Outside {
 		return p, nil
 	}
-	process, err := caller.ProcessOf(ctx, c.tmux)
+	process, err := caller.ProcessOf(ctx, g.tmux)
 	switch {
 	case err != nil:
 		return p, err
-	case !process.Here && (c.here.Server == 0 || c.here.Lost):
-		return presence{every: true, which: ", in which this agent may run: the processes of this tmux server cannot be seen from here"}, nil
-	case c.here.Lost:
-		if process.PID != c.here.Server && !c.here.Possible() {
+	case !process.Here && (g.here.Server == 0 || g.here.Lost):
+		return Presence{Every: true, which: ", in which this agent may run: the processes of this tmux server cannot be seen from here"}, nil
+	case g.here.Lost:
+		if process.PID != g.here.Server && !g.here.Possible() {
 			return p, nil
 		}
-		return c.lostPresence(ctx)
-	case c.here.Server != 0:
-		p.server = c.here.Server
-	case !c.here.Possible():
+		return g.lostPresence(ctx)
+	case g.here.Server != 0:
+		p.server = g.here.Server
+	case !g.here.Possible():
 		return p, nil
 	}
 	p.which = ", in which this agent runs"
-	if c.here.Pane != "" {
-		p.panes = []tmux.PaneID{c.here.Pane}
+	if g.here.Pane != "" {
+		p.panes = []tmux.PaneID{g.here.Pane}
 	}
-	if c.here.Server != 0 && c.here.Own() == "" && c.tool.harm == types {
-		p.terminals, err = c.s.ownTerminals(ctx)
+	if g.here.Server != 0 && g.here.Own() == "" && g.Harm == Types {
+		p.terminals, err = g.ownTerminals(ctx)
 	}
 	return p, err
 }
 
 // lostPresence returns the panes in which the client's program runs; all of them if that
 // cannot be known.
-func (c *call) lostPresence(ctx context.Context) (p presence, err error) {
-	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true})
+func (g *Guard) lostPresence(ctx context.Context) (p Presence, err error) {
+	rows, err := tmux.List[struct {
+		ID  tmux.PaneID `tmux:"pane_id"`
+		PID int         `tmux:"pane_pid"`
+	}](ctx, g.tmux, tmux.ListPanes{All: true})
 	if err := target.NoneIsEmpty(err); err != nil {
 		return p, err
 	}
-	client := c.here.Client
+	client := g.here.Client
 	pids := make([]int, len(rows))
 	for i, r := range rows {
 		pids[i] = r.PID
 	}
 	at, known := caller.WhichRun(client, pids)
 	if !known {
-		return presence{every: true, which: ", in which this agent may run: its own pane is not known"}, nil
+		return Presence{Every: true, which: ", in which this agent may run: its own pane is not known"}, nil
 	}
 	for _, r := range rows {
 		if at[r.PID] {
@@ -114,10 +117,8 @@ func (c *call) lostPresence(ctx context.Context) (p presence, err error) {
 }
 
 // ownTerminals returns the terminals of the clients of the agent's own tmux server.
-func (s *Server) ownTerminals(ctx context.Context) (all []string, err error) {
-	cfg := s.tmuxConfig()
-	cfg.SocketPath = s.cfg.Caller.Socket
-	srv, err := tmux.New(cfg)
+func (g *Guard) ownTerminals(ctx context.Context) (all []string, err error) {
+	srv, err := g.rules.Connect(g.here.Socket)
 	if err != nil {
 		return nil, err
 	}
@@ -131,10 +132,10 @@ func (s *Server) ownTerminals(ctx context.Context) (all []string, err error) {
 	return all, err
 }
 
-// shows is the condition that a pane, or one that is synchronized with it, is a terminal of
+// Shows is the condition that a pane, or one that is synchronized with it, is a terminal of
 // tmux: of a client of its server or of the agent's, or of any that is in the foreground. It
 // then draws on the alternate screen; on others, asking for more would take a tenth of a call.
-func (p presence) shows() tmux.Format {
+func (p Presence) Shows() tmux.Format {
 	return reaching("#{?alternate_on," + either("#{m/r:^tmux(-?[0-9][0-9a-z.]*|: client)?$,#{pane_current_command}}",
 		either("#{m:*[ #,]#{pane_tty}[ #,]*, #{S:#{session_attached_list} }}", tmux.MatchOneOf("pane_tty", p.terminals...))) + ",0}")
 }
@@ -150,16 +151,16 @@ func reaching(is tmux.Format) tmux.Format {
 }
 
 // only restricts a condition to the tmux server that the presence is about.
-func (p presence) only(condition tmux.Format) tmux.Format {
+func (p Presence) only(condition tmux.Format) tmux.Format {
 	if p.server == 0 {
 		return condition
 	}
 	return tmux.And(tmux.MatchEqual("pid", fmt.Sprint(p.server)), condition)
 }
 
-// reached is the condition that keys typed into a pane reach one of the agent's.
-func (p presence) reached() tmux.Format {
-	if p.every {
+// Reached is the condition that keys typed into a pane reach one of the agent's.
+func (p Presence) Reached() tmux.Format {
+	if p.Every {
 		return "#{pane_synchronized}" // the pane itself was asked about
 	}
 	return p.only(reaching(tmux.MatchOneOf("pane_id", p.panes...)))
@@ -167,7 +168,7 @@ func (p presence) reached() tmux.Format {
 
 // spares returns the conditions under which something that is done to an object does not
 // reach the agent's panes.
-func (p presence) spares(object target.Kind, on target.Object) (all []tmux.Require) {
+func (p Presence) spares(object target.Kind, on target.Object) (all []tmux.Require) {
 	unless := func(condition tmux.Format) {
 		all = append(all, tmux.Require{Target: on.Target, Condition: tmux.Not(p.only(condition))})
 	}
@@ -191,33 +192,4 @@ func (p presence) spares(object target.Kind, on target.Object) (all []tmux.Requi
 		}
 	}
 	return all
-}
-
-// proceed does harm to the objects of the call, unless that reaches the agent's own pane
-// and the user does not agree.
-func (c *call) proceed(ctx context.Context, act func(context.Context) error) error {
-	err := act(tmux.WithGuard(ctx, c.spared...))
-	if !errors.Is(err, tmux.ErrGuarded) {
-		return err
-	}
-	if err := c.consent(ctx, c.doing, c.held); err != nil {
-		return err
-	}
-	return act(ctx)
-}
-
-// cleared is proceed for harm that no command of tmux does.
-func (c *call) cleared(ctx context.Context) error {
-	if len(c.spared) == 0 {
-		return nil
-	}
-	var b tmux.Batch
-	for _, condition := range c.spared {
-		tmux.Add(&b, condition)
-	}
-	err := b.Do(ctx, c.tmux)
-	if errors.Is(err, tmux.ErrUnmet) {
-		err = c.consent(ctx, c.doing, c.held)
-	}
-	return err
 }
