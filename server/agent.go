@@ -54,7 +54,7 @@ const mostKnownAgents = 1000
 // ran there and have ended.
 func (c *call) programs(ctx context.Context, panes []agentPane) (running, ended map[tmux.PaneID]agents.Program) {
 	k, at := &c.s.agents, agentsByName(panes)
-	if caller.Sees(ctx, c.tmux) {
+	if caller.Sees(ctx, c.Tmux) {
 		at = agentsAt(panes)
 	}
 	running, ended = map[tmux.PaneID]agents.Program{}, map[tmux.PaneID]agents.Program{}
@@ -64,7 +64,7 @@ func (c *call) programs(ctx context.Context, panes []agentPane) (running, ended 
 		k.panes = map[string]knownAgent{}
 	}
 	for _, p := range panes {
-		key := c.tmux.SocketPath() + " " + string(p.ID)
+		key := c.Tmux.SocketPath() + " " + string(p.ID)
 		if program, ok := at[p.PID]; ok && !p.Dead {
 			running[p.ID], k.panes[key] = program, knownAgent{program, p.PID}
 			continue
@@ -112,11 +112,11 @@ func (c *call) agentsIn(ctx context.Context, ids []tmux.PaneID) ([]seenAgent, er
 	if len(ids) > 0 {
 		list.Filter = tmux.MatchOneOf("pane_id", ids...)
 	}
-	panes, err := tmux.List[agentPane](ctx, c.tmux, list)
+	panes, err := tmux.List[agentPane](ctx, c.Tmux, list)
 	if err := target.NoneIsEmpty(err); err != nil {
 		return nil, err
 	}
-	panes = uniqueBy(panes, func(p agentPane) tmux.PaneID { return p.ID })
+	panes = target.UniqueBy(panes, func(p agentPane) tmux.PaneID { return p.ID })
 	for _, id := range ids {
 		if !slices.ContainsFunc(panes, func(p agentPane) bool { return p.ID == id }) {
 			return nil, reply.PaneNotFound(string(id))
@@ -159,7 +159,7 @@ func (c *call) readAgents(ctx context.Context, seen []seenAgent) error {
 		return nil
 	}
 	// A pane that has ended ends the list: it and those after it stay unknown.
-	if err := b.Do(ctx, c.tmux); err != nil && !errors.Is(err, tmux.ErrNotFound) {
+	if err := b.Do(ctx, c.Tmux); err != nil && !errors.Is(err, tmux.ErrNotFound) {
 		return err
 	}
 	for _, l := range looks {

@@ -111,13 +111,13 @@ func (p *prompter) look(ctx context.Context) error {
 	clients := tmux.Rows[client](&b, tmux.ListClients{})
 	buffers := tmux.Rows[buffer](&b, tmux.ListBuffers{})
 	screen := tmux.Add(&b, tmux.CapturePane{Target: at, Print: true})
-	if err := b.Do(ctx, p.tmux); err != nil {
+	if err := b.Do(ctx, p.Tmux); err != nil {
 		return err
 	}
 	was := p.now
 	p.now = seenPrompt{agentPane: (*panes)[0]}
 	if p.now.ID == "" {
-		return target.Missing(ctx, p.tmux, p.on.Selection)
+		return target.Missing(ctx, p.Tmux, p.on.Selection)
 	}
 	p.pane = p.now.ID
 	for _, c := range *clients {
@@ -247,7 +247,7 @@ func (p *prompter) unmoved() tmux.Format {
 // buffer is then gone. did says what may have happened if that cannot be determined. A
 // paste reaches only this pane, even if panes are synchronized.
 func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (bool, error) {
-	buffer := p.tmux.Buffer(newBufferName("prompt"))
+	buffer := p.Tmux.Buffer(newBufferName("prompt"))
 	used := false
 	defer func() {
 		if !used {

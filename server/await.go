@@ -133,7 +133,7 @@ type begin struct {
 
 // run waits. It returns an error if the only pane is gone.
 func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.PaneID, from func(tmux.PaneID) begin) error {
-	w.watch = w.c.tmux.Watch(ctx, interval)
+	w.watch = w.c.Tmux.Watch(ctx, interval)
 	defer w.watch.Close()
 	for _, id := range panes {
 		p := &awaited{id: id, printed: w.start}
@@ -164,7 +164,7 @@ func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.Pa
 	}
 	for _, p := range w.panes {
 		if p.look.ID != "" {
-			w.c.s.places.set(w.c.tmux, bookmark{p.look.Mark(), p.echo, p.prompt})
+			w.c.s.places.set(w.c.Tmux, bookmark{p.look.Mark(), p.echo, p.prompt})
 		}
 	}
 	return nil
@@ -203,7 +203,7 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 		return err
 	}
 	p.atEntry = at >= 0
-	p.runs = inForeground(caller.PID(ctx, w.c.tmux, l.PaneState))
+	p.runs = inForeground(caller.PID(ctx, w.c.Tmux, l.PaneState))
 	p.prompt = from.prompt
 	if from.mark != nil {
 		p.text, p.left = !from.mark.Blank(), from.mark.Typed()
@@ -265,7 +265,7 @@ func (w *await) gone(p *awaited, err error) error {
 // took processes a look with the lines that are new to the wait.
 func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
 	bell := p.look != nil && !p.look.Bell && l.Bell
-	redrawn := p.rests(caller.PID(ctx, w.c.tmux, l.PaneState), l)
+	redrawn := p.rests(caller.PID(ctx, w.c.Tmux, l.PaneState), l)
 	if redrawn {
 		fresh, rows = p.echo.atCursor(l, fresh, rows)
 	}
@@ -299,7 +299,7 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	if l.Dead {
 		return w.gone(p, died(l))
 	}
-	switch runs := inForeground(caller.PID(ctx, w.c.tmux, l.PaneState)); {
+	switch runs := inForeground(caller.PID(ctx, w.c.Tmux, l.PaneState)); {
 	case runs:
 		p.runs, p.back = true, time.Time{}
 	case p.runs && p.back.IsZero():

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -33,7 +34,7 @@ func TestAStateComesWithItsLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := tmuxtest.Context(t)
-	w, err := (&call{s: s, tmux: srv}).newAwait(ctx, conditions{}, false, 60)
+	w, err := (&call{s: s, Source: rows.Source{Tmux: srv}}).newAwait(ctx, conditions{}, false, 60)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/params"
 )
 
@@ -114,8 +115,8 @@ var rowNames = []struct {
 	name string
 	typ  reflect.Type
 }{
-	{"session", reflect.TypeFor[sessionInfo]()}, {"window", reflect.TypeFor[windowInfo]()}, {"pane", reflect.TypeFor[paneInfo]()},
-	{"client", reflect.TypeFor[clientInfo]()}, {"server", reflect.TypeFor[serverInfo]()},
+	{"session", reflect.TypeFor[rows.Session]()}, {"window", reflect.TypeFor[rows.Window]()}, {"pane", reflect.TypeFor[rows.Pane]()},
+	{"client", reflect.TypeFor[rows.Client]()}, {"server", reflect.TypeFor[rows.Server]()},
 }
 
 // Parameters that are documented once for all tools.

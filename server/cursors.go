@@ -83,7 +83,7 @@ func (c *call) cursorFor(l *tmux.Look, prompt bool) string {
 		flag = 1
 	}
 	raw = append(raw, flag)
-	if c.s.cursors != nil && c.s.cfg.Results == reply.ResultsText {
+	if c.s.cursors != nil && c.Form.Results == reply.ResultsText {
 		return c.s.cursors.give(at, string(raw))
 	}
 	return base64.RawURLEncoding.EncodeToString(raw)

@@ -57,7 +57,7 @@ func (p *places) of(srv *tmux.Server, pane tmux.PaneID) bookmark {
 // lookSince looks at a pane. It must be the pane of the earlier look and run the same
 // program; if the program differs, the look is returned with the error.
 func (c *call) lookSince(ctx context.Context, pane tmux.Target, since *tmux.Mark) (*tmux.Look, error) {
-	l, err := c.tmux.LookAt(ctx, pane, since)
+	l, err := c.Tmux.LookAt(ctx, pane, since)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func respawned(l *tmux.Look, pid string, last []string) *reply.Fault {
 func (c *call) closed(ctx context.Context, pane tmux.PaneID, last []string, err error) *reply.Fault {
 	f := reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was closed during the wait", pane)
 	if !errors.Is(err, tmux.ErrNotFound) || c.serverEnds(ctx) {
-		f.Message = "pane_gone: pane " + string(pane) + " died with its tmux server on " + c.tmux.SocketPath()
+		f.Message = "pane_gone: pane " + string(pane) + " died with its tmux server on " + c.Tmux.SocketPath()
 	}
 	f.Cause = err
 	return f.Suggest("list_panes shows which panes are left").LastWords(last)
@@ -110,7 +110,7 @@ func isGone(err error) bool { return isServerGone(err) || errors.Is(err, tmux.Er
 // first, and answers for a moment.
 func (c *call) serverEnds(ctx context.Context) bool {
 	for range 10 {
-		rows, err := tmux.List[target.IDs](ctx, c.tmux, tmux.ListPanes{All: true})
+		rows, err := tmux.List[target.IDs](ctx, c.Tmux, tmux.ListPanes{All: true})
 		switch {
 		case isServerGone(err):
 			return true

@@ -91,13 +91,13 @@ func (c *call) typeUnless(ctx context.Context, own guard.Presence, on target.Obj
 			return "", false, err
 		}
 	}
-	if err := c.s.escapes.pass(ctx, c.tmux, on.Selection.Pane); err != nil {
+	if err := c.s.escapes.pass(ctx, c.Tmux, on.Selection.Pane); err != nil {
 		return "", false, err
 	}
 	bursts, err := typing(on.Target)
 	if _, is := on.Target.(tmux.PaneID); err == nil && len(bursts) > 1 && !is { // all of them into the same pane
 		var rows []taker
-		if rows, err = tmux.List[taker](ctx, c.tmux, tmux.DisplayMessage{Target: on.Target}); err == nil && rows[0].ID != "" {
+		if rows, err = tmux.List[taker](ctx, c.Tmux, tmux.DisplayMessage{Target: on.Target}); err == nil && rows[0].ID != "" {
 			on.Target = rows[0].ID
 			bursts, err = typing(on.Target)
 		}
@@ -158,9 +158,9 @@ func (c *call) typeBurst(ctx context.Context, own guard.Presence, on target.Obje
 	for _, cmd := range cmds {
 		tmux.Add(&b, cmd)
 	}
-	err = b.Do(ctx, c.tmux)
+	err = b.Do(ctx, c.Tmux)
 	if errors.Is(err, tmux.ErrNotFound) && len(*rows) > 0 && (*rows)[0].ID == "" {
-		return none, false, target.Missing(ctx, c.tmux, on.Selection)
+		return none, false, target.Missing(ctx, c.Tmux, on.Selection)
 	}
 	if errors.Is(err, tmux.ErrUnmet) {
 		if err := c.takes(ctx, on.Selection, (*rows)[0]); err != nil {
@@ -187,7 +187,7 @@ func (c *call) typeBurst(ctx context.Context, own guard.Presence, on target.Obje
 
 // noteSynchronized records which other panes of its window got the keys typed into a pane.
 func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
-	rows, _ := tmux.List[target.IDs](ctx, c.tmux, tmux.ListPanes{Target: pane, Filter: "#{pane_synchronized}"})
+	rows, _ := tmux.List[target.IDs](ctx, c.Tmux, tmux.ListPanes{Target: pane, Filter: "#{pane_synchronized}"})
 	c.typedLock.Lock()
 	defer c.typedLock.Unlock()
 	for _, r := range rows {
@@ -200,11 +200,11 @@ func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
 // takesLine refuses a line of size bytes if the terminal would truncate it. The returned
 // aimed is the pane that was checked, to type into.
 func (c *call) takesLine(ctx context.Context, on target.Object, size int) (target.Object, error) {
-	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.DisplayMessage{Target: on.Target})
+	rows, err := tmux.List[runPane](ctx, c.Tmux, tmux.DisplayMessage{Target: on.Target})
 	if err != nil || rows[0].ID == "" { // reported by typeUnless
 		return on, err
 	}
-	if pane := rows[0]; caller.Sees(ctx, c.tmux) && runner.CutsLines(pane.PID, pane.TTY) {
+	if pane := rows[0]; caller.Sees(ctx, c.Tmux) && runner.CutsLines(pane.PID, pane.TTY) {
 		return on, reply.Faultf(reply.KindRefused, "nothing was typed: a line has %d bytes, and the terminal of pane %s, which gathers lines for its program, keeps %d", size, pane.ID, runner.MostLine).
 			Suggest("type shorter lines, or have the program read a file; run_command takes commands of any length")
 	}
@@ -226,7 +226,7 @@ type taker struct {
 func (c *call) takes(ctx context.Context, s target.Selection, pane taker) error {
 	switch {
 	case pane.ID == "": // display-message does not fail on a missing target
-		return target.Missing(ctx, c.tmux, s)
+		return target.Missing(ctx, c.Tmux, s)
 	case pane.Dead:
 		return reply.Faultf(reply.KindRefused, "the program in pane %s has ended", pane.ID).Suggest("respawn_pane starts it again")
 	case pane.InMode:

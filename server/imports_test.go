@@ -21,6 +21,7 @@ var mayImport = map[string]string{
 	"caller": "",
 	"target": "params reply",
 	"guard":  "caller reply stdio target",
+	"rows":   "caller match params reply target",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

@@ -161,9 +161,9 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	}
 	lines, cut := reply.LastLines(out.kept, in.MaxLines)
 	dropped := out.dropped + cut
-	inJSON := r.s.cfg.Results == reply.ResultsJSON
-	room := r.s.form.Room(ctx) - reply.LineRoom // in text, whose view omits the first lines
-	if inJSON {                                 // the result contains it twice
+	inJSON := r.Form.Results == reply.ResultsJSON
+	room := r.Form.Room(ctx) - reply.LineRoom // in text, whose view omits the first lines
+	if inJSON {                               // the result contains it twice
 		room = r.s.cfg.MaxResult/2 - jsonRoom
 	}
 	room = min(reply.MaxResult*2/5, max(room, leastRoom))
@@ -216,7 +216,7 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 		}
 	}
 	res.ElapsedSeconds, res.EffectiveTimeout = reply.Seconds(time.Since(r.start)), r.limit.Seconds()
-	return res, !res.OutputTruncated && len(lines) >= out.lines && (inJSON || out.bytes < r.s.form.Room(ctx)-reply.LineRoom)
+	return res, !res.OutputTruncated && len(lines) >= out.lines && (inJSON || out.bytes < r.Form.Room(ctx)-reply.LineRoom)
 }
 
 // asks reports whether the cursor is right after text that ends as questions or prompts do.

@@ -121,7 +121,7 @@ func effectOfOption(name string, value *string, v tmux.Version) optionEffect {
 // permitOption checks that this call may set an option to a value, and guards this agent
 // against one that could end it or change its pane.
 func (c *call) permitOption(ctx context.Context, p place, name string, value *string) error {
-	v, err := c.tmux.Version(ctx)
+	v, err := c.Tmux.Version(ctx)
 	if err != nil {
 		return err
 	}

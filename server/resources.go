@@ -12,6 +12,7 @@ import (
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -34,34 +35,34 @@ const (
 var resources = []resource{
 	{"get_sessions", "tmux://sessions{?socket_name}", "All Sessions", "All tmux sessions.", jsonType, false, "list_sessions",
 		func(ctx context.Context, c *call, _ map[string]string) (any, error) {
-			return listRows[sessionInfo](ctx, c, new(tmux.Batch), tmux.ListSessions{})
+			return rows.List[rows.Session](ctx, c.Source, new(tmux.Batch), tmux.ListSessions{})
 		}},
 	{"get_session", "tmux://sessions/{session_name}{?socket_name}", "Session Detail", "A tmux session and its windows.", jsonType, false, "list_sessions list_windows",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			s := target.Selection{Name: vars["session_name"]}
 			var b tmux.Batch
-			sessions := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: s.Within()})
-			rows := tmux.Rows[windowInfo](&b, tmux.ListWindows{All: true, Filter: s.Within()})
-			linked := linkRows(&b)
-			if err := target.NoneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+			sessions := tmux.Rows[rows.Session](&b, tmux.ListSessions{Filter: s.Within()})
+			listed := tmux.Rows[rows.Window](&b, tmux.ListWindows{All: true, Filter: s.Within()})
+			linked := rows.LinkRows(&b)
+			if err := target.NoneIsEmpty(b.Do(ctx, c.Tmux)); err != nil {
 				return nil, err
 			}
 			if len(*sessions) == 0 {
 				return nil, reply.Faultf(reply.KindNotFound, "Session not found: %s", s.Name)
 			}
 			return struct {
-				sessionInfo
-				Windows []windowInfo `json:"windows"`
-			}{(*sessions)[0], complete[windowInfo](c, *rows, *linked)}, nil
+				rows.Session
+				Windows []rows.Window `json:"windows"`
+			}{(*sessions)[0], rows.Complete[rows.Window](c.Source, *listed, *linked)}, nil
 		}},
 	{"get_session_windows", "tmux://sessions/{session_name}/windows{?socket_name}", "Session Windows", "The windows of a tmux session.", jsonType, false, "list_windows",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			s := target.Selection{Name: vars["session_name"]}
-			rows, err := listRows[windowInfo](ctx, c, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.Within()})
-			if err == nil && len(rows) == 0 {
+			listed, err := rows.List[rows.Window](ctx, c.Source, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.Within()})
+			if err == nil && len(listed) == 0 {
 				err = reply.Faultf(reply.KindNotFound, "Session not found: %s", s.Name)
 			}
-			return rows, err
+			return listed, err
 		}},
 	{"get_window", "tmux://sessions/{session_name}/windows/{window_index}{?socket_name}", "Window Detail", "A tmux window and its panes.", jsonType, false, "list_windows list_panes",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
@@ -70,31 +71,31 @@ var resources = []resource{
 				return nil, err
 			}
 			var b tmux.Batch
-			rows := tmux.Rows[windowInfo](&b, tmux.ListWindows{All: true, Filter: s.Within()})
-			paneRows := tmux.Rows[paneInfo](&b, tmux.ListPanes{All: true, Filter: s.Within()})
-			linked := linkRows(&b)
-			if err := target.NoneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+			listed := tmux.Rows[rows.Window](&b, tmux.ListWindows{All: true, Filter: s.Within()})
+			paneRows := tmux.Rows[rows.Pane](&b, tmux.ListPanes{All: true, Filter: s.Within()})
+			linked := rows.LinkRows(&b)
+			if err := target.NoneIsEmpty(b.Do(ctx, c.Tmux)); err != nil {
 				return nil, err
 			}
-			if len(*rows) == 0 {
+			if len(*listed) == 0 {
 				return nil, reply.Faultf(reply.KindNotFound, "Window not found: index %s of session %s", s.Index, s.Name)
 			}
 			return struct {
-				windowInfo
-				Panes []paneInfo `json:"panes"`
-			}{complete[windowInfo](c, *rows, *linked)[0], complete[paneInfo](c, *paneRows, *linked)}, nil
+				rows.Window
+				Panes []rows.Pane `json:"panes"`
+			}{rows.Complete[rows.Window](c.Source, *listed, *linked)[0], rows.Complete[rows.Pane](c.Source, *paneRows, *linked)}, nil
 		}},
 	{"get_pane", "tmux://panes/{pane_id}{?socket_name}", "Pane Detail", "A tmux pane.", jsonType, false, "list_panes",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
-			return find[paneInfo](ctx, c, target.Selection{Pane: tmux.PaneID(vars["pane_id"])})
+			return rows.Find[rows.Pane](ctx, c.Source, target.Selection{Pane: tmux.PaneID(vars["pane_id"])})
 		}},
 	{"get_pane_content", "tmux://panes/{pane_id}/content{?socket_name}", "Pane Content", "The visible screen of a tmux pane.", textType, true, "capture_pane",
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
-			target, err := (target.Selection{Pane: tmux.PaneID(vars["pane_id"])}).TargetFor(c.here.Own())
+			target, err := (target.Selection{Pane: tmux.PaneID(vars["pane_id"])}).TargetFor(c.Here.Own())
 			if err != nil {
 				return nil, err
 			}
-			out, err := c.tmux.Do(ctx, tmux.CapturePane{Target: target, Print: true})
+			out, err := c.Tmux.Do(ctx, tmux.CapturePane{Target: target, Print: true})
 			if err != nil {
 				return nil, err
 			}
@@ -153,7 +154,7 @@ func (s *Server) readResource(ctx context.Context, r resource, vars map[string]s
 	if err != nil {
 		return "", err
 	}
-	got, err := r.read(ctx, &call{s: s, tmux: srv, here: here}, vars)
+	got, err := r.read(ctx, &call{s: s, Source: rows.Source{Tmux: srv, Here: here, Form: s.form}}, vars)
 	if err != nil {
 		return "", err
 	}

@@ -2,26 +2,7 @@ package server
 
 import (
 	"fmt"
-
-	"tmuxmcp/server/internal/reply"
 )
-
-// paging are the parameters of a tool that lists things.
-type paging struct {
-	Limit  *int `json:"limit,omitempty" min:"1" desc:"most rows; default: all"`
-	Offset int  `json:"offset,omitempty" min:"0" desc:"rows to skip"`
-}
-
-// page returns the requested page of the items.
-func page[T any](items []T, p paging) reply.List[T] {
-	l := reply.List[T]{Total: len(items), Offset: min(p.Offset, len(items))}
-	items = items[l.Offset:]
-	if p.Limit != nil && len(items) > *p.Limit {
-		items = items[:*p.Limit]
-	}
-	l.Result = append([]T{}, items...)
-	return l
-}
 
 // screenText is text of a pane's screen.
 type screenText struct {

@@ -59,9 +59,9 @@ func (c *call) typed(ctx context.Context, look *tmux.Look, what echo, began time
 		c.typedInto = append(c.typedInto, bookmark{mark: look.Mark()})
 	}
 	p := &c.typedInto[i]
-	p.echo = what.at(caller.PID(ctx, c.tmux, look.PaneState), look, p.echo, time.Since(began))
+	p.echo = what.at(caller.PID(ctx, c.Tmux, look.PaneState), look, p.echo, time.Since(began))
 	p.prompt = p.echo.prompt != ""
-	c.s.places.set(c.tmux, *p)
+	c.s.places.set(c.Tmux, *p)
 }
 
 // typedText is what a tool that types returns.
@@ -151,12 +151,12 @@ func (w *await) settle(ctx context.Context, p *awaited) error {
 		if err != nil {
 			return nil // show what was there before the pane was gone
 		}
-		if !p.rests(caller.PID(ctx, w.c.tmux, l.PaneState), l) && l.Printed {
+		if !p.rests(caller.PID(ctx, w.c.Tmux, l.PaneState), l) && l.Printed {
 			p.printed = time.Now()
 		}
 		p.look = l
 		p.sees(l)
-		w.c.s.places.set(w.c.tmux, bookmark{l.Mark(), p.echo, p.prompt})
+		w.c.s.places.set(w.c.Tmux, bookmark{l.Mark(), p.echo, p.prompt})
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -41,7 +42,7 @@ func (sp spawn) prepareBeside(ctx context.Context, c *call, target tmux.Target, 
 	}
 	var b tmux.Batch
 	neighbours := tmux.Displayed(&b, tmux.DisplayMessage{Target: target, Message: tmux.Format("#{" + token + "}")})
-	if err := b.Do(ctx, c.tmux); err != nil {
+	if err := b.Do(ctx, c.Tmux); err != nil {
 		return "", nil, err
 	}
 	if info, err := os.Stat(*neighbours); err != nil || !info.IsDir() {
@@ -66,7 +67,7 @@ const (
 )
 
 // started is ended, and notes what it says.
-func (c *call) started(ctx context.Context, p *paneInfo, command string) error {
+func (c *call) started(ctx context.Context, p *rows.Pane, command string) error {
 	ended, err := c.ended(ctx, p, command)
 	if ended != "" {
 		c.besides.Note("%s", ended)
@@ -77,24 +78,24 @@ func (c *call) started(ctx context.Context, p *paneInfo, command string) error {
 // ended completes the row of a newly created pane. For 1 or 2 ms, until the program runs,
 // tmux reports its own forked copy, or nothing. If the command ends at once, as a misspelt
 // one does, ended says so; the pane may then be gone.
-func (c *call) ended(ctx context.Context, p *paneInfo, command string) (ended string, err error) {
+func (c *call) ended(ctx context.Context, p *rows.Pane, command string) (ended string, err error) {
 	begun := time.Now()
 	within := func(limit time.Duration) bool { return time.Since(begun) < limit }
 	var status *int
 	// A pane is dead a moment before its program's status is known.
 	for d := range pause.Growing(32 * time.Millisecond) {
-		if p.PaneDead && status != nil || (p.runs(c.tmux) || !within(c.s.startWait)) && (command == "" || !within(c.s.endWait)) {
+		if p.PaneDead && status != nil || (runs(p, c.Tmux) || !within(c.s.startWait)) && (command == "" || !within(c.s.endWait)) {
 			break
 		}
 		if err := pause.For(ctx, d); err != nil {
 			return "", err
 		}
 		var b tmux.Batch
-		rows := tmux.Rows[paneInfo](&b, tmux.DisplayMessage{Target: p.PaneID}, "pane_id", "window_id", "pane_dead", "pane_current_command", "pane_current_path")
+		rows := tmux.Rows[rows.Pane](&b, tmux.DisplayMessage{Target: p.PaneID}, "pane_id", "window_id", "pane_dead", "pane_current_command", "pane_current_path")
 		dead := tmux.Rows[struct {
 			Status *int `tmux:"pane_dead_status"`
 		}](&b, tmux.DisplayMessage{Target: p.PaneID})
-		err := b.Do(ctx, c.tmux)
+		err := b.Do(ctx, c.Tmux)
 		gone := isServerGone(err) || err == nil && (*rows)[0].PaneID == ""
 		if gone {
 			return fmt.Sprintf("its program has ended at once, and pane %s is gone: run_command in a pane with a shell shows why", p.PaneID), nil
@@ -116,7 +117,7 @@ func (c *call) ended(ctx context.Context, p *paneInfo, command string) (ended st
 }
 
 // runs reports whether the row is about the pane's program.
-func (p paneInfo) runs(srv *tmux.Server) bool {
+func runs(p *rows.Pane, srv *tmux.Server) bool {
 	name := reply.ValueOr(p.PaneCurrentCommand, "tmux")
 	return p.PaneDead || p.PaneCurrentPath != nil && name != "tmux" && name != filepath.Base(srv.Binary()) && !strings.HasPrefix(name, "tmux: ")
 }

@@ -37,8 +37,8 @@ type survivor struct {
 // closing runs what closes the panes that a filter keeps, and notes which of their programs
 // have not ended after a moment.
 func (c *call) closing(ctx context.Context, filter tmux.Format, do func() error) error {
-	panes, err := tmux.List[paneProgram](ctx, c.tmux, tmux.ListPanes{All: true, Filter: filter})
-	if err != nil || !caller.Sees(ctx, c.tmux) {
+	panes, err := tmux.List[paneProgram](ctx, c.Tmux, tmux.ListPanes{All: true, Filter: filter})
+	if err != nil || !caller.Sees(ctx, c.Tmux) {
 		panes = nil // do fails too, or there is nothing to close, or to be seen
 	}
 	panes = slices.DeleteFunc(panes, func(p paneProgram) bool { return !p.known() })
@@ -60,7 +60,7 @@ func (c *call) closing(ctx context.Context, filter tmux.Format, do func() error)
 		return nil
 	}
 	// A window may be in another session too.
-	still, _ := tmux.List[paneProgram](ctx, c.tmux, tmux.ListPanes{All: true})
+	still, _ := tmux.List[paneProgram](ctx, c.Tmux, tmux.ListPanes{All: true})
 	panes = slices.DeleteFunc(panes, func(p paneProgram) bool {
 		return slices.ContainsFunc(still, func(s paneProgram) bool { return s.PID == p.PID })
 	})
@@ -71,7 +71,7 @@ func (c *call) closing(ctx context.Context, filter tmux.Format, do func() error)
 // closes is closing for a command that closes the call's object.
 func (c *call) closes(ctx context.Context, cmd tmux.Command) error {
 	return c.closing(ctx, c.tool.aim.FilterFor(c.on.Selection), func() error {
-		_, err := c.tmux.Do(ctx, cmd)
+		_, err := c.Tmux.Do(ctx, cmd)
 		return err
 	})
 }

@@ -198,19 +198,6 @@ func TestSchemasAreThoseOfTheSnapshots(t *testing.T) {
 	}
 }
 
-func TestOperatorsOfFiltersAreDocumented(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../docs/using.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range filterOps {
-		if !strings.Contains(string(text), "`"+name+"`") {
-			t.Errorf("docs/using.md does not document %s", name)
-		}
-	}
-}
-
 // checkFile compares a file with its expected content, or writes that with -update.
 func checkFile(t *testing.T, path, want string) {
 	t.Helper()

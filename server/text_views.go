@@ -12,81 +12,11 @@ import (
 
 // Views of the tools' outputs: see view.
 
-func (p paneInfo) Columns() []reply.Column[paneInfo] {
-	return []reply.Column[paneInfo]{
-		{Name: "pane", Tokens: "pane_id", Text: func(p paneInfo) string { return string(p.PaneID) }},
-		{Name: "place", Tokens: "session_name,window_index,pane_index", Text: func(p paneInfo) string {
-			return placeOf(p.SessionName, p.WindowIndex, p.PaneIndex)
-		}},
-		{Name: "size", Tokens: "pane_width,pane_height", Text: func(p paneInfo) string { return fmt.Sprintf("%dx%d", p.PaneWidth, p.PaneHeight) }},
-		{Name: "at", Lead: "at ", Tokens: "pane_left,pane_top", Text: func(p paneInfo) string { return fmt.Sprintf("%d,%d", p.PaneLeft, p.PaneTop) }},
-		{Name: "command", Tokens: "pane_current_command", Text: func(p paneInfo) string { return reply.ValueOr(p.PaneCurrentCommand, "") }},
-		{Name: "path", Lead: "in ", Tokens: "pane_current_path", Text: func(p paneInfo) string { return reply.ValueOr(p.PaneCurrentPath, "") }},
-		{Name: "flags", Tokens: "pane_active,pane_floating_flag,pane_dead,pane_in_mode", Text: func(p paneInfo) string {
-			return reply.Flags("active", p.PaneActive, "floating", reply.Value(p.PaneFloatingFlag), "dead", p.PaneDead, "in-mode", p.PaneInMode, "caller", reply.Value(p.IsCaller))
-		}},
-	}
-}
-
-// placeOf returns the position of a pane as in tmux's targets: session:window.pane.
-func placeOf(session string, window, pane int) string {
-	return session + ":" + strconv.Itoa(window) + "." + strconv.Itoa(pane)
-}
-
-func (w windowInfo) Columns() []reply.Column[windowInfo] {
-	return []reply.Column[windowInfo]{
-		{Name: "window", Tokens: "window_id", Text: func(w windowInfo) string { return string(w.WindowID) }},
-		{Name: "place", Tokens: "session_name,window_index", Text: func(w windowInfo) string { return w.SessionName + ":" + strconv.Itoa(w.WindowIndex) }},
-		{Name: "name", Tokens: "window_name", Text: func(w windowInfo) string { return w.WindowName }},
-		{Name: "size", Tokens: "window_width,window_height", Text: func(w windowInfo) string { return fmt.Sprintf("%dx%d", w.WindowWidth, w.WindowHeight) }},
-		{Name: "panes", Lead: "panes ", Tokens: "window_panes", Text: func(w windowInfo) string { return strconv.Itoa(w.PaneCount) }},
-		{Name: "active_pane", Lead: "active pane ", Tokens: "pane_id", Text: func(w windowInfo) string { return string(reply.Value(w.ActivePaneID)) }},
-		{Name: "flags", Tokens: "window_active,window_zoomed_flag", Text: func(w windowInfo) string {
-			return reply.Flags("active", w.WindowActive, "zoomed", w.WindowZoomedFlag)
-		}},
-	}
-}
-
-func (s sessionInfo) Columns() []reply.Column[sessionInfo] {
-	return []reply.Column[sessionInfo]{
-		{Name: "session", Tokens: "session_id", Text: func(s sessionInfo) string { return string(s.SessionID) }},
-		{Name: "name", Tokens: "session_name", Text: func(s sessionInfo) string { return s.SessionName }},
-		{Name: "windows", Lead: "windows ", Tokens: "session_windows", Text: func(s sessionInfo) string { return strconv.Itoa(s.WindowCount) }},
-		{Name: "attached", Lead: "attached clients ", Tokens: "session_attached", Text: func(s sessionInfo) string { return strconv.Itoa(s.SessionAttached) }},
-		{Name: "group", Lead: "group ", Tokens: "session_group", Text: func(s sessionInfo) string { return reply.ValueOr(s.SessionGroup, "") }},
-		{Name: "active_pane", Lead: "active pane ", Tokens: "pane_id", Text: func(s sessionInfo) string { return string(reply.Value(s.ActivePaneID)) }},
-	}
-}
-
-func (c clientInfo) Columns() []reply.Column[clientInfo] {
-	return []reply.Column[clientInfo]{
-		{Name: "client", Tokens: "client_name", Text: func(c clientInfo) string { return c.ClientName }},
-		{Name: "session", Tokens: "client_session", Text: func(c clientInfo) string { return reply.ValueOr(c.ClientSession, "") }},
-		{Name: "pane", Tokens: "pane_id", Text: func(c clientInfo) string { return string(reply.Value(c.PaneID)) }},
-		{Name: "size", Tokens: "client_width,client_height", Text: func(c clientInfo) string {
-			if c.ClientWidth == nil || c.ClientHeight == nil {
-				return ""
-			}
-			return fmt.Sprintf("%dx%d", *c.ClientWidth, *c.ClientHeight)
-		}},
-		{Name: "terminal", Tokens: "client_termname", Text: func(c clientInfo) string { return reply.ValueOr(c.ClientTermname, "") }},
-		{Name: "active", Tokens: "client_activity", Text: func(c clientInfo) string { return c.ClientActivity.Format("2006-01-02T15:04:05Z07:00") }},
-		{Name: "flags", Tokens: "client_flags", Text: func(c clientInfo) string { return strings.Join(c.ClientFlags, ",") }},
-	}
-}
-
-func (p *paneInfo) View() reply.View    { return reply.RowFacts(*p) }
-func (w *windowInfo) View() reply.View  { return reply.RowFacts(*w) }
-func (s *sessionInfo) View() reply.View { return reply.RowFacts(*s) }
 func (s *createdSession) View() reply.View {
-	v := reply.RowFacts(s.sessionInfo)
+	v := reply.RowFacts(s.Session)
 	v.Facts[0] += " in window " + string(s.ActiveWindowID)
 	return v
 }
-
-func (p *paneDetail) View() reply.View    { return reply.Properties(p) }
-func (w *windowDetail) View() reply.View  { return reply.Properties(w) }
-func (s *sessionDetail) View() reply.View { return reply.Properties(s) }
 
 func (t promptText) View() reply.View { return reply.TextView(t.Result) }
 

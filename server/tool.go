@@ -9,9 +9,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -156,13 +156,13 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 	if guard.InBatch(ctx) && waits {
 		return nil, reply.Faultf(reply.KindRefused, "%s blocks until its timeout, so it is not allowed in a batch", t.name).Suggest("call it by itself")
 	}
-	c := &call{s: s, tool: t}
+	c := &call{s: s, tool: t, Source: rows.Source{Form: s.form}}
 	ask := s.questions.Of(t.name, args, req.Params.MultiRoundTripParams, c.pause)
 	if err := ask.Check(); err != nil {
 		return nil, err
 	}
 	if named, ok := in.(interface{ Socket() string }); ok {
-		if c.tmux, err = s.handle(named.Socket()); err != nil {
+		if c.Tmux, err = s.handle(named.Socket()); err != nil {
 			return nil, err
 		}
 		c.waits = waits
@@ -171,13 +171,13 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 		return nil, err
 	}
 	defer func() { c.leave() }()
-	if c.tmux != nil {
-		if c.here, err = s.cfg.Caller.On(ctx, c.tmux); err != nil {
+	if c.Tmux != nil {
+		if c.Here, err = s.cfg.Caller.On(ctx, c.Tmux); err != nil {
 			return nil, err
 		}
 	}
 	rules := guard.Rules{Tier: guard.TierIn(ctx, s.cfg.Tier), Most: s.cfg.Tier, Effects: s.cfg.Effects, Connect: s.connectTo}
-	c.guard = guard.New(guard.Declared{Tool: t.name, Aim: t.aim, Harm: t.harm, ReadOnly: t.kind.readOnly}, c.tmux, c.here, rules, ask)
+	c.guard = guard.New(guard.Declared{Tool: t.name, Aim: t.aim, Harm: t.harm, ReadOnly: t.kind.readOnly}, c.Tmux, c.Here, rules, ask)
 	if err := c.aim(ctx, in); err != nil {
 		return nil, err
 	}
@@ -195,8 +195,8 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 // enter takes a slot, unless the call needs none.
 func (c *call) enter(ctx context.Context) (err error) {
 	c.leave = func() {}
-	if c.tmux != nil && !c.waits {
-		c.leave, err = c.s.slot(ctx, c.tmux)
+	if c.Tmux != nil && !c.waits {
+		c.leave, err = c.s.slot(ctx, c.Tmux)
 	}
 	return err
 }
@@ -256,14 +256,12 @@ func (t *tool) definition(cfg Config) mcp.Tool {
 
 // call is what a handler has available besides its input.
 type call struct {
+	rows.Source
 	s    *Server
 	tool *tool
 	// on is the object of the call, as the tool declares it.
 	on    target.Object
 	guard *guard.Guard
-	// tmux is the call's tmux server; nil for a tool whose input has no socket_name.
-	tmux *tmux.Server
-	here caller.Here
 	// waits is set if the call blocks for as long as the caller says.
 	waits bool
 	// leave gives up the call's slot, if it has one.

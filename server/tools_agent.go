@@ -7,6 +7,7 @@ import (
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -22,7 +23,7 @@ var agentStatus = newTool(tool{
 	out.Agents = []agentInfo{}
 	for _, s := range seen {
 		a := agentInfo{
-			PaneID: s.ID, Place: placeOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
+			PaneID: s.ID, Place: rows.PlaceOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
 			Version: reply.NonEmpty(s.Version), Question: reply.NonEmpty(s.Question),
 		}
 		if s.Box != nil {

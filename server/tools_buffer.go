@@ -61,8 +61,8 @@ var loadBuffer = newTool(tool{
 	defer cancel()
 	name := newBufferName(logical)
 	// Before the call: it may create the buffer even if it is cut off.
-	c.s.madeBuffer(c.tmux)
-	_, err = c.tmux.SetBuffer(ctx, name, []byte(in.Content))
+	c.s.madeBuffer(c.Tmux)
+	_, err = c.Tmux.SetBuffer(ctx, name, []byte(in.Content))
 	return bufferRef{name, in.LogicalName}, err
 })
 
@@ -100,7 +100,7 @@ var pasteBuffer = newTool(tool{
 	desc: "Paste a buffer stored with load_buffer into a pane, like a paste from the keyboard. Newlines press Enter unless the program accepts " +
 		"bracketed paste. The buffer is kept.",
 }, func(ctx context.Context, c *call, in pasteBufferIn) (out reply.PaneText, err error) {
-	buffer := c.tmux.Buffer(in.BufferName)
+	buffer := c.Tmux.Buffer(in.BufferName)
 	content, err := buffer.Bytes(ctx)
 	if err != nil {
 		return reply.PaneText{}, in.missing(err)
@@ -135,7 +135,7 @@ var showBuffer = newTool(tool{
 }, func(ctx context.Context, c *call, in showBufferIn) (out bufferContent, err error) {
 	ctx, cancel := c.inBufferTime(ctx)
 	defer cancel()
-	content, err := c.tmux.Buffer(in.BufferName).Bytes(ctx)
+	content, err := c.Tmux.Buffer(in.BufferName).Bytes(ctx)
 	if err != nil {
 		return out, in.missing(err)
 	}
@@ -160,7 +160,7 @@ var deleteBuffer = newTool(tool{
 }, func(ctx context.Context, c *call, in deleteBufferIn) (out reply.Text, err error) {
 	ctx, cancel := c.inBufferTime(ctx)
 	defer cancel()
-	return reply.Text{Result: "Deleted " + in.BufferName}, in.missing(c.tmux.Buffer(in.BufferName).Delete(ctx))
+	return reply.Text{Result: "Deleted " + in.BufferName}, in.missing(c.Tmux.Buffer(in.BufferName).Delete(ctx))
 })
 
 type deleteBufferIn struct {

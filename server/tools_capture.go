@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -34,7 +35,7 @@ var capturePane = newTool(tool{
 	if in.Hidden {
 		hidden = tmux.Add(&b, tmux.CapturePane{Target: target, Print: true, Alternate: true})
 	}
-	if err := b.Do(ctx, c.tmux); err != nil {
+	if err := b.Do(ctx, c.Tmux); err != nil {
 		return screenText{}, err
 	}
 	pane := (*panes)[0]
@@ -56,7 +57,7 @@ var capturePane = newTool(tool{
 			to = min(max(int(*in.End), out.FirstLine), to)
 		}
 		var err error
-		if *screen, err = inPieces(ctx, c.tmux, capture, [2]int{min(from, to), max(from, to)}, pane.HistorySize, pane.PaneWidth, mostCaptured); err != nil {
+		if *screen, err = inPieces(ctx, c.Tmux, capture, [2]int{min(from, to), max(from, to)}, pane.HistorySize, pane.PaneWidth, mostCaptured); err != nil {
 			return out, err
 		}
 	}
@@ -107,7 +108,7 @@ type paneSnapshot struct {
 	CursorY    int         `json:"cursor_y" tmux:"cursor_y"`
 	PaneWidth  int         `json:"pane_width" tmux:"pane_width"`
 	PaneHeight int         `json:"pane_height" tmux:"pane_height"`
-	paneEdges
+	rows.Edges
 	PanePID               *int    `json:"pane_pid" tmux:"pane_pid"`
 	PaneDead              bool    `json:"pane_dead" tmux:"pane_dead"`
 	AlternateOn           bool    `json:"alternate_on" tmux:"alternate_on"`
@@ -133,14 +134,14 @@ var snapshotPane = newTool(tool{
 	var b tmux.Batch
 	rows := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target})
 	screen := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
-	if err := b.Do(ctx, c.tmux); err != nil {
+	if err := b.Do(ctx, c.Tmux); err != nil {
 		return nil, err
 	}
 	snap := &(*rows)[0]
 	lines, cut := reply.LastLines(screenLines(*screen), in.MaxLines)
 	snap.Content = strings.Join(lines, "\n")
 	snap.ContentTruncated, snap.ContentTruncatedLines = cut > 0, cut
-	snap.IsCaller = c.here.Is(snap.PaneID)
+	snap.IsCaller = c.Here.Is(snap.PaneID)
 	return snap, nil
 })
 

@@ -28,7 +28,7 @@ var waitForChannel = newTool(tool{
 	waiting, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- c.tmux.Channel(in.Channel).Wait(waiting) }()
+	go func() { ended <- c.Tmux.Channel(in.Channel).Wait(waiting) }()
 	start := time.Now()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -50,7 +50,7 @@ var waitForChannel = newTool(tool{
 		return out, reply.Faultf(reply.KindTimeout, "wait-for timeout: channel '%s' was not signalled within %ss", in.Channel, within).
 			Suggest("wait again: a signal that comes meanwhile is not lost")
 	case errors.Is(err, tmux.ErrServerGone):
-		f := reply.Faultf(reply.KindNoServer, "the tmux server on %s ended while channel '%s' was waited for, which was probably never signalled", c.tmux.SocketPath(), in.Channel)
+		f := reply.Faultf(reply.KindNoServer, "the tmux server on %s ended while channel '%s' was waited for, which was probably never signalled", c.Tmux.SocketPath(), in.Channel)
 		f.Cause = err
 		return out, f
 	}
@@ -70,7 +70,7 @@ var signalChannel = newTool(tool{
 }, func(ctx context.Context, c *call, in signalChannelIn) (reply.Text, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := c.tmux.Channel(in.Channel).Signal(ctx); err != nil {
+	if err := c.Tmux.Channel(in.Channel).Signal(ctx); err != nil {
 		return reply.Text{}, err
 	}
 	return reply.Text{Result: "Channel '" + in.Channel + "' signalled"}, nil

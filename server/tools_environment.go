@@ -20,7 +20,7 @@ func (c *call) environmentPlace(ctx context.Context, s target.SelectSession) (p 
 		p.scope = tmux.SessionOptions
 		err = c.find(ctx, &p)
 	}
-	return p, c.tmux.EnvironmentAt(p.target), err
+	return p, c.Tmux.EnvironmentAt(p.target), err
 }
 
 // environmentInfo is what new panes get besides the environment of the server.

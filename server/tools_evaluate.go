@@ -17,7 +17,7 @@ var displayMessage = newTool(tool{
 	desc: "Evaluate a tmux format string such as #{pane_current_path} or #{?window_zoomed_flag,yes,no} for a pane and return the text. Displays " +
 		"nothing. Formats with commands, loops or patterns are refused.",
 }, func(ctx context.Context, c *call, in displayMessageIn) (out evaluated, err error) {
-	v, err := c.tmux.Version(ctx)
+	v, err := c.Tmux.Version(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -34,7 +34,7 @@ var displayMessage = newTool(tool{
 	var b tmux.Batch
 	pane := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.Target, Message: "#{pane_id}"})
 	text := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.Target, Message: format})
-	if err := b.Do(ctx, c.tmux); err != nil {
+	if err := b.Do(ctx, c.Tmux); err != nil {
 		return out, err
 	}
 	if err := tmux.CheckInert(*text); err != nil {
@@ -44,7 +44,7 @@ var displayMessage = newTool(tool{
 	if id := tmux.PaneID(*pane); id != "" {
 		out.PaneID = &id
 	} else if !c.on.Zero() { // display-message does not fail on a missing target
-		return out, target.Missing(ctx, c.tmux, c.on.Selection)
+		return out, target.Missing(ctx, c.Tmux, c.on.Selection)
 	}
 	return out, nil
 })

@@ -36,7 +36,7 @@ var captureSince = newTool(tool{
 		typed := l.Mark().Typed()
 		same = sameButDigits(since.mark.Typed(), typed) && (since.prompt || typed != "")
 	}
-	lines, missed, prompt := l.New, l.Missed, atPrompt(caller.PID(ctx, c.tmux, l.PaneState), l, since.prompt && same)
+	lines, missed, prompt := l.New, l.Missed, atPrompt(caller.PID(ctx, c.Tmux, l.PaneState), l, since.prompt && same)
 	switch {
 	case since.mark == nil:
 		lines = l.Lines()

@@ -32,7 +32,7 @@ func (c *call) hooks(ctx context.Context, in scopeSelect, name string) (l hookLi
 		return l, err
 	}
 	var hooks *[]tmux.Hook
-	l.Target, err = p.do(ctx, c, func(b *tmux.Batch) { hooks = tmux.ReadHooks(b, c.tmux.HooksAt(p.scope, p.target), name) })
+	l.Target, err = p.do(ctx, c, func(b *tmux.Batch) { hooks = tmux.ReadHooks(b, c.Tmux.HooksAt(p.scope, p.target), name) })
 	if err != nil {
 		return l, err
 	}

@@ -124,7 +124,7 @@ func (c *call) sendKeys(ctx context.Context, on target.Object, in keyInput) (tmu
 	})
 	if id != "" && (escaped || err != nil) { // what was typed in part ends with an Escape too
 		for _, pane := range append([]tmux.PaneID{id}, c.typedAlso...) {
-			c.s.escapes.add(c.tmux, pane)
+			c.s.escapes.add(c.Tmux, pane)
 		}
 	}
 	return id, err
@@ -134,9 +134,9 @@ func (c *call) sendKeys(ctx context.Context, on target.Object, in keyInput) (tmu
 // text.
 func (c *call) typing(ctx context.Context, target tmux.Target, item, name string) ([]tmux.Command, error) {
 	if name == "" {
-		return c.tmux.Typing(ctx, target, item)
+		return c.Tmux.Typing(ctx, target, item)
 	}
-	reaches, err := c.tmux.KeyReaches(ctx, target, name)
+	reaches, err := c.Tmux.KeyReaches(ctx, target, name)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (c *call) typing(ctx context.Context, target tmux.Target, item, name string
 // unreached returns the fault for a key that tmux would not send as this key.
 func (c *call) unreached(ctx context.Context, name string) *reply.Fault {
 	why := "the program in the pane does not ask for it"
-	if v, err := c.tmux.Version(ctx); err == nil && !tmux.KeyModes.In(v) {
+	if v, err := c.Tmux.Version(ctx); err == nil && !tmux.KeyModes.In(v) {
 		why = fmt.Sprintf("tmux %s cannot tell whether the program asks for it", v)
 	}
 	f := reply.Faultf(reply.KindUnsupported, "nothing was typed: %s is an extended key, and %s", name, why)
@@ -354,7 +354,7 @@ func (in pasteTextIn) paste(ctx context.Context, c *call) (string, error) {
 
 // paste pastes a text into the call's pane, from a buffer of its own.
 func (c *call) paste(ctx context.Context, data []byte, bracket, enter bool) (tmux.PaneID, error) {
-	buffer := c.tmux.Buffer(newBufferName("paste"))
+	buffer := c.Tmux.Buffer(newBufferName("paste"))
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}
 	shows := string(data)
 	if enter {

@@ -110,8 +110,8 @@ func (c *call) job(ctx context.Context, id string) (*runner.Job, runPane, error)
 }
 
 func (c *call) jobPane(ctx context.Context, j *runner.Job) (runPane, error) {
-	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.DisplayMessage{Target: tmux.PaneID(j.Pane)})
-	gone := j.Socket == c.tmux.SocketPath() && runner.Gone(j.Server)
+	rows, err := tmux.List[runPane](ctx, c.Tmux, tmux.DisplayMessage{Target: tmux.PaneID(j.Pane)})
+	gone := j.Socket == c.Tmux.SocketPath() && runner.Gone(j.Server)
 	switch {
 	case gone && (err == nil && !j.On(rows[0].on(c)) || errors.Is(err, tmux.ErrNoServer)):
 		return runPane{}, reply.Faultf(reply.KindNotFound, "the tmux server of job %s has ended, and the job with it", j.ID()).
@@ -122,7 +122,7 @@ func (c *call) jobPane(ctx context.Context, j *runner.Job) (runPane, error) {
 	pane := rows[0]
 	switch {
 	case j.On(pane.on(c)):
-	case j.Socket == c.tmux.SocketPath():
+	case j.Socket == c.Tmux.SocketPath():
 		return pane, reply.Faultf(reply.KindRefused, "job %s runs on another tmux server, process %d, whose socket this one has taken", j.ID(), j.Server).
 			Suggest("the user can end that server, or look at the job's pane %s in a terminal that is attached to it", j.Pane)
 	default:

@@ -81,11 +81,11 @@ var globalScopes = map[tmux.OptionScope]tmux.OptionScope{
 func (c *call) find(ctx context.Context, p *place) (err error) {
 	plain := p.asked
 	if !plain.Zero() {
-		if plain, err = target.Resolve(ctx, c.tmux, c.tool.name, plain); err != nil {
+		if plain, err = target.Resolve(ctx, c.Tmux, c.tool.name, plain); err != nil {
 			return err
 		}
 	}
-	p.target, err = plain.TargetFor(c.here.Own())
+	p.target, err = plain.TargetFor(c.Here.Own())
 	return err
 }
 
@@ -103,7 +103,7 @@ func (p *place) do(ctx context.Context, c *call, add func(*tmux.Batch)) (*string
 		ids = tmux.Rows[target.IDs](&b, tmux.DisplayMessage{Target: p.target})
 	}
 	add(&b)
-	err := b.Do(ctx, c.tmux)
+	err := b.Do(ctx, c.Tmux)
 	if err != nil && !errors.Is(err, tmux.ErrNotFound) || !p.ofObject() {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (p *place) do(ctx context.Context, c *call, add func(*tmux.Batch)) (*string
 	case p.asked.Zero():
 		return nil, reply.Faultf(reply.KindNotFound, "the tmux server has no sessions").Suggest("create_session makes one")
 	}
-	return nil, target.Missing(ctx, c.tmux, p.asked)
+	return nil, target.Missing(ctx, c.Tmux, p.asked)
 }
 
 // optionValue is the text of an option, the items of an array option by index, or null if
@@ -179,7 +179,7 @@ var showOption = newTool(tool{
 		return info, err
 	}
 	var items *[]tmux.Option
-	id, err := p.do(ctx, c, func(b *tmux.Batch) { items = tmux.ReadOption(b, c.tmux.OptionsAt(p.scope, p.target), in.Option) })
+	id, err := p.do(ctx, c, func(b *tmux.Batch) { items = tmux.ReadOption(b, c.Tmux.OptionsAt(p.scope, p.target), in.Option) })
 	if err != nil {
 		return info, err
 	}
@@ -214,7 +214,7 @@ var setOption = newTool(tool{
 	if err := c.permitOption(ctx, p, in.Option, in.Value); err != nil {
 		return out, err
 	}
-	options := c.tmux.OptionsAt(p.scope, p.target)
+	options := c.Tmux.OptionsAt(p.scope, p.target)
 	var items *[]tmux.Option
 	var id *string
 	err = c.guard.Proceed(ctx, func(ctx context.Context) (err error) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -14,48 +15,48 @@ var listPanes = newTool(tool{
 	aim: target.Filter(target.Window),
 	desc: "See which terminals are open: list tmux panes with id, session:window.pane, size, position, running command, directory. All panes of the server, or of one " +
 		"session or window. No screen content: to find text use search_panes.",
-}, func(ctx context.Context, c *call, in listPanesIn) (reply.List[paneInfo], error) {
-	return answerList[paneInfo](ctx, c, in.narrowing, tmux.ListPanes{All: true, Filter: c.on.Within()}, "pane_id")
+}, func(ctx context.Context, c *call, in listPanesIn) (reply.List[rows.Pane], error) {
+	return rows.Answer[rows.Pane](ctx, c.Source, c.on, in.Narrowing, tmux.ListPanes{All: true, Filter: c.on.Within()}, "pane_id")
 })
 
 type listPanesIn struct {
 	target.SelectWindow
 	target.OnSocket
-	narrowing
+	rows.Narrowing
 }
 
 var getPaneInfo = newTool(tool{
 	name: "get_pane_info", title: "Get Pane Info", kind: reads, set: setPanes,
 	aim:  target.Filter(target.Pane),
 	desc: "Get one pane's metadata: process id, command, directory, size, position, modes. Defaults to the caller's pane. For the screen use snapshot_pane.",
-}, func(ctx context.Context, c *call, in target.OfPane) (*paneDetail, error) {
-	return find[paneDetail](ctx, c, c.on.Selection)
+}, func(ctx context.Context, c *call, in target.OfPane) (*rows.PaneDetail, error) {
+	return rows.Find[rows.PaneDetail](ctx, c.Source, c.on.Selection)
 })
 
 var findPaneByPosition = newTool(tool{
 	name: "find_pane_by_position", title: "Find Pane By Position", kind: reads, set: setPanes,
 	aim:  target.Filter(target.Window),
 	desc: "Find the pane in a corner of a window. In a window with one pane, that pane is in every corner.",
-}, func(ctx context.Context, c *call, in findPaneByPositionIn) (*paneInfo, error) {
+}, func(ctx context.Context, c *call, in findPaneByPositionIn) (*rows.Pane, error) {
 	s := c.on.Selection
 	list := tmux.ListPanes{All: true, Filter: s.WindowFilter()}
 	if s.Zero() {
-		target, err := s.TargetFor(c.here.Own())
+		target, err := s.TargetFor(c.Here.Own())
 		if err != nil {
 			return nil, err
 		}
 		list = tmux.ListPanes{Target: target}
 	}
-	rows, err := listRows[paneInfo](ctx, c, new(tmux.Batch), list)
-	if err == nil && len(rows) == 0 && !s.Zero() {
-		err = target.Missing(ctx, c.tmux, s)
+	listed, err := rows.List[rows.Pane](ctx, c.Source, new(tmux.Batch), list)
+	if err == nil && len(listed) == 0 && !s.Zero() {
+		err = target.Missing(ctx, c.Tmux, s)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var best *paneInfo
-	for i := range rows {
-		p := &rows[i]
+	var best *rows.Pane
+	for i := range listed {
+		p := &listed[i]
 		vertical, horizontal, _ := strings.Cut(in.Corner, "-")
 		touches := (vertical == "top" && p.PaneAtTop || vertical == "bottom" && p.PaneAtBottom) &&
 			(horizontal == "left" && p.PaneAtLeft || horizontal == "right" && p.PaneAtRight)

@@ -11,6 +11,7 @@ import (
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -22,7 +23,7 @@ var splitWindow = newTool(tool{
 	hint: "open a new pane or terminal, start a dev server",
 	desc: "Open a new pane (terminal) beside an existing one by splitting it, without moving the focus. Runs a shell, or the command given in shell, " +
 		"such as a dev server. Splits pane_id, else the active pane of the window, else the caller's pane.",
-}, func(ctx context.Context, c *call, in splitWindowIn) (*paneInfo, error) {
+}, func(ctx context.Context, c *call, in splitWindowIn) (*rows.Pane, error) {
 	cmd := tmux.SplitWindow{
 		Target: c.on.Target, Detached: true, Size: tmux.Size(in.Size),
 		Right:  in.Direction == "left" || in.Direction == "right",
@@ -34,11 +35,11 @@ var splitWindow = newTool(tool{
 	if cmd.Dir, cmd.Env, err = in.prepareBeside(ctx, c, cmd.Target, "pane_current_path"); err != nil {
 		return nil, err
 	}
-	rows, err := listRows[paneInfo](ctx, c, new(tmux.Batch), cmd)
+	listed, err := rows.List[rows.Pane](ctx, c.Source, new(tmux.Batch), cmd)
 	if err != nil {
 		return nil, err
 	}
-	return &rows[0], c.started(ctx, &rows[0], in.Shell)
+	return &listed[0], c.started(ctx, &listed[0], in.Shell)
 })
 
 type splitWindowIn struct {
@@ -77,7 +78,7 @@ var resizePane = newTool(tool{
 	name: "resize_pane", title: "Resize Pane", kind: changes, set: setPanes,
 	aim: target.Need(target.Pane), harm: guard.Disturbs,
 	desc: "Resize a pane in columns or rows, as far as the window allows, or zoom it: zoom=true fills the window with it, zoom=false restores the layout.",
-}, func(ctx context.Context, c *call, in resizePaneIn) (*paneInfo, error) {
+}, func(ctx context.Context, c *call, in resizePaneIn) (*rows.Pane, error) {
 	if in.Zoom != nil {
 		return c.zoom(ctx, *in.Zoom)
 	}
@@ -88,7 +89,7 @@ var resizePane = newTool(tool{
 	if in.Width != nil {
 		cmd.Width = tmux.Cells(*in.Width)
 	}
-	p, err := find[paneInfo](ctx, c, c.on.Selection, cmd)
+	p, err := rows.Find[rows.Pane](ctx, c.Source, c.on.Selection, cmd)
 	if err != nil || !reply.Value(p.PaneFloatingFlag) {
 		return p, err
 	}
@@ -104,7 +105,7 @@ var resizePane = newTool(tool{
 		return p, nil
 	}
 	cmd.Target = p.PaneID
-	return find[paneInfo](ctx, c, target.Selection{Pane: p.PaneID}, cmd)
+	return rows.Find[rows.Pane](ctx, c.Source, target.Selection{Pane: p.PaneID}, cmd)
 })
 
 type resizePaneIn struct {
@@ -126,14 +127,14 @@ func (in resizePaneIn) check(*call) error {
 }
 
 // zoom makes a pane fill its window, or makes sure that it does not.
-func (c *call) zoom(ctx context.Context, on bool) (*paneInfo, error) {
+func (c *call) zoom(ctx context.Context, on bool) (*rows.Pane, error) {
 	change := tmux.Unzooming
 	if on {
 		change = tmux.Zooming
 	}
-	p, err := find[paneInfo](ctx, c, c.on.Selection, change(c.on.Target)...)
+	p, err := rows.Find[rows.Pane](ctx, c.Source, c.on.Selection, change(c.on.Target)...)
 	if errors.Is(err, tmux.ErrUnmet) {
-		return find[paneInfo](ctx, c, c.on.Selection)
+		return rows.Find[rows.Pane](ctx, c.Source, c.on.Selection)
 	}
 	return p, err
 }
@@ -142,7 +143,7 @@ var selectPane = newTool(tool{
 	name: "select_pane", title: "Select Pane", kind: creates, set: setPanes,
 	aim: target.Need(target.Pane), harm: guard.Harmless,
 	desc: "Focus a pane: make it the active one of its window, by pane_id or by direction from the active pane. Rarely needed: tools take a pane_id.",
-}, func(ctx context.Context, c *call, in selectPaneIn) (*paneInfo, error) {
+}, func(ctx context.Context, c *call, in selectPaneIn) (*rows.Pane, error) {
 	s, target := c.on.Selection, c.on.Target
 	if s.Pane == "" && (in.Direction == "next" || in.Direction == "previous") {
 		return c.selectBeside(ctx, s, target, in.Direction == "next")
@@ -153,7 +154,7 @@ var selectPane = newTool(tool{
 		cmd.Left, cmd.Right = in.Direction == "left", in.Direction == "right"
 		cmd.Last = in.Direction == "last"
 	}
-	return find[paneInfo](ctx, c, s, cmd)
+	return rows.Find[rows.Pane](ctx, c.Source, s, cmd)
 })
 
 type selectPaneIn struct {
@@ -179,12 +180,12 @@ func (in selectPaneIn) Selected() target.Selection {
 
 // selectBeside makes the pane after, or before, the active pane of a window the active one.
 // tmux up to 3.3 counts "+" from a pane of another window, so the pane is determined here.
-func (c *call) selectBeside(ctx context.Context, s target.Selection, window tmux.Target, next bool) (*paneInfo, error) {
+func (c *call) selectBeside(ctx context.Context, s target.Selection, window tmux.Target, next bool) (*rows.Pane, error) {
 	type row struct {
 		ID     tmux.PaneID `tmux:"pane_id"`
 		Active bool        `tmux:"pane_active"`
 	}
-	panes, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{Target: window})
+	panes, err := tmux.List[row](ctx, c.Tmux, tmux.ListPanes{Target: window})
 	if err != nil {
 		return nil, err
 	}
@@ -194,15 +195,15 @@ func (c *call) selectBeside(ctx context.Context, s target.Selection, window tmux
 	} else {
 		at += len(panes) - 1
 	}
-	return find[paneInfo](ctx, c, s, tmux.SelectPane{Target: panes[at%len(panes)].ID})
+	return rows.Find[rows.Pane](ctx, c.Source, s, tmux.SelectPane{Target: panes[at%len(panes)].ID})
 }
 
 var swapPane = newTool(tool{
 	name: "swap_pane", title: "Swap Pane", kind: creates, set: setPanes,
 	aim: target.Need(target.Pane), harm: guard.Disturbs,
 	desc: "Swap the positions of two panes, also across windows. Moves the focus and ends zoom. Returns the source pane.",
-}, func(ctx context.Context, c *call, in swapPaneIn) (*paneInfo, error) {
-	return find[paneInfo](ctx, c, c.on.Selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
+}, func(ctx context.Context, c *call, in swapPaneIn) (*rows.Pane, error) {
+	return rows.Find[rows.Pane](ctx, c.Source, c.on.Selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
 })
 
 type swapPaneIn struct {
@@ -249,15 +250,15 @@ var respawnPane = newTool(tool{
 	hint: "restart a dead pane",
 	desc: "Restart the program of a pane in place, the same command or a new one, for a pane that is dead or hangs. kill=true hangs up a running " +
 		"program; otherwise the call fails if one is running.",
-}, func(ctx context.Context, c *call, in respawnPaneIn) (*paneInfo, error) {
+}, func(ctx context.Context, c *call, in respawnPaneIn) (*rows.Pane, error) {
 	cmd := tmux.RespawnPane{Target: c.on.Target, Kill: in.Kill, Command: shellCommand(in.Shell)}
 	var err error
 	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 		return nil, err
 	}
-	var p *paneInfo
+	var p *rows.Pane
 	err = c.closing(ctx, c.tool.aim.FilterFor(c.on.Selection), func() (err error) {
-		p, err = find[paneInfo](ctx, c, c.on.Selection, cmd)
+		p, err = rows.Find[rows.Pane](ctx, c.Source, c.on.Selection, cmd)
 		return err
 	})
 	if err == nil {
@@ -283,8 +284,8 @@ var setPaneTitle = newTool(tool{
 	name: "set_pane_title", title: "Set Pane Title", kind: changes, set: setPanes,
 	aim: target.Need(target.Pane), harm: guard.Harmless,
 	desc: "Set the title of a pane. The program in the pane can change it again.",
-}, func(ctx context.Context, c *call, in setPaneTitleIn) (*paneInfo, error) {
-	return find[paneInfo](ctx, c, c.on.Selection, tmux.SelectPane{Target: c.on.Target, Title: &in.Title})
+}, func(ctx context.Context, c *call, in setPaneTitleIn) (*rows.Pane, error) {
+	return rows.Find[rows.Pane](ctx, c.Source, c.on.Selection, tmux.SelectPane{Target: c.on.Target, Title: &in.Title})
 })
 
 type setPaneTitleIn struct {

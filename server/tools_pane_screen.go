@@ -11,6 +11,7 @@ import (
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -32,7 +33,7 @@ func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Comm
 	for _, cmd := range cmds {
 		tmux.Add(&b, cmd)
 	}
-	err := b.Do(ctx, c.tmux)
+	err := b.Do(ctx, c.Tmux)
 	return *id, err
 }
 
@@ -112,13 +113,13 @@ var enterCopyMode = newTool(tool{
 	aim: target.Need(target.Pane), harm: guard.Disturbs,
 	desc: "Put a pane into copy mode, scrolled up, to show its scrollback to a user. Keys go to the mode until exit_copy_mode. To read scrollback " +
 		"yourself use capture_pane.",
-}, func(ctx context.Context, c *call, in enterCopyModeIn) (*paneInfo, error) {
+}, func(ctx context.Context, c *call, in enterCopyModeIn) (*rows.Pane, error) {
 	target := c.on.Target
 	cmds := []tmux.Command{tmux.CopyMode{Target: target}}
 	if in.ScrollUp > 0 {
 		cmds = append(cmds, tmux.SendKeys{Target: target, Command: true, Repeat: in.ScrollUp, Keys: []string{"scroll-up"}})
 	}
-	return find[paneInfo](ctx, c, c.on.Selection, cmds...)
+	return rows.Find[rows.Pane](ctx, c.Source, c.on.Selection, cmds...)
 })
 
 type enterCopyModeIn struct {
@@ -131,6 +132,6 @@ var exitCopyMode = newTool(tool{
 	name: "exit_copy_mode", title: "Exit Copy Mode", kind: changes, set: setPanes,
 	aim: target.Need(target.Pane), harm: guard.Disturbs,
 	desc: "Leave copy mode, or any other mode, so that the pane takes keys again. No-op if the pane is in no mode.",
-}, func(ctx context.Context, c *call, in target.OfPane) (*paneInfo, error) {
-	return find[paneInfo](ctx, c, c.on.Selection, tmux.CopyMode{Target: c.on.Target, Cancel: true})
+}, func(ctx context.Context, c *call, in target.OfPane) (*rows.Pane, error) {
+	return rows.Find[rows.Pane](ctx, c.Source, c.on.Selection, tmux.CopyMode{Target: c.on.Target, Cancel: true})
 })

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 )
@@ -36,10 +37,10 @@ var listPrompts = newTool(tool{
 		}
 		infos = append(infos, info)
 	}
-	return page(infos, in.paging), nil
+	return rows.Page(infos, in.Paging), nil
 })
 
-type listPromptsIn struct{ paging }
+type listPromptsIn struct{ rows.Paging }
 
 var getPrompt = newTool(tool{
 	name: "get_prompt", title: "Get Prompt", kind: reads, set: setPrompts,

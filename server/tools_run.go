@@ -36,7 +36,7 @@ var runCommand = newTool(tool{
 	if err != nil {
 		return nil, err
 	}
-	if process, err := caller.ProcessOf(ctx, c.tmux); err != nil {
+	if process, err := caller.ProcessOf(ctx, c.Tmux); err != nil {
 		return nil, err
 	} else if !process.Here {
 		return nil, reply.Faultf(reply.KindRefused, "what runs in the pane cannot be seen from here: this tmux server's processes have other numbers, as in another container").
@@ -103,7 +103,7 @@ type runPane struct {
 func (c *call) programsOf(ctx context.Context, cmd tmux.Lister) ([]runPane, error) {
 	var b tmux.Batch
 	rows := tmux.Rows[runPane](&b, cmd, "pid", "start_time", "pane_id", "pane_dead", "pane_pid")
-	err := b.Do(ctx, c.tmux)
+	err := b.Do(ctx, c.Tmux)
 	return *rows, err
 }
 
@@ -112,7 +112,7 @@ func (c *call) lookAt(ctx context.Context, on target.Object) (runPane, error) {
 	var b tmux.Batch
 	rows := tmux.Rows[runPane](&b, tmux.DisplayMessage{Target: on.Target})
 	screen := tmux.Add(&b, tmux.CapturePane{Target: on.Target, Print: true})
-	if err := b.Do(ctx, c.tmux); err != nil {
+	if err := b.Do(ctx, c.Tmux); err != nil {
 		return runPane{}, err
 	}
 	pane := (*rows)[0]
@@ -180,7 +180,7 @@ func (r *execution) place() runner.Place {
 
 // on returns where commands in this pane run.
 func (p runPane) on(c *call) runner.Place {
-	return runner.Place{Socket: c.tmux.SocketPath(), Server: p.Server, Started: p.Started.Unix()}
+	return runner.Place{Socket: c.Tmux.SocketPath(), Server: p.Server, Started: p.Started.Unix()}
 }
 
 const (
@@ -287,7 +287,7 @@ func (r *execution) known() bool {
 // typing returns the commands that type bytes into exactly this pane. They use a buffer,
 // because keys would go to all panes of a synchronized window.
 func (r *execution) typing(ctx context.Context, target tmux.Target, text string) ([]tmux.Command, error) {
-	buffer := r.tmux.Buffer(newBufferName("run"))
+	buffer := r.Tmux.Buffer(newBufferName("run"))
 	paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{})
 	paste.Delete = true
 	return []tmux.Command{tmux.SetBuffer{Buffer: buffer.Name, Data: &text}, paste}, err
@@ -427,12 +427,12 @@ func (r *execution) unpipe(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	if r.marked && r.tmux.Pane(r.pane.ID).ClosePipe(ctx) == nil {
+	if r.marked && r.Tmux.Pane(r.pane.ID).ClosePipe(ctx) == nil {
 		return
 	}
 	r.cmd.EndRecording(cleanupTime)
 	for range 2 {
-		_, _ = r.tmux.Do(ctx, tmux.DisplayMessage{Target: r.pane.ID})
+		_, _ = r.Tmux.Do(ctx, tmux.DisplayMessage{Target: r.pane.ID})
 	}
 }
 
@@ -564,7 +564,7 @@ func (r *execution) readOff(ctx context.Context) {
 	running := r.result.ExitStatus == nil
 	// The shell may be ahead of tmux.
 	for deadline := time.Now().Add(r.s.markWait); ; {
-		out, err := r.tmux.Do(ctx, tmux.CapturePane{Target: r.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
+		out, err := r.Tmux.Do(ctx, tmux.CapturePane{Target: r.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
 		if err != nil {
 			r.missed = true
 			return

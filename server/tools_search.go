@@ -12,6 +12,7 @@ import (
 
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -67,7 +68,7 @@ var searchPanes = newTool(tool{
 	}
 	for i := range res.Matches {
 		p := &res.Matches[i]
-		res.Truncated, p.IsCaller = res.Truncated || p.cut, c.here.Is(p.PaneID)
+		res.Truncated, p.IsCaller = res.Truncated || p.cut, c.Here.Is(p.PaneID)
 	}
 	res.Jobs = []jobMatch{}
 	if in.Jobs {
@@ -119,7 +120,7 @@ const scrolledRows = 10_000
 // paneMatch is a pane with matching lines.
 type paneMatch struct {
 	PaneID tmux.PaneID `json:"pane_id" tmux:"pane_id"`
-	paneEdges
+	rows.Edges
 	PaneCurrentCommand *string        `json:"pane_current_command" tmux:"pane_current_command"`
 	PaneCurrentPath    *string        `json:"pane_current_path" tmux:"pane_current_path"`
 	WindowID           tmux.WindowID  `json:"window_id" tmux:"window_id"`
@@ -186,20 +187,20 @@ func (c *call) candidates(ctx context.Context) ([]paneMatch, error) {
 	var b tmux.Batch
 	rows := tmux.Rows[paneMatch](&b, tmux.ListPanes{All: true, Filter: s.Within()},
 		"pane_id", "window_id", "session_id", "history_size", "pane_height", "pane_width")
-	if err := target.NoneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+	if err := target.NoneIsEmpty(b.Do(ctx, c.Tmux)); err != nil {
 		return nil, err
 	}
 	if !s.Zero() && len(*rows) == 0 {
-		return nil, target.Missing(ctx, c.tmux, s)
+		return nil, target.Missing(ctx, c.Tmux, s)
 	}
-	return uniqueBy(*rows, func(p paneMatch) tmux.PaneID { return p.PaneID }), nil
+	return target.UniqueBy(*rows, func(p paneMatch) tmux.PaneID { return p.PaneID }), nil
 }
 
 // search captures panes and finds the lines that match. With rows it completes what is known
 // of each pane and, since a line may be several rows, captures it both joined and unjoined;
 // otherwise the rows are wrong.
 func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, m *match.Matcher, rows bool) (found []paneMatch, err error) {
-	exact, err := c.tmux.Supports(ctx, tmux.UsedCells)
+	exact, err := c.Tmux.Supports(ctx, tmux.UsedCells)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +218,7 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 	}
 	for len(panes) > 0 {
 		if p := panes[0]; p.cells(in.rows(p)) > mostCells {
-			p, joined, last, err := searchedLong(ctx, c.tmux, p, in, exact, rows)
+			p, joined, last, err := searchedLong(ctx, c.Tmux, p, in, exact, rows)
 			if err == nil {
 				err = take(p, joined, last)
 			}
@@ -250,7 +251,7 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 			}
 			now = append(now, row)
 		}
-		done, err := doneOf(last, b.Do(ctx, c.tmux))
+		done, err := doneOf(last, b.Do(ctx, c.Tmux))
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/lost"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -21,39 +22,30 @@ var listSessions = newTool(tool{
 	aim: target.Nowhere,
 	desc: "List tmux sessions: id, name, number of windows and attached clients, active pane. Start here to see what is running; list_panes shows the " +
 		"terminals in them.",
-}, func(ctx context.Context, c *call, in listSessionsIn) (reply.List[sessionInfo], error) {
-	return answerList[sessionInfo](ctx, c, narrowing{Filters: in.Filters, paging: in.paging}, tmux.ListSessions{})
+}, func(ctx context.Context, c *call, in listSessionsIn) (reply.List[rows.Session], error) {
+	return rows.Answer[rows.Session](ctx, c.Source, c.on, rows.Narrowing{Filters: in.Filters, Paging: in.Paging}, tmux.ListSessions{})
 })
 
 type listSessionsIn struct {
 	target.OnSocket
-	Filters filters `json:"filters,omitempty" desc:"property or property__operator to value"`
-	paging
+	Filters rows.Filters `json:"filters,omitempty" desc:"property or property__operator to value"`
+	rows.Paging
 }
 
 var getSessionInfo = newTool(tool{
 	name: "get_session_info", title: "Get tmux Session Info", kind: reads, set: setSessions,
 	aim:  target.Filter(target.Session),
 	desc: "Get one session's metadata: windows, attached clients, alerts, active pane. Defaults to the caller's session. For several use list_sessions.",
-}, func(ctx context.Context, c *call, in target.OfSession) (*sessionDetail, error) {
-	return find[sessionDetail](ctx, c, c.on.Selection)
+}, func(ctx context.Context, c *call, in target.OfSession) (*rows.SessionDetail, error) {
+	return rows.Find[rows.SessionDetail](ctx, c.Source, c.on.Selection)
 })
-
-// serverInfo is what the tools return for a tmux server.
-type serverInfo struct {
-	IsAlive      bool    `json:"is_alive"`
-	SocketName   *string `json:"socket_name"`
-	SocketPath   string  `json:"socket_path"`
-	SessionCount int     `json:"session_count"`
-	Version      *string `json:"version"`
-}
 
 var getServerInfo = newTool(tool{
 	name: "get_server_info", title: "Get tmux Server Info", kind: reads, set: setSessions,
 	aim:  target.Nowhere,
 	desc: "Get one tmux server's version, socket path and number of sessions, and whether it is running. Not an error if no server is running.",
-}, func(ctx context.Context, c *call, in target.OnSocket) (serverInfo, error) {
-	info, err := infoOf(ctx, c.tmux)
+}, func(ctx context.Context, c *call, in target.OnSocket) (rows.Server, error) {
+	info, err := infoOf(ctx, c.Tmux)
 	if err == nil && !info.IsAlive {
 		if text, hint := lost.Server(info.SocketPath); text != "" {
 			c.besides.Note("%s: %s", text, hint)
@@ -62,8 +54,8 @@ var getServerInfo = newTool(tool{
 	return info, err
 })
 
-func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
-	info := serverInfo{SocketPath: srv.SocketPath()}
+func infoOf(ctx context.Context, srv *tmux.Server) (rows.Server, error) {
+	info := rows.Server{SocketPath: srv.SocketPath()}
 	// A socket has a name only if it is in the directory that -L uses.
 	if name, ok := tmux.SocketName(srv.SocketPath()); ok {
 		info.SocketName = &name
@@ -86,19 +78,19 @@ var listServers = newTool(tool{
 	name: "list_servers", title: "List tmux Servers", kind: reads, set: setSessions,
 	aim:  target.Nowhere,
 	desc: "Find running tmux servers (sockets) of this user, when there may be more than the configured one. Use a socket_name it returns in other tools.",
-}, func(ctx context.Context, c *call, in listServersIn) (l reply.List[serverInfo], err error) {
+}, func(ctx context.Context, c *call, in listServersIn) (l reply.List[rows.Server], err error) {
 	servers, err := c.s.servers(in.ExtraSocketPaths)
 	if err != nil {
 		return l, err
 	}
-	infos := make([]serverInfo, len(servers))
+	infos := make([]rows.Server, len(servers))
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
 	for i, srv := range servers {
 		wg.Go(func() { infos[i], errs[i] = infoOf(ctx, srv) })
 	}
 	wg.Wait()
-	found := []serverInfo{}
+	found := []rows.Server{}
 	for i, info := range infos {
 		if errors.Is(errs[i], tmux.ErrUntrusted) || errors.Is(errs[i], tmux.ErrExhausted) || errors.Is(errs[i], tmux.ErrVersionMismatch) {
 			return l, errs[i]
@@ -108,12 +100,12 @@ var listServers = newTool(tool{
 			found = append(found, info)
 		}
 	}
-	return page(found, in.paging), ctx.Err()
+	return rows.Page(found, in.Paging), ctx.Err()
 })
 
 type listServersIn struct {
 	ExtraSocketPaths []string `json:"extra_socket_paths,omitempty" desc:"sockets outside tmux's own directory"`
-	paging
+	rows.Paging
 }
 
 // servers returns handles on the sockets in tmux's directory, in order of their names,
@@ -162,58 +154,31 @@ func (s *Server) servers(extra []string) ([]*tmux.Server, error) {
 	return servers, nil
 }
 
-// clientInfo is what list_clients returns for a terminal attached to tmux.
-type clientInfo struct {
-	ClientName         string          `json:"client_name" tmux:"client_name"`
-	ClientTTY          *string         `json:"client_tty" tmux:"client_tty"`
-	ClientPID          int             `json:"client_pid" tmux:"client_pid"`
-	ClientUser         *string         `json:"client_user" tmux:"client_user,since=3.3"`
-	ClientTermname     *string         `json:"client_termname" tmux:"client_termname"`
-	ClientTermtype     *string         `json:"client_termtype" tmux:"client_termtype"`
-	ClientTermfeatures []string        `json:"client_termfeatures" tmux:"client_termfeatures,sep=comma"`
-	ClientTheme        *string         `json:"client_theme" tmux:"client_theme,since=3.6"`
-	ClientWidth        *int            `json:"client_width" tmux:"client_width"`
-	ClientHeight       *int            `json:"client_height" tmux:"client_height"`
-	ClientFlags        []string        `json:"client_flags" tmux:"client_flags,sep=comma"`
-	ClientControlMode  bool            `json:"client_control_mode" tmux:"client_control_mode"`
-	ClientReadonly     bool            `json:"client_readonly" tmux:"client_readonly"`
-	ClientPrefix       bool            `json:"client_prefix" tmux:"client_prefix"`
-	ClientUTF8         bool            `json:"client_utf8" tmux:"client_utf8"`
-	ClientKeyTable     *string         `json:"client_key_table" tmux:"client_key_table"`
-	ClientCreated      time.Time       `json:"client_created" tmux:"client_created"`
-	ClientActivity     time.Time       `json:"client_activity" tmux:"client_activity"`
-	ClientSession      *string         `json:"client_session" tmux:"client_session"`
-	ClientLastSession  *string         `json:"client_last_session" tmux:"client_last_session"`
-	SessionID          *tmux.SessionID `json:"session_id" tmux:"session_id"`
-	WindowID           *tmux.WindowID  `json:"window_id" tmux:"window_id"`
-	PaneID             *tmux.PaneID    `json:"pane_id" tmux:"pane_id"`
-}
-
 var listClients = newTool(tool{
 	name: "list_clients", title: "List tmux Clients", kind: reads, set: setSessions,
 	aim:  target.Filter(target.Session),
 	hint: "is a user watching",
 	desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Use it to find out whether a user is watching a pane.",
-}, func(ctx context.Context, c *call, in listInSession) (l reply.List[clientInfo], err error) {
-	only, err := tokensFor[clientInfo](c, in.narrowing, "client_name", "client_session", "session_id")
+}, func(ctx context.Context, c *call, in rows.ListInSession) (l reply.List[rows.Client], err error) {
+	only, err := rows.TokensFor[rows.Client](c.Form, in.Narrowing, "client_name", "client_session", "session_id")
 	if err != nil {
 		return l, err
 	}
 	var b tmux.Batch
-	clients := tmux.Rows[clientInfo](&b, tmux.ListClients{}, only...)
-	if err := target.NoneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+	clients := tmux.Rows[rows.Client](&b, tmux.ListClients{}, only...)
+	if err := target.NoneIsEmpty(b.Do(ctx, c.Tmux)); err != nil {
 		return l, err
 	}
-	rows := *clients
+	listed := *clients
 	if s := c.on.Selection; !s.Zero() {
-		rows = slices.DeleteFunc(rows, func(r clientInfo) bool {
+		listed = slices.DeleteFunc(listed, func(r rows.Client) bool {
 			return s.Session != "" && reply.Value(r.SessionID) != s.Session || s.Session == "" && reply.ValueOr(r.ClientSession, "") != s.Name
 		})
-		if len(rows) == 0 {
-			if _, err := find[sessionInfo](ctx, c, s); err != nil {
+		if len(listed) == 0 {
+			if _, err := rows.Find[rows.Session](ctx, c.Source, s); err != nil {
 				return l, err
 			}
 		}
 	}
-	return narrow(rows, in.narrowing, func(rows []clientInfo) []clientInfo { return rows })
+	return rows.Narrow(listed, in.Narrowing, func(listed []rows.Client) []rows.Client { return listed })
 })

@@ -10,6 +10,7 @@ import (
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -31,23 +32,23 @@ var createSession = newTool(tool{
 	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 		return nil, err
 	}
-	var rows []sessionInfo
+	var listed []rows.Session
 	err = c.untilServerEnds(ctx, func() (err error) {
-		rows, err = listRows[sessionInfo](ctx, c, new(tmux.Batch), cmd)
+		listed, err = rows.List[rows.Session](ctx, c.Source, new(tmux.Batch), cmd)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) == 0 {
+	if len(listed) == 0 {
 		return nil, reply.Faultf(reply.KindTmux, "tmux made no session").Suggest("its configuration may end the server: start it by hand with tmux new-session to see what it says")
 	}
-	s := &createdSession{sessionInfo: rows[0]}
+	s := &createdSession{Session: listed[0]}
 	if err := c.resizeFirst(ctx, s.SessionID, in.X, in.Y); err != nil {
 		return nil, err
 	}
 	if s.ActivePaneID != nil {
-		pane := paneInfo{PaneID: *s.ActivePaneID}
+		pane := rows.Pane{PaneID: *s.ActivePaneID}
 		err = c.started(ctx, &pane, "")
 		s.ActiveWindowID = pane.WindowID
 	}
@@ -57,7 +58,7 @@ var createSession = newTool(tool{
 // untilServerEnds creates a session. A tmux server that has just lost its last one may
 // still be exiting, and take the command with it; then it is tried again.
 func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
-	if f := reply.LostFault(c.tmux.SocketPath()); f != nil {
+	if f := reply.LostFault(c.Tmux.SocketPath()); f != nil {
 		return f
 	}
 	err := create()
@@ -73,10 +74,10 @@ func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
 // resizeFirst gives the only window of a new session the size that was asked for, where
 // tmux does not: see [tmux.SessionSizes].
 func (c *call) resizeFirst(ctx context.Context, made tmux.SessionID, width, height int) error {
-	if has, err := c.tmux.Supports(ctx, tmux.SessionSizes); has || err != nil || width == 0 && height == 0 {
+	if has, err := c.Tmux.Supports(ctx, tmux.SessionSizes); has || err != nil || width == 0 && height == 0 {
 		return err
 	}
-	_, err := c.tmux.Do(ctx, resizing(tmux.TargetSpec(string(made)+":"), width, height)...)
+	_, err := c.Tmux.Do(ctx, resizing(tmux.TargetSpec(string(made)+":"), width, height)...)
 	return err
 }
 
@@ -91,7 +92,7 @@ func resizing(target tmux.Target, width, height int) []tmux.Command {
 
 // createdSession is what create_session returns.
 type createdSession struct {
-	sessionInfo
+	rows.Session
 	ActiveWindowID tmux.WindowID `json:"active_window_id"`
 }
 
@@ -116,13 +117,13 @@ var renameSession = newTool(tool{
 	name: "rename_session", title: "Rename tmux Session", kind: changes, set: setSessions,
 	aim: target.Need(target.Session), harm: guard.Harmless,
 	desc: "Rename a tmux session.",
-}, func(ctx context.Context, c *call, in renameSessionIn) (*sessionInfo, error) {
+}, func(ctx context.Context, c *call, in renameSessionIn) (*rows.Session, error) {
 	// tmux may store a different spelling of the name, so the row is found by id.
 	var b tmux.Batch
-	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.Within()})
+	before := tmux.Rows[rows.Session](&b, tmux.ListSessions{Filter: c.on.Within()})
 	tmux.Add(&b, tmux.RenameSession{Target: c.on.Target, Name: in.NewName})
-	after := tmux.Rows[sessionInfo](&b, tmux.ListSessions{})
-	if err := b.Do(ctx, c.tmux); err != nil {
+	after := tmux.Rows[rows.Session](&b, tmux.ListSessions{})
+	if err := b.Do(ctx, c.Tmux); err != nil {
 		return nil, err
 	}
 	for i, row := range *after {
@@ -130,7 +131,7 @@ var renameSession = newTool(tool{
 			return &(*after)[i], nil
 		}
 	}
-	return nil, target.Missing(ctx, c.tmux, c.on.Selection)
+	return nil, target.Missing(ctx, c.Tmux, c.on.Selection)
 })
 
 type renameSessionIn struct {
@@ -147,9 +148,9 @@ var killSession = newTool(tool{
 	desc: "Kill a tmux session: close its windows and hang up the programs in them. Windows linked into other sessions survive.",
 }, func(ctx context.Context, c *call, in target.OfSession) (t reply.Text, err error) {
 	var b tmux.Batch
-	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.Within()})
+	before := tmux.Rows[rows.Session](&b, tmux.ListSessions{Filter: c.on.Within()})
 	tmux.Add(&b, tmux.KillSession{Target: c.on.Target})
-	if err := c.closing(ctx, c.tool.aim.FilterFor(c.on.Selection), func() error { return b.Do(ctx, c.tmux) }); err != nil {
+	if err := c.closing(ctx, c.tool.aim.FilterFor(c.on.Selection), func() error { return b.Do(ctx, c.Tmux) }); err != nil {
 		return t, err
 	}
 	for _, row := range *before {
@@ -163,16 +164,16 @@ var killServer = newTool(tool{
 	aim: target.WholeServer, harm: guard.Ends,
 	desc: "Kill the tmux server with all its sessions and hang up the programs in them. Not an error if no server is running.",
 }, func(ctx context.Context, c *call, in target.OnSocket) (t reply.Text, err error) {
-	if _, err := c.tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {
-		if f := reply.LostFault(c.tmux.SocketPath()); f != nil {
+	if _, err := c.Tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {
+		if f := reply.LostFault(c.Tmux.SocketPath()); f != nil {
 			return t, f
 		}
-		t.Result = "No tmux server ran on " + c.tmux.SocketPath()
+		t.Result = "No tmux server ran on " + c.Tmux.SocketPath()
 		return t, nil
 	}
-	if err := c.closing(ctx, "", func() error { return c.tmux.Kill(ctx) }); err != nil {
+	if err := c.closing(ctx, "", func() error { return c.Tmux.Kill(ctx) }); err != nil {
 		return t, err
 	}
-	t.Result = "Server killed: " + c.tmux.SocketPath()
+	t.Result = "Server killed: " + c.Tmux.SocketPath()
 	return t, nil
 })

@@ -95,7 +95,7 @@ const maxAwaited = 200
 // which returns the panes to wait for.
 func (in waitForTextIn) which(ctx context.Context, c *call) ([]tmux.PaneID, error) {
 	if len(in.Panes) == 0 {
-		id, err := target.PaneID(ctx, c.tmux, c.on)
+		id, err := target.PaneID(ctx, c.Tmux, c.on)
 		return []tmux.PaneID{id}, err
 	}
 	return c.panesNamed(ctx, "panes", in.Panes)
@@ -104,7 +104,7 @@ func (in waitForTextIn) which(ctx context.Context, c *call) ([]tmux.PaneID, erro
 // panesNamed returns the panes that an argument names: by pane id, by the id or name of a
 // session for all its panes, or all.
 func (c *call) panesNamed(ctx context.Context, argument string, names []string) ([]tmux.PaneID, error) {
-	rows, err := tmux.List[target.IDs](ctx, c.tmux, tmux.ListPanes{All: true})
+	rows, err := tmux.List[target.IDs](ctx, c.Tmux, tmux.ListPanes{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 	case "screen":
 		return func(tmux.PaneID) begin { return begin{screen: true} }, nil
 	case "":
-		return func(id tmux.PaneID) begin { return begin{bookmark: c.s.places.of(c.tmux, id)} }, nil
+		return func(id tmux.PaneID) begin { return begin{bookmark: c.s.places.of(c.Tmux, id)} }, nil
 	}
 	at, err := c.cursorOf(in.Since)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -19,15 +20,15 @@ var createWindow = newTool(tool{
 	hint: "open a new tab",
 	desc: "Open a new window (tab) in a tmux session, in the background unless attach is true, with a shell or the command given in shell. " +
 		"To add a terminal beside an existing one use split_window.",
-}, func(ctx context.Context, c *call, in createWindowIn) (*windowInfo, error) {
+}, func(ctx context.Context, c *call, in createWindowIn) (*rows.Window, error) {
 	cmd := tmux.NewWindow{
 		Detached: !in.Attach, Name: in.WindowName, After: in.Direction == "after", Before: in.Direction == "before",
 		Command: shellCommand(in.Shell),
 	}
 	if !c.on.Zero() {
 		cmd.Target = c.on.Target
-	} else if c.here.Own() != "" {
-		own, err := find[sessionInfo](ctx, c, target.Selection{})
+	} else if c.Here.Own() != "" {
+		own, err := rows.Find[rows.Session](ctx, c.Source, target.Selection{})
 		if err != nil {
 			return nil, err
 		}
@@ -37,13 +38,13 @@ var createWindow = newTool(tool{
 	if cmd.Dir, cmd.Env, err = in.prepareBeside(ctx, c, cmd.Target, "session_path"); err != nil {
 		return nil, err
 	}
-	rows, err := listRows[windowInfo](ctx, c, new(tmux.Batch), cmd)
+	listed, err := rows.List[rows.Window](ctx, c.Source, new(tmux.Batch), cmd)
 	if err != nil {
 		return nil, err
 	}
-	w := &rows[0]
+	w := &listed[0]
 	if w.ActivePaneID != nil {
-		err = c.started(ctx, &paneInfo{PaneID: *w.ActivePaneID}, in.Shell)
+		err = c.started(ctx, &rows.Pane{PaneID: *w.ActivePaneID}, in.Shell)
 	}
 	return w, err
 })
@@ -63,9 +64,9 @@ var selectWindow = newTool(tool{
 	aim: target.Need(target.Window), harm: guard.Harmless,
 	desc: "Switch a session to a window (tab): by window_id, by window_index, or to the next, previous or last one. Changes what attached users see; " +
 		"other tools work on any window without it.",
-}, func(ctx context.Context, c *call, in selectWindowIn) (*windowInfo, error) {
+}, func(ctx context.Context, c *call, in selectWindowIn) (*rows.Window, error) {
 	s := c.on.Selection
-	target, err := s.Linked(c.here.Own())
+	target, err := s.Linked(c.Here.Own())
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +78,8 @@ var selectWindow = newTool(tool{
 	}
 	// The current window of the target's session: a session that shares the window may
 	// have another current one.
-	rows, err := listRows[windowInfo](ctx, c, batchOf(cmd), tmux.ListWindows{Target: target, Filter: "#{window_active}"})
-	return firstOf(ctx, c, s, rows, err)
+	listed, err := rows.List[rows.Window](ctx, c.Source, rows.BatchOf(cmd), tmux.ListWindows{Target: target, Filter: "#{window_active}"})
+	return rows.FirstOf(ctx, c.Source, s, listed, err)
 })
 
 type selectWindowIn struct {
@@ -98,8 +99,8 @@ var renameWindow = newTool(tool{
 	name: "rename_window", title: "Rename tmux Window", kind: changes, set: setWindows,
 	aim: target.Need(target.Window), harm: guard.Harmless,
 	desc: "Rename a tmux window. Turns automatic renaming off for it.",
-}, func(ctx context.Context, c *call, in renameWindowIn) (*windowInfo, error) {
-	return find[windowInfo](ctx, c, c.on.Selection, tmux.RenameWindow{Target: c.on.Target, Name: in.NewName})
+}, func(ctx context.Context, c *call, in renameWindowIn) (*rows.Window, error) {
+	return rows.Find[rows.Window](ctx, c.Source, c.on.Selection, tmux.RenameWindow{Target: c.on.Target, Name: in.NewName})
 })
 
 type renameWindowIn struct {
@@ -133,22 +134,22 @@ var selectLayout = newTool(tool{
 	desc: "Arrange the panes of a window evenly, in a grid or around a main pane. Names: even-horizontal, even-vertical, main-horizontal, " +
 		"main-vertical, tiled, main-horizontal-mirrored, main-vertical-mirrored (the last two from tmux 3.5), or a layout string with as many panes " +
 		"as the window has.",
-}, func(ctx context.Context, c *call, in selectLayoutIn) (*windowInfo, error) {
+}, func(ctx context.Context, c *call, in selectLayoutIn) (*rows.Window, error) {
 	cmd := tmux.SelectLayout{Target: c.on.Target, Layout: tmux.Layout(in.Layout)}
 	if in.MainSize != "" {
-		return find[windowInfo](ctx, c, c.on.Selection, setMainSize(c.on.Target, in.Layout, in.MainSize), cmd)
+		return rows.Find[rows.Window](ctx, c.Source, c.on.Selection, setMainSize(c.on.Target, in.Layout, in.MainSize), cmd)
 	}
 	panes, err := panesOfLayout(in.Layout)
 	if err != nil {
 		return nil, err
 	}
 	if panes == 0 {
-		return find[windowInfo](ctx, c, c.on.Selection, cmd)
+		return rows.Find[rows.Window](ctx, c.Source, c.on.Selection, cmd)
 	}
 	// tmux drops surplus panes of a layout, so it is only given one that fits.
-	w, err := find[windowInfo](ctx, c, c.on.Selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
+	w, err := rows.Find[rows.Window](ctx, c.Source, c.on.Selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
 	if errors.Is(err, tmux.ErrUnmet) {
-		if w, err = find[windowInfo](ctx, c, c.on.Selection); err == nil {
+		if w, err = rows.Find[rows.Window](ctx, c.Source, c.on.Selection); err == nil {
 			err = reply.Argument("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
 		}
 	}
@@ -208,8 +209,8 @@ var resizeWindow = newTool(tool{
 	name: "resize_window", title: "Resize tmux Window", kind: changes, set: setWindows,
 	aim: target.Need(target.Window), harm: guard.Disturbs,
 	desc: "Set the size of a window in columns and rows, even if nobody is attached. The window keeps that size. To resize one pane use resize_pane.",
-}, func(ctx context.Context, c *call, in resizeWindowIn) (*windowInfo, error) {
-	return find[windowInfo](ctx, c, c.on.Selection, tmux.ResizeWindow{Target: c.on.Target, Width: in.Width, Height: in.Height})
+}, func(ctx context.Context, c *call, in resizeWindowIn) (*rows.Window, error) {
+	return rows.Find[rows.Window](ctx, c.Source, c.on.Selection, tmux.ResizeWindow{Target: c.on.Target, Width: in.Width, Height: in.Height})
 })
 
 type resizeWindowIn struct {
@@ -231,18 +232,18 @@ var moveWindow = newTool(tool{
 	aim: target.Need(target.Window), harm: guard.Disturbs,
 	desc: "Move a window to another index or to another session, where it becomes the current window. Programs keep running. Moving a session's last " +
 		"window ends that session, which needs the tier destructive.",
-}, func(ctx context.Context, c *call, in moveWindowIn) (*windowInfo, error) {
+}, func(ctx context.Context, c *call, in moveWindowIn) (*rows.Window, error) {
 	s := c.on.Selection
 	var to target.Selection
 	var err error
 	if d := in.DestinationSession; tmux.SessionID(d).Valid() {
 		to.Session = tmux.SessionID(d)
 	} else if d != "" {
-		if to, err = target.Resolve(ctx, c.tmux, c.tool.name, target.Selection{Name: d}); err != nil {
+		if to, err = target.Resolve(ctx, c.Tmux, c.tool.name, target.Selection{Name: d}); err != nil {
 			return nil, err
 		}
 	}
-	source, err := s.Linked(c.here.Own())
+	source, err := s.Linked(c.Here.Own())
 	if err != nil {
 		return nil, err
 	}
@@ -255,26 +256,26 @@ var moveWindow = newTool(tool{
 
 // move moves the selected window and returns its new place. If to names no session, the
 // window stays in its own.
-func (c *call) move(ctx context.Context, s target.Selection, source tmux.Target, to target.Selection) (*windowInfo, error) {
+func (c *call) move(ctx context.Context, s target.Selection, source tmux.Target, to target.Selection) (*rows.Window, error) {
 	if to.Session == "" && to.Name == "" {
 		// Only tmux knows which session that is.
-		own, err := tmux.List[target.IDs](ctx, c.tmux, tmux.DisplayMessage{Target: source})
+		own, err := tmux.List[target.IDs](ctx, c.Tmux, tmux.DisplayMessage{Target: source})
 		if err != nil {
 			return nil, err
 		}
 		if own[0].Window == "" {
-			return nil, target.Missing(ctx, c.tmux, s)
+			return nil, target.Missing(ctx, c.Tmux, s)
 		}
 		to.Session = own[0].Session
 		source = tmux.TargetSpec(string(to.Session) + ":" + string(own[0].Window))
 	}
-	there, err := to.TargetFor(c.here.Own())
+	there, err := to.TargetFor(c.Here.Own())
 	if err != nil {
 		return nil, err
 	}
 	var b tmux.Batch
 	// Fails if there is no such window.
-	before := tmux.Rows[windowInfo](&b, tmux.ListWindows{Target: source, Filter: s.WindowFilter()})
+	before := tmux.Rows[rows.Window](&b, tmux.ListWindows{Target: source, Filter: s.WindowFilter()})
 	// A session ends with its last window. Only tmux knows whether this is it.
 	last := c.guard.Permit(Destructive, "it moves the last window of a session, which ends with that")
 	if last != nil {
@@ -285,11 +286,11 @@ func (c *call) move(ctx context.Context, s target.Selection, source tmux.Target,
 		tmux.Add(&b, tmux.Require{Target: source, Condition: tmux.Or("#{!=:#{session_windows},1}", same)})
 	}
 	tmux.Add(&b, tmux.MoveWindow{Source: source, Target: there})
-	after := tmux.Rows[windowInfo](&b, tmux.ListWindows{All: true})
-	linked := linkRows(&b)
-	err = b.Do(ctx, c.tmux)
+	after := tmux.Rows[rows.Window](&b, tmux.ListWindows{All: true})
+	linked := rows.LinkRows(&b)
+	err = b.Do(ctx, c.Tmux)
 	if (err == nil || errors.Is(err, tmux.ErrUnmet)) && len(*before) == 0 {
-		return nil, target.Missing(ctx, c.tmux, s)
+		return nil, target.Missing(ctx, c.Tmux, s)
 	}
 	if errors.Is(err, tmux.ErrUnmet) {
 		return nil, last
@@ -298,11 +299,11 @@ func (c *call) move(ctx context.Context, s target.Selection, source tmux.Target,
 		return nil, err
 	}
 	was := (*before)[0]
-	rows := slices.DeleteFunc(*after, func(w windowInfo) bool {
+	listed := slices.DeleteFunc(*after, func(w rows.Window) bool {
 		return w.WindowID != was.WindowID || to.Session != "" && w.SessionID != to.Session || to.Session == "" && w.SessionName != to.Name ||
 			to.Index != "" && strconv.Itoa(w.WindowIndex) != to.Index
 	})
-	return firstOf(ctx, c, s, complete[windowInfo](c, rows, *linked), nil)
+	return rows.FirstOf(ctx, c.Source, s, rows.Complete[rows.Window](c.Source, listed, *linked), nil)
 }
 
 type moveWindowIn struct {

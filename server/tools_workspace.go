@@ -14,6 +14,7 @@ import (
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -198,7 +199,7 @@ func (b *builder) begin(ctx context.Context) error {
 	var there []placed
 	if b.in.Append {
 		var err error
-		there, err = tmux.List[placed](ctx, b.tmux, tmux.ListWindows{All: true, Filter: tmux.MatchEqual("session_name", b.in.SessionName)})
+		there, err = tmux.List[placed](ctx, b.Tmux, tmux.ListWindows{All: true, Filter: tmux.MatchEqual("session_name", b.in.SessionName)})
 		if err := target.NoneIsEmpty(err); err != nil && !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrServerGone) {
 			return err
 		}
@@ -221,7 +222,7 @@ func (b *builder) begin(ctx context.Context) error {
 		var batch tmux.Batch
 		b.panes[0].row = tmux.Rows[placed](&batch, b.newSession())
 		all := tmux.Rows[placed](&batch, tmux.ListWindows{All: true}) // a hook may have created more
-		err := batch.Do(context.WithoutCancel(ctx), b.tmux)
+		err := batch.Do(context.WithoutCancel(ctx), b.Tmux)
 		if err == nil {
 			err = b.resizeFirst(context.WithoutCancel(ctx), (*b.panes[0].row)[0].Session, b.in.X, b.in.Y)
 		}
@@ -343,19 +344,19 @@ func (b *builder) furnish(ctx context.Context) error {
 			tmux.Add(&batch, cmd)
 		}
 	})
-	if err := batch.Do(whole, b.tmux); err != nil {
+	if err := batch.Do(whole, b.Tmux); err != nil {
 		return b.noRoom(err)
 	}
-	_, err := b.tmux.Do(whole, b.focus(func(tmux.PaneID) bool { return true })...)
+	_, err := b.Tmux.Do(whole, b.focus(func(tmux.PaneID) bool { return true })...)
 	if !isGone(err) {
 		return err
 	}
 	// A program has ended, which start says.
-	left, err := tmux.List[target.IDs](whole, b.tmux, tmux.ListPanes{All: true})
+	left, err := tmux.List[target.IDs](whole, b.Tmux, tmux.ListPanes{All: true})
 	if err != nil {
 		return err
 	}
-	_, err = b.tmux.Do(whole, b.focus(func(id tmux.PaneID) bool {
+	_, err = b.Tmux.Do(whole, b.focus(func(id tmux.PaneID) bool {
 		return slices.ContainsFunc(left, func(o target.IDs) bool { return o.Pane == id })
 	})...)
 	return err
@@ -418,12 +419,12 @@ func (b *builder) undo(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	if b.made {
-		_, _ = b.tmux.Do(ctx, tmux.KillSession{Target: b.session.Session})
+		_, _ = b.Tmux.Do(ctx, tmux.KillSession{Target: b.session.Session})
 		return
 	}
 	for _, p := range b.panes {
 		if p.index == 0 && p.row != nil && len(*p.row) > 0 {
-			_, _ = b.tmux.Do(ctx, tmux.KillWindow{Target: (*p.row)[0].Window})
+			_, _ = b.Tmux.Do(ctx, tmux.KillWindow{Target: (*p.row)[0].Window})
 		}
 	}
 }
@@ -438,7 +439,7 @@ func (b *builder) start(ctx context.Context) error {
 				problems[i] = b.typeCommand(ctx, p)
 			} else {
 				var ended string
-				if ended, problems[i] = b.ended(ctx, &paneInfo{PaneID: p.id()}, p.Shell); ended != "" {
+				if ended, problems[i] = b.ended(ctx, &rows.Pane{PaneID: p.id()}, p.Shell); ended != "" {
 					problems[i] = reply.Faultf(reply.KindPaneGone, "%s", ended)
 				}
 			}
@@ -454,7 +455,7 @@ func (b *builder) start(ctx context.Context) error {
 			return err
 		}
 	}
-	rows, err := tmux.List[builtPane](ctx, b.tmux, tmux.ListPanes{All: true, Filter: tmux.MatchEqual("session_id", string(b.session.Session))})
+	rows, err := tmux.List[builtPane](ctx, b.Tmux, tmux.ListPanes{All: true, Filter: tmux.MatchEqual("session_id", string(b.session.Session))})
 	if err != nil {
 		return err
 	}
@@ -532,13 +533,13 @@ func (b *builder) plan(ctx context.Context, there bool) error {
 	index := b.session.Index
 	if !there {
 		cmds = append(cmds, b.newSession())
-		if base, err := b.tmux.Display(ctx, "#{base-index}"); err == nil {
+		if base, err := b.Tmux.Display(ctx, "#{base-index}"); err == nil {
 			index, _ = strconv.Atoi(base)
 		}
 	}
 	b.commands(tmux.Named(b.in.SessionName).TargetSpec(), !there, index, func(_ *building, cmd tmux.Command) { cmds = append(cmds, cmd) })
 	for _, cmd := range cmds {
-		line, err := b.tmux.Script(ctx, cmd)
+		line, err := b.Tmux.Script(ctx, cmd)
 		if err != nil {
 			return err
 		}

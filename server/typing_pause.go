@@ -92,7 +92,7 @@ func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
 	type place struct{ X, Y, History int }
 	start, moved := time.Now(), time.Time{}
 	was := place{before.CursorX, before.CursorY, before.History}
-	pid := caller.PID(ctx, c.tmux, before.PaneState)
+	pid := caller.PID(ctx, c.Tmux, before.PaneState)
 	for read := start; ; {
 		if runner.Unread(pid, before.TTY) {
 			read = time.Now()
@@ -111,7 +111,7 @@ func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
 			X       int `tmux:"cursor_x"`
 			Y       int `tmux:"cursor_y"`
 			History int `tmux:"history_size"`
-		}](ctx, c.tmux, tmux.DisplayMessage{Target: before.ID})
+		}](ctx, c.Tmux, tmux.DisplayMessage{Target: before.ID})
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package target
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"tmuxmcp/tmux"
 )
@@ -39,4 +41,16 @@ func NoneIsEmpty(err error) error {
 		return nil
 	}
 	return err
+}
+
+// UniqueBy keeps the first row of each id: tmux lists an object once for each session that
+// holds it.
+func UniqueBy[R any, K cmp.Ordered](rows []R, id func(R) K) []R {
+	seen := make(map[K]bool, len(rows))
+	return slices.DeleteFunc(rows, func(r R) bool {
+		k := id(r)
+		was := seen[k]
+		seen[k] = true
+		return was
+	})
 }

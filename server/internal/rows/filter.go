@@ -1,4 +1,4 @@
-package server
+package rows
 
 import (
 	"encoding/json"
@@ -17,20 +17,20 @@ import (
 	"tmuxmcp/server/params"
 )
 
-// filters narrows a list. It is a JSON object whose keys are field or field__op and whose
+// Filters narrows a list. It is a JSON object whose keys are field or field__op and whose
 // values are compared with that field of a row; all must match. A field is any property of
 // the row. Flags compare as 1, 0, true or false, times as RFC 3339 text, and lists by any
 // of their items. A null matches nothing.
-type filters []filter
+type Filters []filter
 
 type filter struct {
 	field, op string
 	want      []string // more than one only with "in" and "nin"
 }
 
-func (filters) JSONSchema() string { return `"type":"object"` }
+func (Filters) JSONSchema() string { return `"type":"object"` }
 
-func (f *filters) BindJSON(raw json.RawMessage) error {
+func (f *Filters) BindJSON(raw json.RawMessage) error {
 	var o params.Object
 	if err := o.BindJSON(raw); err != nil {
 		return err
@@ -96,7 +96,7 @@ func folded(f func(a, b string) bool) func(a, b string) bool {
 }
 
 // keep returns the rows that pass all filters, of which each is for one of the properties.
-func keep[R any](rows []R, fs filters, properties []params.Field) ([]R, error) {
+func keep[R any](rows []R, fs Filters, properties []params.Field) ([]R, error) {
 	if len(fs) == 0 {
 		return rows, nil
 	}
@@ -169,18 +169,18 @@ func valueTexts(v reflect.Value) []string {
 	return []string{fmt.Sprint(v.Interface())}
 }
 
-// narrowing are the parameters of a tool that lists rows with many properties.
-type narrowing struct {
-	Filters filters  `json:"filters,omitempty" desc:"property or property__operator to value"`
+// Narrowing are the parameters of a tool that lists rows with many properties.
+type Narrowing struct {
+	Filters Filters  `json:"filters,omitempty" desc:"property or property__operator to value"`
 	Fields  []string `json:"fields,omitempty" desc:"properties to show instead"`
-	paging
+	Paging
 }
 
-// listInSession is the input of tools that list rows, of all sessions or of one.
-type listInSession struct {
+// ListInSession is the input of tools that list rows, of all sessions or of one.
+type ListInSession struct {
 	target.SelectSession
 	target.OnSocket
-	narrowing
+	Narrowing
 }
 
 // propertyOf finds the property of rows that an argument names.
@@ -203,7 +203,7 @@ func propertyOf(row reflect.Type, argument, name string) (params.Field, error) {
 	for _, other := range []struct {
 		tool string
 		row  reflect.Type
-	}{{"list_sessions", reflect.TypeFor[sessionInfo]()}, {"list_windows", reflect.TypeFor[windowInfo]()}, {"list_panes", reflect.TypeFor[paneInfo]()}} {
+	}{{"list_sessions", reflect.TypeFor[Session]()}, {"list_windows", reflect.TypeFor[Window]()}, {"list_panes", reflect.TypeFor[Pane]()}} {
 		if slices.Contains(params.Names(other.row), name) {
 			return params.Field{}, f.Suggest("%s has it", other.tool)
 		}
@@ -211,12 +211,12 @@ func propertyOf(row reflect.Type, argument, name string) (params.Field, error) {
 	return params.Field{}, f.Suggest("they have %s", strings.Join(names, ", "))
 }
 
-// tokensFor returns the tokens needed to show and filter a list; nil means all. Shown are
+// TokensFor returns the tokens needed to show and filter a list; nil means all. Shown are
 // the fields that the call names, otherwise the columns of a table or, as JSON, all
 // properties. keys are tokens that the rows always need.
-func tokensFor[R reply.Tabular[R]](c *call, n narrowing, keys ...string) ([]string, error) {
+func TokensFor[R reply.Tabular[R]](form reply.Form, n Narrowing, keys ...string) ([]string, error) {
 	if len(n.Fields) == 0 {
-		if c.s.cfg.Results == reply.ResultsJSON {
+		if form.Results == reply.ResultsJSON {
 			return nil, nil
 		}
 		keys = append(keys, reply.TokensShown[R]()...)
@@ -237,7 +237,7 @@ func tokensFor[R reply.Tabular[R]](c *call, n narrowing, keys ...string) ([]stri
 
 // properties finds the properties of rows that the call wants to see, and the one of each
 // filter.
-func (n narrowing) properties(row reflect.Type) (shown, filtered []params.Field, err error) {
+func (n Narrowing) properties(row reflect.Type) (shown, filtered []params.Field, err error) {
 	for _, name := range n.Fields {
 		p, err := propertyOf(row, "fields", name)
 		if err != nil {
@@ -255,9 +255,9 @@ func (n narrowing) properties(row reflect.Type) (shown, filtered []params.Field,
 	return shown, filtered, nil
 }
 
-// narrow returns the answer of a list tool: the requested page and fields of the rows that
+// Narrow returns the answer of a list tool: the requested page and fields of the rows that
 // pass the filters, each object's once.
-func narrow[R any](rows []R, n narrowing, once func([]R) []R) (reply.List[R], error) {
+func Narrow[R any](rows []R, n Narrowing, once func([]R) []R) (reply.List[R], error) {
 	shown, filtered, err := n.properties(reflect.TypeFor[R]())
 	if err != nil {
 		return reply.List[R]{}, err
@@ -266,11 +266,28 @@ func narrow[R any](rows []R, n narrowing, once func([]R) []R) (reply.List[R], er
 	if err != nil {
 		return reply.List[R]{}, err
 	}
-	l := page(once(rows), n.paging)
+	l := Page(once(rows), n.Paging)
 	for _, p := range params.FieldsOf(reflect.TypeFor[R]()) {
 		if slices.ContainsFunc(shown, func(s params.Field) bool { return s.Name == p.Name }) {
 			l.Fields = append(l.Fields, p)
 		}
 	}
 	return l, nil
+}
+
+// Paging are the parameters of a tool that lists things.
+type Paging struct {
+	Limit  *int `json:"limit,omitempty" min:"1" desc:"most rows; default: all"`
+	Offset int  `json:"offset,omitempty" min:"0" desc:"rows to skip"`
+}
+
+// Page returns the requested page of the items.
+func Page[T any](items []T, p Paging) reply.List[T] {
+	l := reply.List[T]{Total: len(items), Offset: min(p.Offset, len(items))}
+	items = items[l.Offset:]
+	if p.Limit != nil && len(items) > *p.Limit {
+		items = items[:*p.Limit]
+	}
+	l.Result = append([]T{}, items...)
+	return l
 }

@@ -1,11 +1,13 @@
-package server
+// Package rows is what panes, windows, sessions and clients look like, and how they are
+// listed, filtered and paged.
+package rows
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
 
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -15,8 +17,8 @@ import (
 // what filters may name. A property without the tag tmux is computed; its tag from lists
 // the tokens it is computed from.
 
-// sessionInfo is what the tools return for a session.
-type sessionInfo struct {
+// Session is what the tools return for a session.
+type Session struct {
 	SessionID       tmux.SessionID `json:"session_id" tmux:"session_id"`
 	SessionName     string         `json:"session_name" tmux:"session_name"`
 	WindowCount     int            `json:"window_count" tmux:"session_windows"`
@@ -26,8 +28,8 @@ type sessionInfo struct {
 	ActivePaneID    *tmux.PaneID   `json:"active_pane_id" tmux:"pane_id"`
 }
 
-// windowInfo is what the tools return for a window.
-type windowInfo struct {
+// Window is what the tools return for a window.
+type Window struct {
 	WindowID         tmux.WindowID    `json:"window_id" tmux:"window_id"`
 	WindowName       string           `json:"window_name" tmux:"window_name"`
 	WindowIndex      int              `json:"window_index" tmux:"window_index"`
@@ -43,9 +45,9 @@ type windowInfo struct {
 	ActivePaneID     *tmux.PaneID     `json:"active_pane_id" tmux:"pane_id"`
 }
 
-// paneEdges is where a pane is: rows and columns of its window, counted from 0, inclusive;
+// Edges is where a pane is: rows and columns of its window, counted from 0, inclusive;
 // and its terminal.
-type paneEdges struct {
+type Edges struct {
 	PaneLeft     int     `json:"pane_left" tmux:"pane_left"`
 	PaneTop      int     `json:"pane_top" tmux:"pane_top"`
 	PaneRight    int     `json:"pane_right" tmux:"pane_right"`
@@ -57,13 +59,13 @@ type paneEdges struct {
 	PaneTTY      *string `json:"pane_tty" tmux:"pane_tty"`
 }
 
-// paneInfo is what the tools return for a pane.
-type paneInfo struct {
+// Pane is what the tools return for a pane.
+type Pane struct {
 	PaneID     tmux.PaneID `json:"pane_id" tmux:"pane_id"`
 	PaneIndex  int         `json:"pane_index" tmux:"pane_index"`
 	PaneWidth  int         `json:"pane_width" tmux:"pane_width"`
 	PaneHeight int         `json:"pane_height" tmux:"pane_height"`
-	paneEdges
+	Edges
 	PaneCurrentCommand *string          `json:"pane_current_command" tmux:"pane_current_command"`
 	PaneCurrentPath    *string          `json:"pane_current_path" tmux:"pane_current_path"`
 	PanePID            *int             `json:"pane_pid" tmux:"pane_pid"`
@@ -81,9 +83,9 @@ type paneInfo struct {
 	IsCaller           *bool            `json:"is_caller"`
 }
 
-// paneDetail is what get_pane_info returns: it adds the states and modes that lists omit.
-type paneDetail struct {
-	paneInfo
+// PaneDetail is what get_pane_info returns: it adds the states and modes that lists omit.
+type PaneDetail struct {
+	Pane
 	PaneMode               *string `json:"pane_mode" tmux:"pane_mode"`
 	PaneKeyMode            *string `json:"pane_key_mode" tmux:"pane_key_mode,since=3.5"`
 	PaneInputOff           bool    `json:"pane_input_off" tmux:"pane_input_off"`
@@ -106,9 +108,9 @@ type paneDetail struct {
 	SynchronizedOutputFlag *bool   `json:"synchronized_output_flag" tmux:"synchronized_output_flag,since=3.7"`
 }
 
-// windowDetail is what get_window_info returns.
-type windowDetail struct {
-	windowInfo
+// WindowDetail is what get_window_info returns.
+type WindowDetail struct {
+	Window
 	WindowFlags              string      `json:"window_flags" tmux:"window_flags"`
 	WindowActivityFlag       bool        `json:"window_activity_flag" tmux:"window_activity_flag"`
 	WindowBellFlag           bool        `json:"window_bell_flag" tmux:"window_bell_flag"`
@@ -121,9 +123,9 @@ type windowDetail struct {
 	WindowActiveSessionsList []string    `json:"window_active_sessions_list" tmux:"window_active_sessions_list"`
 }
 
-// sessionDetail is what get_session_info returns.
-type sessionDetail struct {
-	sessionInfo
+// SessionDetail is what get_session_info returns.
+type SessionDetail struct {
+	Session
 	SessionGrouped           bool    `json:"session_grouped" tmux:"session_grouped"`
 	SessionManyAttached      bool    `json:"session_many_attached" tmux:"session_many_attached"`
 	SessionGroupManyAttached *bool   `json:"session_group_many_attached" tmux:"session_group_many_attached"`
@@ -134,12 +136,20 @@ type sessionDetail struct {
 	SessionSilenceFlag       *bool   `json:"session_silence_flag" tmux:"session_silence_flag,since=3.6"`
 }
 
+// Source is what rows are read from, and how they are shown.
+type Source struct {
+	// Tmux is the tmux server; nil for a tool whose input has no socket_name.
+	Tmux *tmux.Server
+	Here caller.Here
+	Form reply.Form
+}
+
 // links are the sessions of windows that are linked into more than one.
 type links map[tmux.WindowID][]tmux.SessionID
 
-// linkRows adds a query for all windows that are linked into several sessions. Rows without
+// LinkRows adds a query for all windows that are linked into several sessions. Rows without
 // both ids do not list their sessions and need no query.
-func linkRows(b *tmux.Batch, only ...string) *[]target.IDs {
+func LinkRows(b *tmux.Batch, only ...string) *[]target.IDs {
 	if len(only) > 0 && !(slices.Contains(only, "window_id") && slices.Contains(only, "session_id")) {
 		return new([]target.IDs)
 	}
@@ -159,81 +169,81 @@ type row[R any] interface {
 	*R
 	id() string
 	// complete computes the properties that tmux does not have.
-	complete(c *call, l links)
+	complete(here caller.Here, l links)
 	// lister returns the command that lists the one object that a selection names: of
 	// several, the active one.
 	lister(s target.Selection) tmux.Lister
 }
 
-func (p *paneInfo) id() string    { return string(p.PaneID) }
-func (w *windowInfo) id() string  { return string(w.WindowID) }
-func (s *sessionInfo) id() string { return string(s.SessionID) }
+func (p *Pane) id() string    { return string(p.PaneID) }
+func (w *Window) id() string  { return string(w.WindowID) }
+func (s *Session) id() string { return string(s.SessionID) }
 
-func (p *paneInfo) complete(c *call, l links) {
+func (p *Pane) complete(here caller.Here, l links) {
 	p.SessionIDs = l.of(p.WindowID, p.SessionID)
-	p.IsCaller = c.here.Is(p.PaneID)
+	p.IsCaller = here.Is(p.PaneID)
 }
 
-func (w *windowInfo) complete(_ *call, l links) {
+func (w *Window) complete(_ caller.Here, l links) {
 	w.SessionIDs = l.of(w.WindowID, w.SessionID)
 	w.WindowLayout = w.WindowLayout.Classic()
 }
 
-func (w *windowDetail) complete(c *call, l links) {
-	w.windowInfo.complete(c, l)
+func (w *WindowDetail) complete(here caller.Here, l links) {
+	w.Window.complete(here, l)
 	w.WindowVisibleLayout = w.WindowVisibleLayout.Classic()
 }
 
-func (s *sessionInfo) complete(*call, links) {}
+func (s *Session) complete(caller.Here, links) {}
 
-func (*paneInfo) lister(s target.Selection) tmux.Lister {
+func (*Pane) lister(s target.Selection) tmux.Lister {
 	return tmux.ListPanes{All: true, Filter: s.PaneFilter()}
 }
 
-func (*windowInfo) lister(s target.Selection) tmux.Lister {
+func (*Window) lister(s target.Selection) tmux.Lister {
 	return tmux.ListWindows{All: true, Filter: s.WindowFilter()}
 }
 
-func (*sessionInfo) lister(s target.Selection) tmux.Lister {
+func (*Session) lister(s target.Selection) tmux.Lister {
 	return tmux.ListSessions{Filter: s.Within()}
 }
 
-// listRows lists objects in one round trip with the commands of a batch, which run before
+// List lists objects in one round trip with the commands of a batch, which run before
 // it, so that the rows show their effect. cmd is any command that prints such rows: for
 // panes, list-panes or split-window. If only is given, the rows have no other tokens: this
-// is for tools that show no others, see [tokensFor].
-func listRows[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
-	rows, err := listEach[R, P](ctx, c, b, cmd, only...)
+// is for tools that show no others, see [TokensFor].
+func List[R any, P row[R]](ctx context.Context, src Source, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
+	rows, err := listEach[R, P](ctx, src, b, cmd, only...)
 	return once[R, P](rows), err
 }
 
-// listEach is listRows, with a row of a window or pane for each session that holds it, as
+// listEach is List, with a row of a window or pane for each session that holds it, as
 // tmux lists them.
-func listEach[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
+func listEach[R any, P row[R]](ctx context.Context, src Source, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
 	rows := tmux.Rows[R](b, cmd, only...)
 	linked := new([]target.IDs)
 	switch any(P(nil)).(type) {
-	case *sessionInfo, *sessionDetail:
+	case *Session, *SessionDetail:
 	default:
-		linked = linkRows(b, only...)
+		linked = LinkRows(b, only...)
 	}
-	if err := target.NoneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+	if err := target.NoneIsEmpty(b.Do(ctx, src.Tmux)); err != nil {
 		return nil, err
 	}
-	return completeEach[R, P](c, *rows, *linked), nil
+	return completeEach[R, P](src, *rows, *linked), nil
 }
 
 // once returns the first row of each object.
 func once[R any, P row[R]](rows []R) []R {
-	return uniqueBy(rows, func(r R) string { return P(&r).id() })
+	return target.UniqueBy(rows, func(r R) string { return P(&r).id() })
 }
 
-// complete returns each object's row once, with the properties that tmux does not have.
-func complete[R any, P row[R]](c *call, rows []R, linked []target.IDs) []R {
-	return completeEach[R, P](c, once[R, P](rows), linked)
+// Complete returns each object's row once, with the properties that tmux does not have.
+func Complete[R any, P row[R]](src Source, rows []R, linked []target.IDs) []R {
+	return completeEach[R, P](src, once[R, P](rows), linked)
 }
 
-func completeEach[R any, P row[R]](c *call, rows []R, linked []target.IDs) []R {
+func completeEach[R any, P row[R]](src Source, rows []R, linked []target.IDs) []R {
 	l := links{}
 	for _, r := range linked {
 		if !slices.Contains(l[r.Window], r.Session) {
@@ -241,42 +251,42 @@ func completeEach[R any, P row[R]](c *call, rows []R, linked []target.IDs) []R {
 		}
 	}
 	for i := range rows {
-		P(&rows[i]).complete(c, l)
+		P(&rows[i]).complete(src.Here, l)
 	}
 	return rows
 }
 
-// find finds one object: of several in the selection, the active one. Without a selection it
+// Find finds one object: of several in the selection, the active one. Without a selection it
 // finds the caller's or, if there is no caller, the one in the session used last. The
 // commands in first run before it in the same round trip, so that the row shows their effect.
-func find[R any, P row[R]](ctx context.Context, c *call, s target.Selection, first ...tmux.Command) (*R, error) {
+func Find[R any, P row[R]](ctx context.Context, src Source, s target.Selection, first ...tmux.Command) (*R, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	row := P(new(R))
 	switch any(row).(type) {
-	case *paneInfo, *paneDetail:
+	case *Pane, *PaneDetail:
 		if s.Zero() {
-			s.Pane = c.here.Own()
+			s.Pane = src.Here.Own()
 		}
 	}
 	list := row.lister(s)
 	if s.Zero() {
 		// The active pane of the caller's window, or else of the window used last, with the
 		// pane's own session and window.
-		at, err := s.TargetFor(c.here.Own())
+		at, err := s.TargetFor(src.Here.Own())
 		if err != nil {
 			return nil, err
 		}
 		list = tmux.ListPanes{Target: at, Filter: target.IsActivePane}
 	}
-	rows, err := listRows[R, P](ctx, c, batchOf(first...), list)
-	return firstOf(ctx, c, s, rows, err)
+	rows, err := List[R, P](ctx, src, BatchOf(first...), list)
+	return FirstOf(ctx, src, s, rows, err)
 }
 
-// firstOf returns the first row that a selection found, or an error that says what is
+// FirstOf returns the first row that a selection found, or an error that says what is
 // missing.
-func firstOf[R any](ctx context.Context, c *call, s target.Selection, rows []R, err error) (*R, error) {
+func FirstOf[R any](ctx context.Context, src Source, s target.Selection, rows []R, err error) (*R, error) {
 	switch {
 	case err != nil:
 		return nil, err
@@ -285,42 +295,32 @@ func firstOf[R any](ctx context.Context, c *call, s target.Selection, rows []R, 
 	case s.Zero():
 		return nil, reply.Faultf(reply.KindNotFound, "the tmux server has no sessions").Suggest("create_session makes one")
 	}
-	return nil, target.Missing(ctx, c.tmux, s)
+	return nil, target.Missing(ctx, src.Tmux, s)
 }
 
-// answerList answers a tool that lists the objects of its selection, which cmd lists. keys
+// Answer answers a tool that lists the objects of its selection, which cmd lists. keys
 // are tokens that the rows always need. The row of an object in several sessions is the one
 // for the first whose row passes the filters.
-func answerList[R reply.Tabular[R], P row[R]](ctx context.Context, c *call, n narrowing, cmd tmux.Lister, keys ...string) (l reply.List[R], err error) {
-	only, err := tokensFor[R](c, n, keys...)
+func Answer[R reply.Tabular[R], P row[R]](ctx context.Context, src Source, on target.Object, n Narrowing, cmd tmux.Lister, keys ...string) (l reply.List[R], err error) {
+	only, err := TokensFor[R](src.Form, n, keys...)
 	if err != nil {
 		return l, err
 	}
-	rows, err := listEach[R, P](ctx, c, new(tmux.Batch), cmd, only...)
-	if err == nil && len(rows) == 0 && !c.on.Zero() {
-		err = target.Missing(ctx, c.tmux, c.on.Selection)
+	rows, err := listEach[R, P](ctx, src, new(tmux.Batch), cmd, only...)
+	if err == nil && len(rows) == 0 && !on.Zero() {
+		err = target.Missing(ctx, src.Tmux, on.Selection)
 	}
 	if err != nil {
 		return l, err
 	}
-	return narrow(rows, n, once[R, P])
+	return Narrow(rows, n, once[R, P])
 }
 
-func batchOf(cmds ...tmux.Command) *tmux.Batch {
+// BatchOf returns a batch of commands.
+func BatchOf(cmds ...tmux.Command) *tmux.Batch {
 	b := new(tmux.Batch)
 	for _, cmd := range cmds {
 		tmux.Add(b, cmd)
 	}
 	return b
-}
-
-// uniqueBy keeps the first row of each id.
-func uniqueBy[R any, K cmp.Ordered](rows []R, id func(R) K) []R {
-	seen := make(map[K]bool, len(rows))
-	return slices.DeleteFunc(rows, func(r R) bool {
-		k := id(r)
-		was := seen[k]
-		seen[k] = true
-		return was
-	})
 }
