@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"tmuxmcp/internal/pause"
-	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
@@ -47,7 +47,7 @@ type prompter struct {
 
 // seenPrompt is the pane at one look.
 type seenPrompt struct {
-	agentPane
+	agents.Pane
 	agents.Status
 	watched string   // the client of a user who is looking at the pane
 	buffers []string // buffers of this server's that are still unused
@@ -107,7 +107,7 @@ func (p *prompter) look(ctx context.Context) error {
 		Name string `tmux:"buffer_name"`
 	}
 	var b tmux.Batch
-	panes := tmux.Rows[agentPane](&b, tmux.DisplayMessage{Target: at})
+	panes := tmux.Rows[agents.Pane](&b, tmux.DisplayMessage{Target: at})
 	clients := tmux.Rows[client](&b, tmux.ListClients{})
 	buffers := tmux.Rows[buffer](&b, tmux.ListBuffers{})
 	screen := tmux.Add(&b, tmux.CapturePane{Target: at, Print: true})
@@ -115,7 +115,7 @@ func (p *prompter) look(ctx context.Context) error {
 		return err
 	}
 	was := p.now
-	p.now = seenPrompt{agentPane: (*panes)[0]}
+	p.now = seenPrompt{Pane: (*panes)[0]}
 	if p.now.ID == "" {
 		return target.Missing(ctx, p.Tmux, p.on.Selection)
 	}
@@ -128,7 +128,7 @@ func (p *prompter) look(ctx context.Context) error {
 	for _, b := range *buffers {
 		p.now.buffers = append(p.now.buffers, b.Name)
 	}
-	p.now.Status = p.now.statusOf(p.program, p.now.Dead, screenRows(*screen))
+	p.now.Status = p.now.StatusOf(p.program, p.now.Dead, agents.ScreenRows(*screen))
 	if same := was.State == p.now.State && was.input() == p.now.input() && was.Question == p.now.Question && was.X == p.now.X && was.Y == p.now.Y; !same {
 		p.since = time.Now()
 	}
@@ -195,7 +195,7 @@ func (p *prompter) ready(ctx context.Context) error {
 
 // find checks that an agent runs in the pane, and that the prompt will reach it unchanged.
 func (p *prompter) find(ctx context.Context) error {
-	running, ended := p.programs(ctx, []agentPane{p.now.agentPane})
+	running, ended := p.s.agents.Programs(ctx, p.Tmux, []agents.Pane{p.now.Pane})
 	program, ok := running[p.pane]
 	if !ok {
 		if was, ok := ended[p.pane]; ok {

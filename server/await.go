@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
@@ -392,7 +392,7 @@ func (w *await) readStates(ctx context.Context) error {
 	if ids == nil {
 		return nil
 	}
-	seen, err := bounded(ctx, w, func(ctx context.Context) ([]seenAgent, error) { return w.c.agentsIn(ctx, ids) })
+	seen, err := bounded(ctx, w, func(ctx context.Context) ([]agents.Seen, error) { return w.c.s.agents.In(ctx, w.c.Tmux, ids) })
 	if err != nil {
 		return err
 	}
@@ -402,7 +402,7 @@ func (w *await) readStates(ctx context.Context) error {
 		}
 		first := p.asked.IsZero()
 		p.asked = time.Now()
-		i := slices.IndexFunc(seen, func(s seenAgent) bool { return s.ID == p.id })
+		i := slices.IndexFunc(seen, func(s agents.Seen) bool { return s.ID == p.id })
 		switch {
 		case i < 0 && first && len(w.panes) == 1:
 			return reply.Faultf(reply.KindRefused, "no coding agent runs in pane %s, so it has no state", p.id).Suggest("agent_status shows which panes run one")

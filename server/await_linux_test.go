@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/tmux/tmuxtest"
 )

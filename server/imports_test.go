@@ -22,6 +22,7 @@ var mayImport = map[string]string{
 	"target": "params reply",
 	"guard":  "caller reply stdio target",
 	"rows":   "caller match params reply target",
+	"agents": "caller reply target",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

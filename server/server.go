@@ -16,6 +16,7 @@ import (
 
 	"tmuxmcp/internal/nearest"
 	"tmuxmcp/internal/turns"
+	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/match"
@@ -47,7 +48,7 @@ type Server struct {
 	waits
 
 	slots  turns.Turns // per tmux server, by socket
-	agents knownAgents
+	agents agents.Finder
 
 	mu          sync.Mutex
 	handles     map[string]*tmux.Server // by socket name; "" is the configured one

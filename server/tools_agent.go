@@ -19,7 +19,7 @@ var agentStatus = newTool(tool{
 	desc: "Find the coding agents (claude, codex, gemini, opencode) in all panes: is each working, asks (with the question, its choices and the keys " +
 		"for send_keys), idle, ended or unknown; its input.",
 }, func(ctx context.Context, c *call, in agentStatusIn) (out agentStatusResult, err error) {
-	seen, err := c.agentsIn(ctx, in.Panes)
+	seen, err := c.s.agents.In(ctx, c.Tmux, in.Panes)
 	out.Agents = []agentInfo{}
 	for _, s := range seen {
 		a := agentInfo{

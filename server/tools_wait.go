@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"tmuxmcp/server/agents"
+	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"

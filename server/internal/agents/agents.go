@@ -1,7 +1,7 @@
-// Package agents determines the state of agent CLIs from their terminals: whether one is
-// working, asking something or waiting for a prompt, and what its input box contains. Its
-// rules are data (fixtures/agents). The package is pure: callers supply the screen and the
-// program that runs there.
+// Package agents finds agent CLIs, and determines their state from their terminals: whether
+// one is working, asking something or waiting for a prompt, and what its input box contains.
+// Its rules are data (fixtures/agents). A [Finder] finds the agents of a tmux server by their
+// processes; [Classify] is pure, and gets the screen and the program that runs there.
 //
 // # Rules
 //

@@ -1,31 +1,27 @@
-package server
+package agents
 
 import (
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-	"syscall"
 
 	"tmuxmcp/internal/procstat"
-	"tmuxmcp/server/agents"
 	"tmuxmcp/server/internal/caller"
-	"tmuxmcp/server/internal/reply"
 )
 
-// agentsAt finds the agents that panes run from the processes started in the panes: in the
+// programsAt finds the agents that panes run from the processes started in the panes: in the
 // foreground of the pane's terminal, or above a program there that the agent has started.
 // It reads the process table once.
-func agentsAt(panes []agentPane) map[int]agents.Program {
+func programsAt(panes []Pane) map[int]Program {
 	paneOf := map[int]int{}
 	for _, pane := range panes {
 		if p, err := procstat.Of(pane.PID); err == nil && p.Foreground > 0 {
 			paneOf[p.Foreground] = pane.PID
 		}
 	}
-	found := map[int]agents.Program{}
+	found := map[int]Program{}
 	above := map[int]int{} // by pane, a process above the foreground
 	for _, p := range procstat.All() {
 		pane, ok := paneOf[p.Group]
@@ -33,13 +29,13 @@ func agentsAt(panes []agentPane) map[int]agents.Program {
 			continue
 		}
 		above[pane] = p.Parent
-		if program, ok := agentOf(p.PID); ok && found[pane].Version == "" {
+		if program, ok := programOf(p.PID); ok && found[pane].Version == "" {
 			found[pane] = program
 		}
 	}
 	for pane, pid := range above {
 		for depth := 0; found[pane].Name == "" && pid > 1 && depth < mostParents; depth++ {
-			if program, ok := agentOf(pid); ok {
+			if program, ok := programOf(pid); ok {
 				found[pane] = program
 			}
 			p, err := procstat.Of(pid)
@@ -52,27 +48,27 @@ func agentsAt(panes []agentPane) map[int]agents.Program {
 	return found
 }
 
-func agentOf(pid int) (agents.Program, bool) {
+func programOf(pid int) (Program, bool) {
 	line, err := os.ReadFile(procstat.File(pid, "cmdline"))
 	if err != nil || len(line) == 0 {
-		return agents.Program{}, false
+		return Program{}, false
 	}
 	args := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 	exe := procstat.Program(pid)
-	name, ok := agents.Recognise(exe, args)
+	name, ok := Recognise(exe, args)
 	if !ok {
-		return agents.Program{}, false
+		return Program{}, false
 	}
 	files := append([]string{exe}, args[:min(len(args), 4)]...)
 	for _, file := range files {
 		// A relative path is relative to the process's own directory.
 		if filepath.IsAbs(file) {
 			if v := versionOf(caller.RealPath(file)); v != "" {
-				return agents.Program{Name: name, Version: v}, true
+				return Program{Name: name, Version: v}, true
 			}
 		}
 	}
-	return agents.Program{Name: name}, true
+	return Program{Name: name}, true
 }
 
 var (
@@ -100,7 +96,7 @@ func versionOf(file string) string {
 			text, _ := os.ReadFile(manifest)
 			var p struct{ Name, Version string }
 			if json.Unmarshal(text, &p) == nil && p.Version != "" {
-				if _, ok := agents.Recognise("/"+p.Name, nil); ok {
+				if _, ok := Recognise("/"+p.Name, nil); ok {
 					return versionNumber.FindString(p.Version)
 				}
 			}
@@ -111,36 +107,4 @@ func versionOf(file string) string {
 		dir = filepath.Dir(dir)
 	}
 	return ""
-}
-
-// inForeground reports whether a program other than the pane's own is known to read from
-// its terminal.
-func inForeground(pid int) bool {
-	p, err := procstat.Of(pid)
-	return err == nil && p.Foreground > 0 && p.Foreground != pid
-}
-
-// known reports whether the program's process is one of this system's: tmux may run where
-// processes have other numbers.
-func (p paneProgram) known() bool {
-	tty, err := os.Stat(p.TTY)
-	if err != nil {
-		return false
-	}
-	dev, ok := tty.Sys().(*syscall.Stat_t)
-	proc, err := procstat.Of(p.PID)
-	return ok && err == nil && proc.Session == p.PID && proc.Terminal == procstat.TTYNumber(dev.Rdev)
-}
-
-// survivors returns the processes that the panes' programs have started in their terminals
-// and that have not ended. While there is one, no other process gets the number of the
-// program, after which they are called.
-func survivors(panes []paneProgram) (left []survivor) {
-	for _, p := range procstat.All() {
-		ended := p.Dying || p.State == 'Z' || p.State == 'X'
-		if !ended && slices.ContainsFunc(panes, func(pane paneProgram) bool { return pane.PID == p.Session }) {
-			left = append(left, survivor{p.PID, reply.Legible(p.Name, "")})
-		}
-	}
-	return left
 }

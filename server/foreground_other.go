@@ -1,0 +1,6 @@
+//go:build !linux
+
+package server
+
+// inForeground is not supported here.
+func inForeground(int) bool { return false }

@@ -1,0 +1,179 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
+	"tmuxmcp/tmux"
+)
+
+// Pane is what determines, besides its screen, the state of an agent in a pane.
+type Pane struct {
+	ID      tmux.PaneID `tmux:"pane_id"`
+	Session string      `tmux:"session_name"`
+	Window  int         `tmux:"window_index"`
+	Index   int         `tmux:"pane_index"`
+	PID     int         `tmux:"pane_pid"`
+	Dead    bool        `tmux:"pane_dead"`
+	Command string      `tmux:"pane_current_command"`
+	Started string      `tmux:"pane_start_command"`
+	Title   string      `tmux:"pane_title"`
+	X       int         `tmux:"cursor_x"`
+	Y       int         `tmux:"cursor_y"`
+}
+
+// StatusOf determines the state of an agent from its pane. rows are all rows of the screen.
+func (p Pane) StatusOf(program Program, ended bool, rows []string) Status {
+	return Classify(View{Program: program, Ended: ended, Title: p.Title, Rows: rows, X: p.X, Y: p.Y})
+}
+
+// Finder finds agents. It remembers which ran in which panes, to notice when one has ended.
+// The zero finder knows none, and it is safe for concurrent use.
+type Finder struct {
+	mu    sync.Mutex
+	panes map[string]ranHere // by socket and pane
+}
+
+// ranHere is an agent that ran in a pane.
+type ranHere struct {
+	Program
+	pid int // the pane's process
+}
+
+// mostKnown bounds the number of agents remembered.
+const mostKnown = 1000
+
+// Programs returns the agents of panes by pane id: those that are running, and those that
+// ran there and have ended.
+func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (running, ended map[tmux.PaneID]Program) {
+	at := programsByName(panes)
+	if caller.Sees(ctx, srv) {
+		at = programsAt(panes)
+	}
+	running, ended = map[tmux.PaneID]Program{}, map[tmux.PaneID]Program{}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.panes == nil || len(f.panes) > mostKnown {
+		f.panes = map[string]ranHere{}
+	}
+	for _, p := range panes {
+		key := srv.SocketPath() + " " + string(p.ID)
+		if program, ok := at[p.PID]; ok && !p.Dead {
+			running[p.ID], f.panes[key] = program, ranHere{program, p.PID}
+			continue
+		}
+		// A pane of an earlier server may have had this id, but not also this process.
+		// Newer tmux reports no process for a dead pane.
+		if known, ok := f.panes[key]; ok && (known.pid == p.PID || p.Dead && p.PID <= 0) {
+			ended[p.ID] = known.Program
+		} else if words := strings.Fields(strings.Trim(p.Started, `"`)); p.Dead && len(words) > 0 {
+			if name, ok := Recognise("", words); ok {
+				ended[p.ID] = Program{Name: name}
+			}
+		}
+	}
+	return running, ended
+}
+
+// programsByName uses the names of the running commands. It does not detect programs run by
+// an interpreter, or versions.
+func programsByName(panes []Pane) map[int]Program {
+	found := map[int]Program{}
+	for _, pane := range panes {
+		if name, ok := Recognise("", []string{pane.Command}); ok {
+			found[pane.PID] = Program{Name: name}
+		}
+	}
+	return found
+}
+
+// Seen is an agent in a pane and its state at one moment.
+type Seen struct {
+	Pane
+	Program
+	Status
+}
+
+// lookAgain is the delay before another look at a screen that no rule matches: it may have
+// been captured while the program was drawing it.
+const lookAgain = 60 * time.Millisecond
+
+// In finds the agents in these panes, or in all panes of a tmux server, in two
+// round trips, or three if a screen was not understood.
+func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Seen, error) {
+	list := tmux.ListPanes{All: true}
+	if len(ids) > 0 {
+		list.Filter = tmux.MatchOneOf("pane_id", ids...)
+	}
+	panes, err := tmux.List[Pane](ctx, srv, list)
+	if err := target.NoneIsEmpty(err); err != nil {
+		return nil, err
+	}
+	panes = target.UniqueBy(panes, func(p Pane) tmux.PaneID { return p.ID })
+	for _, id := range ids {
+		if !slices.ContainsFunc(panes, func(p Pane) bool { return p.ID == id }) {
+			return nil, reply.PaneNotFound(string(id))
+		}
+	}
+	running, ended := f.Programs(ctx, srv, panes)
+	var seen []Seen
+	for _, p := range panes {
+		if program, ok := running[p.ID]; ok {
+			seen = append(seen, Seen{p, program, Status{State: Unknown}})
+		} else if program, ok := ended[p.ID]; ok {
+			seen = append(seen, Seen{p, program, Status{State: Ended}})
+		}
+	}
+	err = readScreens(ctx, srv, seen)
+	if err == nil && slices.ContainsFunc(seen, func(s Seen) bool { return s.State == Unknown }) {
+		if err = pause.For(ctx, lookAgain); err == nil {
+			err = readScreens(ctx, srv, seen)
+		}
+	}
+	return seen, err
+}
+
+// readScreens looks at the screens of agents whose state is unknown.
+func readScreens(ctx context.Context, srv *tmux.Server, seen []Seen) error {
+	var b tmux.Batch
+	type look struct {
+		of     *Seen
+		pane   *[]Pane
+		screen *[]byte
+	}
+	var looks []look
+	for i := range seen {
+		if s := &seen[i]; s.State == Unknown {
+			looks = append(looks, look{s, tmux.Rows[Pane](&b, tmux.DisplayMessage{Target: s.ID}),
+				tmux.Add(&b, tmux.CapturePane{Target: s.ID, Print: true})})
+		}
+	}
+	if looks == nil {
+		return nil
+	}
+	// A pane that has ended ends the list: it and those after it stay unknown.
+	if err := b.Do(ctx, srv); err != nil && !errors.Is(err, tmux.ErrNotFound) {
+		return err
+	}
+	for _, l := range looks {
+		if *l.screen != nil && len(*l.pane) > 0 {
+			l.of.Pane = (*l.pane)[0]
+			l.of.Status = l.of.StatusOf(l.of.Program, false, ScreenRows(*l.screen))
+		}
+	}
+	return nil
+}
+
+// ScreenRows returns all rows of a captured screen, blank ones included, so that the
+// cursor's position holds.
+func ScreenRows(captured []byte) []string {
+	return strings.Split(strings.TrimSuffix(string(captured), "\n"), "\n")
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package agents
+
+func programsAt(panes []Pane) map[int]Program { return programsByName(panes) }
