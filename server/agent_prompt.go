@@ -13,6 +13,7 @@ import (
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -258,7 +259,7 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 	}()
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(data)}
 	var refusal *reply.Fault
-	_, err := p.typeInto(ctx, target.AtPane(p.pane), echoOf(data), func(target tmux.Target) ([]tmux.Command, error) {
+	_, err := p.typeInto(ctx, target.AtPane(p.pane), screen.EchoOf(data), func(target tmux.Target) ([]tmux.Command, error) {
 		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: bracket, Returns: true})
 		if err != nil {
 			return nil, err

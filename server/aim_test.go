@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testagent"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
@@ -111,7 +112,7 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 			if d.name == "run_command" || d.name == "cancel_job" { // refuses anything that is not a shell, whoever's it is
 				program = "PS1='$ ' exec sh"
 			} else if d.name == "send_prompt" { // and this anything that is not an agent
-				program, _ = FakeAgent(t)
+				program, _ = testagent.Claude(t)
 			}
 			srv, s := agentServer(t, program)
 			calls := ownCalls(t, d)

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
+	"tmuxmcp/internal/test/testagent"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
@@ -70,7 +71,7 @@ import (
 //	bash SESSION                           a session with a shell at its prompt
 //	enter PANE LINE                        type a line at the prompt
 //	prompt PANE                            wait for the prompt
-//	agent SESSION                          a session that runs what looks like an agent: see FakeAgent
+//	agent SESSION                          a session that runs what looks like an agent: see testagent.Claude
 //	draw FILE TEXT                         write one of the agent's files; it redraws
 //	signal PANE NUMBER                     send a signal to the program of a pane
 //	screen PANE TEXT                       wait until a text is on the screen
@@ -162,7 +163,7 @@ func TestCalls(t *testing.T) {
 		"prompt": func(p *callPlayer, _ bool, args []string) { waitPrompt(p.t, p.srv, args[0]) },
 		"agent": func(p *callPlayer, _ bool, args []string) {
 			var command string
-			command, p.agent = server.FakeAgent(p.t)
+			command, p.agent = testagent.Claude(p.t)
 			p.agentPane = p.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", args[0], "-x", "80", "-y", "24", command)
 			tmuxtest.WaitScreen(p.t, p.srv, p.agentPane, "shortcuts")
 			p.ts.Setenv("AGENT", p.agent)

@@ -22,7 +22,7 @@ import (
 // package stdio. Then it removes what this server left in tmux.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	go runner.Sweep()
-	s.cursors = newCursors()
+	s.screens.Serve()
 	defer s.Close()
 	defer s.removeBuffers()
 	t := stdio.Transport{MCP: s.mcp, Explain: s.explain, Log: s.cfg.Log}

@@ -19,6 +19,7 @@ import (
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -158,7 +159,7 @@ var settings = []Setting{
 	}, {
 		Set:      setWaitMax,
 		variable: "TMUX_MCP_WAIT_MAX_SECONDS", meaning: "the longest time that a tool waits, 1 to 300 seconds (default 300)",
-		otherwise: "is not a number: waits are bounded to " + maxWait.String(),
+		otherwise: "is not a number: waits are bounded to " + screen.MaxWait.String(),
 	}, {
 		Set:      func(cfg *Config, value string) error { cfg.PromptsAsTools = value == "1"; return nil },
 		variable: "TMUX_MCP_PROMPTS_AS_TOOLS", meaning: "1 adds the tools list_prompts and get_prompt (default 0)",
@@ -291,7 +292,7 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 	if warnings, err = checkNames(values); err != nil {
 		return cfg, nil, err
 	}
-	cfg = Config{SuppressHistory: true, WaitMax: maxWait, Results: ResultsText, LogLevel: slog.LevelWarn, Env: env}
+	cfg = Config{SuppressHistory: true, WaitMax: screen.MaxWait, Results: ResultsText, LogLevel: slog.LevelWarn, Env: env}
 	socket := "" // the variable that names one
 	for _, s := range settings {
 		name := s.variable
@@ -425,6 +426,6 @@ func setWaitMax(cfg *Config, value string) error {
 	if err != nil || math.IsInf(seconds, 0) || math.IsNaN(seconds) {
 		return errors.New("must be a number of seconds")
 	}
-	cfg.WaitMax = time.Duration(min(max(seconds, 1), maxWait.Seconds()) * float64(time.Second))
+	cfg.WaitMax = time.Duration(min(max(seconds, 1), screen.MaxWait.Seconds()) * float64(time.Second))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
@@ -70,7 +71,7 @@ func (s *Server) AddProbes() {
 	}
 	s.add(newTool(tool{name: "probe_typable", title: "t", kind: shell, set: setPanes, desc: "d",
 		aim: target.Need(target.Pane), harm: guard.Types}, func(ctx context.Context, c *call, _ paneIn) (reply.Text, error) {
-		id, err := c.typeInto(ctx, c.on, echo{}, func(target tmux.Target) ([]tmux.Command, error) {
+		id, err := c.typeInto(ctx, c.on, screen.Echo{}, func(target tmux.Target) ([]tmux.Command, error) {
 			return []tmux.Command{tmux.SendKeys{Target: target, Repeat: 1}}, nil
 		})
 		return reply.Text{Result: string(id)}, err
@@ -118,7 +119,7 @@ func (s *Server) SetAnswerWait(d time.Duration) { s.questions.Stands = d }
 func (s *Server) SetBufferTime(d time.Duration) { s.bufferTime = d }
 
 // SetMatchTime sets how long a search may match.
-func (s *Server) SetMatchTime(d time.Duration) { s.matchTime = d }
+func (s *Server) SetMatchTime(d time.Duration) { s.screens.MatchTime = d }
 
 // SetStartWait sets how long to wait until the program of a new pane runs.
 func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
@@ -145,7 +146,7 @@ func (s *Server) SetMarkWait(d time.Duration) (was time.Duration) {
 }
 
 // SetLookTime sets how long tmux may take to answer a look at a pane.
-func (s *Server) SetLookTime(d time.Duration) { s.lookTime = d }
+func (s *Server) SetLookTime(d time.Duration) { s.screens.LookTime = d }
 
 // SetReading sets how often subscribers look at what nothing announces, and are notified of
 // output.

@@ -9,6 +9,7 @@ import (
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -22,7 +23,7 @@ import (
 //
 // It types into the caller's own pane only if the user has agreed, which takes a second
 // round trip.
-func (c *call) typeInto(ctx context.Context, on target.Object, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
+func (c *call) typeInto(ctx context.Context, on target.Object, what screen.Echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
 	return c.typeBursts(ctx, on, what, atOnce(typing), first...)
 }
 
@@ -44,7 +45,7 @@ func atOnce(typing func(tmux.Target) ([]tmux.Command, error)) func(tmux.Target) 
 
 // typeBursts is typeInto for what is typed in several round trips, each of which checks the
 // pane again.
-func (c *call) typeBursts(ctx context.Context, on target.Object, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (tmux.PaneID, error) {
+func (c *call) typeBursts(ctx context.Context, on target.Object, what screen.Echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (tmux.PaneID, error) {
 	if c.tool.harm != guard.Types {
 		panic(c.tool.name + " types into panes and does not declare it")
 	}
@@ -71,7 +72,7 @@ func (c *call) typeBursts(ctx context.Context, on target.Object, what echo, typi
 
 // typeIntoMade is typeInto for a pane that the call itself created. It is not the caller's,
 // but a hook may have synchronized them: then nothing is typed.
-func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, typing func(tmux.Target) ([]tmux.Command, error)) error {
+func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what screen.Echo, typing func(tmux.Target) ([]tmux.Command, error)) error {
 	own, err := c.guard.Presence(ctx)
 	if err != nil {
 		return err
@@ -85,9 +86,9 @@ func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, ty
 
 // typeUnless is typeInto, but types nothing if the keys would also reach the agent. It
 // returns the pane that on names.
-func (c *call) typeUnless(ctx context.Context, own guard.Presence, on target.Object, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
-	if what.longest > runner.MostLine {
-		if on, err = c.takesLine(ctx, on, what.longest); err != nil {
+func (c *call) typeUnless(ctx context.Context, own guard.Presence, on target.Object, what screen.Echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
+	if what.Longest > runner.MostLine {
+		if on, err = c.takesLine(ctx, on, what.Longest); err != nil {
 			return "", false, err
 		}
 	}
@@ -171,7 +172,7 @@ func (c *call) typeBurst(ctx context.Context, own guard.Presence, on target.Obje
 			return none, true, nil
 		}
 		if since != nil && before.PID != since.PID {
-			return none, false, respawned(before, since.PID, nil)
+			return none, false, screen.Respawned(before, since.PID, nil)
 		}
 		return none, false, reply.Faultf(reply.KindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", (*rows)[0].ID).
 			Suggest("type into that pane: list_panes has it, or does with the socket_name of the other tmux")

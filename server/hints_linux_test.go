@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testagent"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/server/runner"
@@ -177,7 +178,7 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 		s.settled(t)
 	}
 	if tool == "send_prompt" {
-		command, dir := server.FakeAgent(t)
+		command, dir := testagent.Claude(t)
 		if err := os.WriteFile(filepath.Join(dir, "runs"), []byte("marker() { touch "+s.marker()+"; }\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -23,6 +23,7 @@ var mayImport = map[string]string{
 	"guard":  "caller reply stdio target",
 	"rows":   "caller match params reply target",
 	"agents": "caller reply target",
+	"screen": "agents caller match reply rows runner stdio target",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

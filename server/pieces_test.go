@@ -11,9 +11,9 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestLongPanesInPieces: what is captured in pieces is what one list captures, wrapped lines
-// at the seams included.
-func TestLongPanesInPieces(t *testing.T) {
+// TestRowsOfLongPanes: the row of a match is one that capture_pane takes, in a pane that is
+// captured in pieces.
+func TestRowsOfLongPanes(t *testing.T) {
 	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "50", "-y", "20", "cat")
@@ -24,37 +24,6 @@ func TestLongPanesInPieces(t *testing.T) {
 	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Results: reply.ResultsJSON})
 	if err != nil {
 		t.Fatal(err)
-	}
-	rows, err := tmux.List[paneMatch](ctx, srv, tmux.DisplayMessage{Target: pane})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := rows[0]
-	if pieces := (p.History + p.Height) * p.Width / mostCells; pieces < 3 {
-		t.Fatalf("the pane has %d rows, too few for several pieces", p.History)
-	}
-	for _, capture := range []tmux.CapturePane{{Join: true}, {}, {KeepSpaces: true}} {
-		capture.Target, capture.Print = pane, true
-		for _, span := range [][2]int{{-p.History, p.Height - 1}, {-p.History + 1, 0}, {-p.History, -p.History + mostCells/p.Width + 1}} {
-			end := tmux.Line(span[1])
-			whole := capture
-			whole.Start, whole.End = tmux.Line(span[0]), &end
-			want, err := srv.Do(ctx, whole)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := inPieces(ctx, srv, capture, span, p.History, p.Width, mostSearched); err != nil || string(got) != string(want[0]) {
-				t.Errorf("%+v, rows %d: %d bytes instead of %d, %v", capture, span, len(got), len(want[0]), err)
-			}
-			// Lines printed since the size of the history was read.
-			moved := [2]int{span[0] + 7, span[1] + 7}
-			if got, err := inPieces(ctx, srv, capture, moved, p.History-7, p.Width, mostSearched); err != nil || string(got) != string(want[0]) {
-				t.Errorf("%+v, rows %d, moved: %d bytes instead of %d, %v", capture, span, len(got), len(want[0]), err)
-			}
-		}
-		if _, err := inPieces(ctx, srv, capture, [2]int{-p.History, 0}, p.History, p.Width, 1000); err == nil || !strings.Contains(err.Error(), "these lines have more than") {
-			t.Errorf("more than fits: %v", err)
-		}
 	}
 	answer := func(tool, args string) (found struct {
 		Matches []struct {
@@ -74,7 +43,6 @@ func TestLongPanesInPieces(t *testing.T) {
 		}
 		return found
 	}
-	// A row is one that capture_pane takes.
 	for i := 39; i < 9000; i += 2000 {
 		got := answer("search_panes", fmt.Sprintf(`{"pattern":"^L%d .*word38$","regex":true,"content_start":-50000}`, i))
 		if len(got.Matches) != 1 || len(got.Matches[0].Rows) != 1 {

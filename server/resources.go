@@ -13,6 +13,7 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -99,7 +100,7 @@ var resources = []resource{
 			if err != nil {
 				return nil, err
 			}
-			return strings.Join(screenLines(out[0]), "\n"), nil
+			return strings.Join(screen.Lines(out[0]), "\n"), nil
 		}},
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -172,7 +173,7 @@ func (r *execution) showProbe(ctx context.Context, probe string) (bool, error) {
 
 // typeBytes types something into exactly this pane.
 func (r *execution) typeBytes(ctx context.Context, text string) error {
-	_, err := r.typeInto(ctx, target.AtPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
+	_, err := r.typeInto(ctx, target.AtPane(r.pane.ID), screen.Echo{}, func(target tmux.Target) ([]tmux.Command, error) {
 		return r.typing(ctx, target, text)
 	})
 	return err

@@ -21,6 +21,7 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
@@ -39,10 +40,8 @@ type Server struct {
 	resources []resource
 	digest    digester
 	questions *guard.Questions
-	// cursors are the short cursors that clients have; nil until this server is serving.
-	cursors *cursors
-	places  places
-	escapes escapes
+	screens   *screen.Reader
+	escapes   escapes
 
 	subscriptions subscriptions
 	waits
@@ -59,10 +58,13 @@ type Server struct {
 
 // waits are how long a server waits: the constants of the same names, except in tests.
 type waits struct {
-	startWait, endWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait time.Duration
-	// matchTime bounds the matching of a search, and bufferTime tmux's work on a buffer.
-	matchTime, bufferTime time.Duration
+	startWait, endWait, promptWait, promptStands, markWait, followInterval, leastReading, readyWait time.Duration
+	// bufferTime bounds tmux's work on a buffer.
+	bufferTime time.Duration
 }
+
+// lookTime is how long tmux may take to answer a look at a pane.
+var lookTime = 5 * time.Second
 
 // New returns a server. It finds the tmux program but runs nothing.
 func New(cfg Config) (*Server, error) {
@@ -70,7 +72,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Tier = Readonly
 	}
 	if cfg.WaitMax == 0 {
-		cfg.WaitMax = maxWait
+		cfg.WaitMax = screen.MaxWait
 	}
 	cfg.Results = cmp.Or(cfg.Results, reply.ResultsText)
 	if cfg.MaxResult == 0 {
@@ -90,10 +92,11 @@ func New(cfg Config) (*Server, error) {
 		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
 			startWait: startWait, endWait: endWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
-			followInterval: followInterval, leastReading: leastReading, lookTime: lookTime, readyWait: readyWait,
-			matchTime: match.MaxTime, bufferTime: bufferTime,
+			followInterval: followInterval, leastReading: leastReading, readyWait: readyWait,
+			bufferTime: bufferTime,
 		},
 	}
+	s.screens = &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: &s.agents}
 	rand.Read(s.digest[:])
 	srv, err := s.connect("")
 	if err != nil {

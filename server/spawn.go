@@ -12,6 +12,7 @@ import (
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -96,7 +97,7 @@ func (c *call) ended(ctx context.Context, p *rows.Pane, command string) (ended s
 			Status *int `tmux:"pane_dead_status"`
 		}](&b, tmux.DisplayMessage{Target: p.PaneID})
 		err := b.Do(ctx, c.Tmux)
-		gone := isServerGone(err) || err == nil && (*rows)[0].PaneID == ""
+		gone := screen.IsServerGone(err) || err == nil && (*rows)[0].PaneID == ""
 		if gone {
 			return fmt.Sprintf("its program has ended at once, and pane %s is gone: run_command in a pane with a shell shows why", p.PaneID), nil
 		}

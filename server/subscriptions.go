@@ -158,7 +158,7 @@ func (s *Server) follow(srv *tmux.Server) {
 	ctx := context.Background()
 	watch := srv.Watch(ctx, s.followInterval)
 	defer watch.Close()
-	screens := map[tmux.PaneID]*screen{}
+	screens := map[tmux.PaneID]*lastScreen{}
 	for {
 		subs, unchanged := s.subscriptions.on(srv.SocketPath())
 		if subs == nil {
@@ -167,20 +167,20 @@ func (s *Server) follow(srv *tmux.Server) {
 		panes := map[tmux.PaneID]bool{}
 		next := time.Now().Add(time.Minute)
 		for _, b := range subs {
-			if !b.drawn {
-				next = earlier(next, b.due)
+			if !b.drawn && b.due.Before(next) {
+				next = b.due
 			}
 			panes[b.pane] = true
 			if b.pane != "" && screens[b.pane] == nil {
-				screens[b.pane] = &screen{unread: true}
+				screens[b.pane] = &lastScreen{unread: true}
 			}
 		}
 		for id, shown := range screens {
 			if !panes[id] {
 				watch.Forget(id)
 				delete(screens, id)
-			} else if shown.unread {
-				next = earlier(next, shown.due)
+			} else if shown.unread && shown.due.Before(next) {
+				next = shown.due
 			}
 		}
 		printed, _ := watch.Next(unchanged, next) // an error means that they have changed
@@ -193,23 +193,23 @@ func (s *Server) follow(srv *tmux.Server) {
 		pause := max(s.leastReading, time.Duration(len(subs))*s.leastReading/50)
 		for _, b := range subs {
 			if drawn[b.pane] || !b.drawn && !time.Now().Before(b.due) {
-				b.check(ctx, s.lookTime)
+				b.check(ctx, s.screens.LookTime)
 				b.due = time.Now().Add(pause)
 			}
 		}
 	}
 }
 
-// screen is what a pane showed at the last look.
-type screen struct {
+// lastScreen is what a pane showed at the last look.
+type lastScreen struct {
 	text   string    // or the error of the look
 	unread bool      // no look yet, or it failed
 	due    time.Time // time of the next attempt
 }
 
 // look looks at a pane, and reports whether it has changed since the last look.
-func (s *Server) look(ctx context.Context, pane tmux.PaneRef, watch *tmux.Watcher, shown *screen) (changed bool) {
-	ctx, cancel := context.WithTimeout(ctx, s.lookTime)
+func (s *Server) look(ctx context.Context, pane tmux.PaneRef, watch *tmux.Watcher, shown *lastScreen) (changed bool) {
+	ctx, cancel := context.WithTimeout(ctx, s.screens.LookTime)
 	defer cancel()
 	began, was := time.Now(), shown.text
 	l, err := pane.Look(ctx, nil)

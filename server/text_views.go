@@ -60,64 +60,6 @@ func (r *captureSinceResult) View() reply.View {
 	return v
 }
 
-func (r *waitForTextResult) View() reply.View {
-	v := reply.View{Lines: r.Tail}
-	if r.Outcome == outcomeState {
-		v.Lines = append(slices.Clone(r.MatchedLines), r.Tail...)
-	}
-	v.Fact("%s %s after %s", r.PaneID, outcomeWords(r.Outcome, r.State, r.MatchedIndex), reply.Elapsed(r.ElapsedSeconds))
-	missed := "lines may have been missed"
-	if r.Outcome == outcomeTimeout {
-		missed += ", and a match in them"
-	}
-	v.FactIf(r.LinesMissed, "%s", missed)
-	v.FactIf(r.LinesCut > 0, "%s before these left out", reply.Count(r.LinesCut, "line"))
-	if r.Outcome == outcomeTimeout {
-		v.FactIf(!r.SawNewOutput, "nothing was printed yet")
-		v.FactIf(r.MatchedAtEntry, "a pattern was on the screen before the wait: since=screen counts it")
-	}
-	var waiting []string
-	own := len(v.Lines)
-	for _, o := range r.Others {
-		if o.Outcome == "" || o.Outcome == outcomeTimeout && r.Outcome == outcomeTimeout {
-			waiting = append(waiting, string(o.PaneID))
-			continue
-		}
-		cut := ""
-		if o.LinesCut > 0 {
-			cut = ", " + reply.Count(o.LinesCut, "line") + " before these left out"
-		}
-		v.Lines = append(append(v.Lines, fmt.Sprintf("[%s %s%s, %s]", o.PaneID, outcomeWords(o.Outcome, o.State, o.MatchedIndex), cut, reply.Count(len(o.Tail), "line"))), o.Tail...)
-	}
-	// The contents of one pane cannot be taken for the next pane.
-	v.FactIf(len(v.Lines) > own, "%s", reply.Count(own, "line"))
-	v.FactIf(len(waiting) > 0 && len(waiting) <= 20, "nothing yet in %s", strings.Join(waiting, " "))
-	v.FactIf(len(waiting) > 20, "nothing yet in %d others", len(waiting))
-	if r.look != nil {
-		v.Fact("terminal cursor %d,%d", r.look.CursorX, r.look.CursorY)
-	}
-	v.FactIf(r.Cursor != "", "cursor %s", r.Cursor)
-	return v
-}
-
-// outcomeWords describes the outcome of a wait for a pane to a model.
-func outcomeWords(outcome, state string, pattern *int) string {
-	if pattern != nil && *pattern > 0 {
-		return outcome + " by pattern " + strconv.Itoa(*pattern)
-	}
-	switch outcome {
-	case outcomeState:
-		return state
-	case outcomeAnyOutput:
-		return "new output"
-	case outcomeBell:
-		return "bell rang"
-	case outcomeGone:
-		return "is gone"
-	}
-	return strings.ReplaceAll(outcome, "_", " ")
-}
-
 func (r *searchPanesResult) View() reply.View {
 	var v reply.View
 	v.Fact("%s", reply.Count(r.TotalPanesMatched, "pane"))
@@ -138,7 +80,7 @@ func (r *searchPanesResult) View() reply.View {
 			}
 		}
 		for _, l := range m.Context {
-			if l.apart {
+			if l.Apart {
 				v.Lines = append(v.Lines, "--")
 			}
 			mark := "-"

@@ -12,6 +12,7 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -268,7 +269,7 @@ type call struct {
 	leave func()
 	// typedInto are the panes as they were before the call typed into them, in order.
 	typedLock sync.Mutex
-	typedInto []bookmark
+	typedInto []screen.Bookmark
 	typedAlso []tmux.PaneID // other panes, which are synchronized with these
 	// typedRow is the cursor's row, from the first of the history, when last typing.
 	typedRow int

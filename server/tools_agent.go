@@ -98,7 +98,7 @@ var sendPrompt = newTool(tool{
 	desc: "Give the coding agent in a pane (claude, codex, gemini, opencode) a prompt of any length: waits until it takes input, pastes, submits and " +
 		"checks, exactly once. Types nothing, and says why, if it asks, its box is not empty, a user is looking, or no agent runs there.",
 }, func(ctx context.Context, c *call, in sendPromptIn) (*promptSent, error) {
-	budget, err := c.s.budget(in.Timeout)
+	budget, err := c.s.screens.Budget(in.Timeout)
 	if err != nil {
 		return nil, err
 	}

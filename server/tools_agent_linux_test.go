@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testagent"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -24,7 +24,7 @@ func fakeAgent(t *testing.T) (srv *tmux.Server, p *peer, dir string, show func(n
 		t.Skip("which program runs in a pane is found in /proc")
 	}
 	srv = tmuxtest.New(t)
-	command, dir := server.FakeAgent(t)
+	command, dir := testagent.Claude(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", command)
 	tmuxtest.WaitScreen(t, srv, "%0", "shortcuts")
 	s, p := promptly(t, srv)

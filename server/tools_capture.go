@@ -8,6 +8,7 @@ import (
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -26,10 +27,10 @@ var capturePane = newTool(tool{
 		Target: target, Print: true, Start: in.Start, End: in.End,
 		Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
 	}
-	screen := new([]byte)
+	captured := new([]byte)
 	long := in.long()
 	if !long {
-		screen = tmux.Add(&b, capture)
+		captured = tmux.Add(&b, capture)
 	}
 	var hidden *[]byte // it may have a different height
 	if in.Hidden {
@@ -44,7 +45,7 @@ var capturePane = newTool(tool{
 		out.FirstLine, out.LastLine = 0, bytes.Count(*hidden, []byte("\n"))-1
 	}
 	if in.Pending {
-		out.Result = strings.TrimSuffix(string(*screen), "\n")
+		out.Result = strings.TrimSuffix(string(*captured), "\n")
 		return out, nil
 	}
 	if out.Outside = in.outside(out.FirstLine, out.LastLine); out.Outside {
@@ -57,11 +58,11 @@ var capturePane = newTool(tool{
 			to = min(max(int(*in.End), out.FirstLine), to)
 		}
 		var err error
-		if *screen, err = inPieces(ctx, c.Tmux, capture, [2]int{min(from, to), max(from, to)}, pane.HistorySize, pane.PaneWidth, mostCaptured); err != nil {
+		if *captured, err = screen.InPieces(ctx, c.Tmux, capture, [2]int{min(from, to), max(from, to)}, pane.HistorySize, pane.PaneWidth, mostCaptured); err != nil {
 			return out, err
 		}
 	}
-	lines, cut := reply.LastLines(screenLines(*screen), in.MaxLines)
+	lines, cut := reply.LastLines(screen.Lines(*captured), in.MaxLines)
 	if cut > 0 {
 		lines = append([]string{fmt.Sprintf("[... truncated %d lines ...]", cut)}, lines...)
 	}
@@ -74,7 +75,7 @@ const mostCaptured = 16 << 20
 
 // long reports whether these may be more lines than one list should capture.
 func (in capturePaneIn) long() bool {
-	return !in.Hidden && !in.Pending && (in.Start == tmux.LineEdge || in.Start < -mostCells/100)
+	return !in.Hidden && !in.Pending && (in.Start == tmux.LineEdge || in.Start < -screen.MostCells/100)
 }
 
 // outside reports whether a pane with lines first to last has none of the requested ones:
@@ -133,12 +134,12 @@ var snapshotPane = newTool(tool{
 	target := c.on.Target
 	var b tmux.Batch
 	rows := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target})
-	screen := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
+	captured := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
 	if err := b.Do(ctx, c.Tmux); err != nil {
 		return nil, err
 	}
 	snap := &(*rows)[0]
-	lines, cut := reply.LastLines(screenLines(*screen), in.MaxLines)
+	lines, cut := reply.LastLines(screen.Lines(*captured), in.MaxLines)
 	snap.Content = strings.Join(lines, "\n")
 	snap.ContentTruncated, snap.ContentTruncatedLines = cut > 0, cut
 	snap.IsCaller = c.Here.Is(snap.PaneID)
@@ -149,20 +150,4 @@ type snapshotPaneIn struct {
 	target.SelectPane
 	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
 	target.OnSocket
-}
-
-// screenLines returns the rows of a capture without trailing blank ones.
-func screenLines(captured []byte) []string {
-	s := strings.TrimRight(string(captured), "\n")
-	if s == "" {
-		return nil
-	}
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, " ")
-	}
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
 }

@@ -21,7 +21,7 @@ var waitForChannel = newTool(tool{
 	desc: "Wait until something signals a tmux channel: send `cmd; tmux wait-for -S NAME` to a pane, then wait for NAME. A signal sent before the " +
 		"wait is kept. For the end of a command run_command is simpler.",
 }, func(ctx context.Context, c *call, in waitForChannelIn) (out reply.Text, err error) {
-	budget, err := c.s.budget(in.Timeout)
+	budget, err := c.s.screens.Budget(in.Timeout)
 	if err != nil {
 		return out, err
 	}

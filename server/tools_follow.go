@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -17,36 +17,21 @@ var captureSince = newTool(tool{
 		"returns the screen and a cursor; pass the cursor to the next call. Says so if output may have been lost.",
 }, func(ctx context.Context, c *call, in captureSinceIn) (*captureSinceResult, error) {
 	start := time.Now()
-	var since bookmark
+	var since screen.Bookmark
 	if in.Cursor != nil {
 		var err error
-		if since, err = c.cursorOf(*in.Cursor); err != nil {
+		if since, err = c.s.screens.BookmarkOf(*in.Cursor); err != nil {
 			return nil, err
 		}
 	}
-	l, err := c.lookSince(ctx, c.on.Target, since.mark)
-	switch {
-	case err != nil:
+	n, err := c.s.screens.News(ctx, c.Source, c.on.Target, since)
+	if err != nil {
 		return nil, err
-	case l.Dead:
-		return nil, died(l)
 	}
-	same := false // what is left of the cursor
-	if since.mark != nil {
-		typed := l.Mark().Typed()
-		same = sameButDigits(since.mark.Typed(), typed) && (since.prompt || typed != "")
-	}
-	lines, missed, prompt := l.New, l.Missed, atPrompt(caller.PID(ctx, c.Tmux, l.PaneState), l, since.prompt && same)
-	switch {
-	case since.mark == nil:
-		lines = l.Lines()
-	case same && prompt && redrawn(l):
-		lines, missed = nil, false
-	}
-	lines, cutLines, cutBytes := reply.Limited(lines, in.MaxLines, in.MaxBytes)
+	lines, cutLines, cutBytes := reply.Limited(n.Lines, in.MaxLines, in.MaxBytes)
 	return &captureSinceResult{
-		PaneID: l.ID, Cursor: c.cursorFor(l, prompt), Lines: append([]string{}, lines...), ElapsedSeconds: reply.Seconds(time.Since(start)),
-		LinesMissed: missed, Truncated: cutLines > 0 || cutBytes > 0, TruncatedLines: cutLines, TruncatedBytes: cutBytes,
+		PaneID: n.PaneID, Cursor: n.Cursor, Lines: append([]string{}, lines...), ElapsedSeconds: reply.Seconds(time.Since(start)),
+		LinesMissed: n.Missed, Truncated: cutLines > 0 || cutBytes > 0, TruncatedLines: cutLines, TruncatedBytes: cutBytes,
 	}, nil
 })
 
@@ -62,7 +47,7 @@ type captureSinceIn struct {
 func (in captureSinceIn) Selected() target.Selection {
 	s := in.SelectPane.Selected()
 	if in.Cursor != nil && s.Zero() {
-		s.Pane = paneOfCursor(*in.Cursor)
+		s.Pane = screen.PaneOfCursor(*in.Cursor)
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -167,7 +168,7 @@ func (c *call) unreached(ctx context.Context, name string) *reply.Fault {
 
 // echo returns what may be echoed of the keys. Keys that are not text are not echoed, but
 // Up and Enter run a line that the program has written itself.
-func (in keyInput) echo() echo {
+func (in keyInput) echo() screen.Echo {
 	var text strings.Builder
 	keys := false
 	for _, item := range in.Keys {
@@ -183,9 +184,9 @@ func (in keyInput) echo() echo {
 	if in.enters() {
 		text.WriteByte('\n')
 	}
-	e := echoOf(text.String())
+	e := screen.EchoOf(text.String())
 	if keys {
-		return echo{redrawn: e.entered, edits: true, entered: e.entered, longest: e.longest}
+		return screen.Echo{Redrawn: e.Entered, Edits: true, Entered: e.Entered, Longest: e.Longest}
 	}
 	return e
 }
@@ -200,7 +201,7 @@ var sendKeysBatch = newTool(tool{
 	out := sendKeysBatchResult{Results: []sendKeysRow{}}
 	within := ctx
 	if in.Timeout != nil {
-		limit, err := c.s.budget(*in.Timeout)
+		limit, err := c.s.screens.Budget(*in.Timeout)
 		if err != nil {
 			return out, err
 		}
@@ -259,11 +260,11 @@ func (in sendKeysBatchIn) waits() bool {
 }
 
 type sendKeysBatchResult struct {
-	Results   []sendKeysRow      `json:"results"`
-	Succeeded int                `json:"succeeded"`
-	Failed    int                `json:"failed"`
-	StoppedAt *int               `json:"stopped_at"`
-	Seen      *waitForTextResult `json:"seen"`
+	Results   []sendKeysRow  `json:"results"`
+	Succeeded int            `json:"succeeded"`
+	Failed    int            `json:"failed"`
+	StoppedAt *int           `json:"stopped_at"`
+	Seen      *screen.Result `json:"seen"`
 	also
 }
 
@@ -275,7 +276,7 @@ type sendKeysRow struct {
 	Error          *string      `json:"error" exact:"true"`
 	ElapsedSeconds float64      `json:"elapsed_seconds"`
 
-	seen *waitForTextResult // what the pane printed, if the input waits for it
+	seen *screen.Result // what the pane printed, if the input waits for it
 }
 
 // sendKeysRow types one input of a batch. The context within has the batch's limit too.
@@ -308,13 +309,13 @@ func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op k
 }
 
 // seeStep waits until a pane prints what an input of a batch waits for.
-func (c *call) seeStep(ctx, within context.Context, id tmux.PaneID, in sight, patterns []string) (*waitForTextResult, error) {
+func (c *call) seeStep(ctx, within context.Context, id tmux.PaneID, in sight, patterns []string) (*screen.Result, error) {
 	in.Patterns, in.Quiet, in.Show = patterns, 0, ""
 	if end, ok := within.Deadline(); ok {
 		left := max(time.Until(end), 0).Seconds()
 		in.Timeout = &left
 	}
-	i := slices.IndexFunc(c.typedInto, func(p bookmark) bool { return p.mark.Pane == id })
+	i := slices.IndexFunc(c.typedInto, func(p screen.Bookmark) bool { return p.Mark.Pane == id })
 	others := slices.Delete(slices.Clone(c.typedInto), i, i+1)
 	c.typedInto = c.typedInto[i : i+1]
 	seen, err := c.see(ctx, in)
@@ -360,7 +361,7 @@ func (c *call) paste(ctx context.Context, data []byte, bracket, enter bool) (tmu
 	if enter {
 		shows += "\n"
 	}
-	id, err := c.typeBursts(ctx, c.on, echoOf(shows), func(target tmux.Target) ([]burst, error) {
+	id, err := c.typeBursts(ctx, c.on, screen.EchoOf(shows), func(target tmux.Target) ([]burst, error) {
 		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: bracket, Returns: true})
 		paste.Delete = true
 		bursts := []burst{{cmds: []tmux.Command{paste}}}

@@ -10,6 +10,7 @@ import (
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -28,12 +29,12 @@ var getJob = newTool(tool{
 	limit := time.Duration(0)
 	if in.Timeout > 0 {
 		var err error
-		if limit, err = c.s.budget(in.Timeout); err != nil {
+		if limit, err = c.s.screens.Budget(in.Timeout); err != nil {
 			return nil, err
 		}
 	}
 	if in.MaxLines == nil && len(in.JobID) > 1 {
-		lines := shownLines
+		lines := screen.ShownLines
 		in.MaxLines = &lines
 	}
 	c.s.sweepJobs()

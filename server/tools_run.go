@@ -12,6 +12,7 @@ import (
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/runner"
@@ -28,7 +29,7 @@ var runCommand = newTool(tool{
 		return map[string]string{"suppress_history": strconv.FormatBool(cfg.SuppressHistory)}
 	},
 }, func(ctx context.Context, c *call, in runCommandIn) (*runResult, error) {
-	limit, err := c.s.budget(in.Timeout)
+	limit, err := c.s.screens.Budget(in.Timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -366,7 +367,7 @@ func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
 // begin types the line, once, and starts recording in the same round trip.
 func (r *execution) begin(ctx context.Context) error {
 	r.typed = time.Now()
-	_, err := r.typeInto(ctx, target.AtPane(r.pane.ID), echo{lines: r.cmd.Shows(r.in.Command), command: true}, func(target tmux.Target) ([]tmux.Command, error) {
+	_, err := r.typeInto(ctx, target.AtPane(r.pane.ID), screen.Echo{Lines: r.cmd.Shows(r.in.Command), Command: true}, func(target tmux.Target) ([]tmux.Command, error) {
 		cmds, err := r.typing(ctx, target, r.cmd.Line(r.shell))
 		if r.cmd.Recorded() && !r.cmd.Resumed() {
 			pipe := tmux.PipePane{Target: target, Input: true, Output: true, Command: r.cmd.Feed()}
@@ -569,7 +570,7 @@ func (r *execution) readOff(ctx context.Context) {
 			r.missed = true
 			return
 		}
-		lines, begun, ended := r.cmd.Between(screenLines(out[0]))
+		lines, begun, ended := r.cmd.Between(screen.Lines(out[0]))
 		if begun && (ended || running) || time.Now().After(deadline) || pause.For(ctx, 5*time.Millisecond) != nil {
 			r.missed = !begun || !ended && !running
 			for _, l := range lines {

@@ -7,7 +7,7 @@ import (
 
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -18,16 +18,17 @@ var waitForText = newTool(tool{
 	hint: "wait until a build is done, a server is ready or an agent asks",
 	desc: "Wait until a pane, or any of several, prints one of patterns (a server being ready, a build being done) or stop, is quiet, or its coding agent " +
 		"asks or is done. Also ends when the program ends or the bell rings. Returns which pane, why, and its new lines. Default: any output.",
-}, func(ctx context.Context, c *call, in waitForTextIn) (*waitForTextResult, error) {
-	w, err := c.newAwait(ctx, in.conditions, in.MatchCase, in.Timeout)
+}, func(ctx context.Context, c *call, in waitForTextIn) (*screen.Result, error) {
+	w, err := c.s.screens.Wait(ctx, c.Source, in.Conditions, in.MatchCase, in.Timeout)
 	if err != nil {
 		return nil, err
 	}
-	w.all = in.Until == "all"
-	if w.states, err = in.wanted(); err != nil {
+	w.All = in.Until == "all"
+	states, err := in.wanted()
+	if err != nil {
 		return nil, err
 	}
-	w.anything = w.anything && w.states == nil
+	w.AlsoFor(states)
 	panes, err := in.which(ctx, c)
 	if err != nil {
 		return nil, err
@@ -36,14 +37,14 @@ var waitForText = newTool(tool{
 	if err != nil {
 		return nil, err
 	}
-	if err := w.run(ctx, time.Duration(in.Interval*float64(time.Second)), panes, from); err != nil {
+	if err := w.Run(ctx, time.Duration(in.Interval*float64(time.Second)), panes, from); err != nil {
 		return nil, err
 	}
-	return w.result(ctx), nil
+	return w.Result(ctx), nil
 })
 
 type waitForTextIn struct {
-	conditions
+	screen.Conditions
 	target.SelectPane
 	Panes     []string `json:"panes,omitempty" desc:"pane ids, session names, or all"`
 	State     []string `json:"state,omitempty" desc:"or its coding agent: working, asks, idle, ended"`
@@ -59,14 +60,14 @@ type waitForTextIn struct {
 func (in waitForTextIn) Selected() target.Selection {
 	s := in.SelectPane.Selected()
 	if s.Zero() && len(in.Panes) == 0 {
-		s.Pane = paneOfCursor(in.Since)
+		s.Pane = screen.PaneOfCursor(in.Since)
 	}
 	return s
 }
 
 func (in waitForTextIn) check(*call) error {
-	if in.Interval > maxWait.Seconds() {
-		return reply.Argument("interval", "must be at most %v seconds", maxWait.Seconds())
+	if in.Interval > screen.MaxWait.Seconds() {
+		return reply.Argument("interval", "must be at most %v seconds", screen.MaxWait.Seconds())
 	}
 	if in.Panes != nil && len(in.Panes) == 0 {
 		return reply.Argument("panes", "must name at least one pane")
@@ -131,108 +132,21 @@ func (c *call) panesNamed(ctx context.Context, argument string, names []string) 
 }
 
 // from returns where the wait begins in a pane.
-func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
+func (in waitForTextIn) from(c *call) (func(tmux.PaneID) screen.Begin, error) {
 	switch in.Since {
 	case "now":
-		return func(tmux.PaneID) begin { return begin{} }, nil
+		return func(tmux.PaneID) screen.Begin { return screen.Begin{} }, nil
 	case "screen":
-		return func(tmux.PaneID) begin { return begin{screen: true} }, nil
+		return func(tmux.PaneID) screen.Begin { return screen.Begin{Screen: true} }, nil
 	case "":
-		return func(id tmux.PaneID) begin { return begin{bookmark: c.s.places.of(c.Tmux, id)} }, nil
+		return func(id tmux.PaneID) screen.Begin { return screen.Begin{Bookmark: c.s.screens.Bookmark(c.Tmux, id)} }, nil
 	}
-	at, err := c.cursorOf(in.Since)
+	at, err := c.s.screens.BookmarkOf(in.Since)
 	if err != nil {
 		return nil, err
 	}
-	if on, ok := c.on.Target.(tmux.PaneID); len(in.Panes) > 0 || ok && on != at.mark.Pane {
-		return nil, reply.Argument("since", "is a cursor of pane %s, and the wait is for another", at.mark.Pane).Suggest("leave the target out")
+	if on, ok := c.on.Target.(tmux.PaneID); len(in.Panes) > 0 || ok && on != at.Mark.Pane {
+		return nil, reply.Argument("since", "is a cursor of pane %s, and the wait is for another", at.Mark.Pane).Suggest("leave the target out")
 	}
-	return func(tmux.PaneID) begin { return begin{bookmark: at, given: true} }, nil
-}
-
-type waitForTextResult struct {
-	Found            bool        `json:"found"`
-	Outcome          string      `json:"outcome" enum:"matched,any_output,stopped,quiet,state,program_ended,bell,pane_gone,timeout"`
-	MatchedIndex     *int        `json:"matched_index"`
-	MatchedLines     []string    `json:"matched_lines" exact:"true"`
-	Tail             []string    `json:"tail" exact:"true"`
-	LinesCut         int         `json:"lines_cut" desc:"new lines before these"`
-	SawNewOutput     bool        `json:"saw_new_output"`
-	MatchedAtEntry   bool        `json:"matched_at_entry"`
-	AlternateScreen  bool        `json:"alternate_screen"`
-	LinesMissed      bool        `json:"lines_missed"`
-	PaneID           tmux.PaneID `json:"pane_id"`
-	ElapsedSeconds   float64     `json:"elapsed_seconds"`
-	EffectiveTimeout float64     `json:"effective_timeout"`
-	// State is the agent's state, with the outcome state; what the agent asks is in
-	// MatchedLines.
-	State string `json:"state"`
-	// Cursor is where capture_since continues.
-	Cursor string `json:"cursor"`
-	// Others are the other panes that the call waited for.
-	Others []otherPane `json:"others"`
-
-	look *tmux.Look // the look whose screen is shown, if any
-}
-
-// otherPane is the outcome for one of several panes.
-type otherPane struct {
-	PaneID       tmux.PaneID `json:"pane_id"`
-	Outcome      string      `json:"outcome" desc:"empty: still waiting"`
-	State        string      `json:"state"`
-	MatchedIndex *int        `json:"matched_index"`
-	Tail         []string    `json:"tail" exact:"true"`
-	LinesCut     int         `json:"lines_cut"`
-}
-
-// result returns the answer: about the first pane that is done or, if all should be, the
-// first that is not.
-func (w *await) result(ctx context.Context) *waitForTextResult {
-	matters := func(p *awaited) int {
-		switch {
-		case p.outcome == outcomeTimeout && w.all:
-			return 2
-		case p.outcome == "" || p.outcome == outcomeTimeout:
-			return 0
-		}
-		return 1
-	}
-	p := w.panes[0]
-	for _, o := range w.panes {
-		if matters(o) > matters(p) {
-			p = o
-		}
-	}
-	most, size := 20, 2000
-	matched, _, _ := reply.Limited(p.matched, &most, &size)
-	shown, cut := p.shown()
-	r := &waitForTextResult{
-		State: string(p.state), Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, shown...), LinesCut: cut,
-		SawNewOutput: p.drew, AlternateScreen: p.alt, LinesMissed: p.missed, PaneID: p.id,
-		ElapsedSeconds: reply.Seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Others: []otherPane{},
-	}
-	if p.outcome != outcomeGone {
-		r.Cursor = w.c.cursorFor(p.look, p.prompt)
-	}
-	if p.screen {
-		r.look = p.look
-	}
-	r.Found = r.Outcome == outcomeMatched || r.Outcome == outcomeAnyOutput
-	r.MatchedAtEntry = p.atEntry && !r.Found
-	for _, o := range w.panes {
-		if o == p {
-			continue
-		}
-		shown, cut := o.shown()
-		if o.outcome == outcomeState {
-			shown = append(slices.Clone(o.matched), shown...)
-		}
-		r.Others = append(r.Others, otherPane{
-			PaneID: o.id, Outcome: o.outcome, State: string(o.state), MatchedIndex: o.index, Tail: append([]string{}, shown...), LinesCut: cut,
-		})
-	}
-	if r.Outcome == outcomeTimeout {
-		stdio.Warn(ctx, "No match in pane "+string(r.PaneID)+" before the timeout of "+w.budget.String())
-	}
-	return r
+	return func(tmux.PaneID) screen.Begin { return screen.Begin{Bookmark: at, Given: true} }, nil
 }

@@ -15,6 +15,7 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -348,7 +349,7 @@ func (b *builder) furnish(ctx context.Context) error {
 		return b.noRoom(err)
 	}
 	_, err := b.Tmux.Do(whole, b.focus(func(tmux.PaneID) bool { return true })...)
-	if !isGone(err) {
+	if !screen.IsGone(err) {
 		return err
 	}
 	// A program has ended, which start says.
@@ -365,7 +366,7 @@ func (b *builder) furnish(ctx context.Context) error {
 // vanished returns the error that ends the call: the session is gone, perhaps while it is
 // still being built, if all its programs end at once.
 func (b *builder) vanished(err error) error {
-	if !b.made || !isGone(err) {
+	if !b.made || !screen.IsGone(err) {
 		return err
 	}
 	f := reply.Faultf(reply.KindPaneGone, "a program ended at once, and session %s with it: nothing is left", b.in.SessionName).
@@ -467,7 +468,7 @@ func (b *builder) start(ctx context.Context) error {
 		row := builtPane{PaneID: p.id(), WindowID: (*p.row)[0].Window, WindowIndex: (*p.row)[0].Index, WindowName: b.in.Windows[p.window].Name}
 		if at := slices.IndexFunc(rows, func(r builtPane) bool { return r.PaneID == p.id() }); at >= 0 {
 			row = rows[at]
-		} else if problems[i] == nil || isGone(problems[i]) {
+		} else if problems[i] == nil || screen.IsGone(problems[i]) {
 			problems[i] = reply.Faultf(reply.KindPaneGone, "its program has ended, and pane %s is gone", p.id())
 		}
 		row.Title = p.Title
@@ -518,7 +519,7 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 		return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", e.program())
 	}
 	text := strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(strings.TrimRight(p.Command, "\r\n")) + "\r"
-	return b.typeIntoMade(ctx, p.id(), echoOf(text), func(target tmux.Target) ([]tmux.Command, error) {
+	return b.typeIntoMade(ctx, p.id(), screen.EchoOf(text), func(target tmux.Target) ([]tmux.Command, error) {
 		return e.typing(ctx, target, text)
 	})
 }

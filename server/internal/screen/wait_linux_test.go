@@ -1,4 +1,4 @@
-package server
+package screen
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testagent"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/tmux/tmuxtest"
@@ -19,7 +20,7 @@ import (
 func TestAStateComesWithItsLines(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
-	command, dir := FakeAgent(t)
+	command, dir := testagent.Claude(t)
 	footer := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, "footer"), []byte(text), 0o600); err != nil {
@@ -29,20 +30,17 @@ func TestAStateComesWithItsLines(t *testing.T) {
 	footer("esc to interrupt")
 	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", command)
 	tmuxtest.WaitScreen(t, srv, "%0", "interrupt")
-	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath()})
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx := tmuxtest.Context(t)
-	w, err := (&call{s: s, Source: rows.Source{Tmux: srv}}).newAwait(ctx, conditions{}, false, 60)
+	r := &Reader{WaitMax: MaxWait, LookTime: 20 * time.Second, Agents: new(agents.Finder)}
+	w, err := r.Wait(ctx, rows.Source{Tmux: srv}, Conditions{}, false, 60)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.anything, w.states, w.watch = false, []agents.State{agents.Idle}, srv.Watch(ctx, 50*time.Millisecond)
 	defer w.watch.Close()
-	p := &awaited{id: "%0", echo: new(echo)}
+	p := &awaited{id: "%0", echo: new(Echo)}
 	w.panes = []*awaited{p}
-	if err := w.first(ctx, p, begin{}); err != nil {
+	if err := w.first(ctx, p, Begin{}); err != nil {
 		t.Fatal(err)
 	}
 	footer("done")

@@ -1,4 +1,4 @@
-package server
+package screen
 
 import (
 	"crypto/rand"
@@ -33,7 +33,7 @@ type cursors struct {
 // kept is a short cursor, and what it stands for in both forms.
 type kept struct {
 	short, long string
-	at          bookmark
+	at          Bookmark
 }
 
 // Beyond these limits, the oldest cursors are forgotten.
@@ -42,17 +42,18 @@ const (
 	maxCursorBytes = 4 << 20
 )
 
-func newCursors() *cursors { return &cursors{run: strings.ToLower(rand.Text()[:4])} }
+// Serve gives clients short cursors from now on, as the server goes on.
+func (r *Reader) Serve() { r.cursors = &cursors{run: strings.ToLower(rand.Text()[:4])} }
 
 // give returns a short cursor for a long one: an idle pane keeps its cursor.
-func (k *cursors) give(at bookmark, long string) string {
+func (k *cursors) give(at Bookmark, long string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if i := slices.IndexFunc(k.kept, func(c kept) bool { return c.long == long }); i >= 0 {
 		return k.kept[i].short
 	}
 	k.last++
-	short := fmt.Sprintf("%s.%s.%d", k.run, strings.TrimPrefix(string(at.mark.Pane), "%"), k.last)
+	short := fmt.Sprintf("%s.%s.%d", k.run, strings.TrimPrefix(string(at.Mark.Pane), "%"), k.last)
 	k.kept = append(k.kept, kept{short, long, at})
 	for k.size += len(long); len(k.kept) > maxCursors || k.size > maxCursorBytes; k.kept = k.kept[1:] {
 		k.size -= len(k.kept[0].long)
@@ -61,20 +62,20 @@ func (k *cursors) give(at bookmark, long string) string {
 }
 
 // bookmark returns what a cursor stands for, or the zero bookmark.
-func (k *cursors) bookmark(short string) bookmark {
+func (k *cursors) bookmark(short string) Bookmark {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if i := slices.IndexFunc(k.kept, func(c kept) bool { return c.short == short }); i >= 0 {
 		return k.kept[i].at
 	}
-	return bookmark{}
+	return Bookmark{}
 }
 
 // cursorFor returns the cursor from which a later call continues. prompt reports whether
 // the look found a shell at its prompt.
-func (c *call) cursorFor(l *tmux.Look, prompt bool) string {
-	at := bookmark{mark: l.Mark(), prompt: prompt}
-	raw, err := at.mark.MarshalBinary()
+func (r *Reader) cursorFor(form reply.Form, l *tmux.Look, prompt bool) string {
+	at := Bookmark{Mark: l.Mark(), prompt: prompt}
+	raw, err := at.Mark.MarshalBinary()
 	if err != nil {
 		panic(err) // it holds strings and numbers
 	}
@@ -83,21 +84,21 @@ func (c *call) cursorFor(l *tmux.Look, prompt bool) string {
 		flag = 1
 	}
 	raw = append(raw, flag)
-	if c.s.cursors != nil && c.Form.Results == reply.ResultsText {
-		return c.s.cursors.give(at, string(raw))
+	if r.cursors != nil && form.Results == reply.ResultsText {
+		return r.cursors.give(at, string(raw))
 	}
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// cursorOf returns what a short or long cursor stands for.
-func (c *call) cursorOf(given string) (bookmark, error) {
+// BookmarkOf returns what a short or long cursor stands for.
+func (r *Reader) BookmarkOf(given string) (Bookmark, error) {
 	run, pane, at := splitCursor(given)
-	k := c.s.cursors
+	k := r.cursors
 	if run != "" && k != nil {
 		at = k.bookmark(given)
 	}
 	switch {
-	case at.mark != nil:
+	case at.Mark != nil:
 		return at, nil
 	case run == "":
 		return at, invalidCursor("it is not one that this server gave", "")
@@ -107,8 +108,8 @@ func (c *call) cursorOf(given string) (bookmark, error) {
 	return at, invalidCursor("it is of an earlier run of this server", pane)
 }
 
-// paneOfCursor returns the pane of a cursor, or "" if it is invalid.
-func paneOfCursor(given string) tmux.PaneID {
+// PaneOfCursor returns the pane of a cursor, or "" if it is invalid.
+func PaneOfCursor(given string) tmux.PaneID {
 	_, pane, _ := splitCursor(given)
 	return pane
 }
@@ -123,7 +124,7 @@ func invalidCursor(reason string, pane tmux.PaneID) *reply.Fault {
 
 // splitCursor returns the run and the pane of a short cursor, or the pane of one from a
 // server that stores none and what it holds. An invalid cursor has nothing.
-func splitCursor(given string) (run string, pane tmux.PaneID, at bookmark) {
+func splitCursor(given string) (run string, pane tmux.PaneID, at Bookmark) {
 	parts := strings.Split(given, ".")
 	if len(parts) == 3 && len(parts[0]) == 4 {
 		pane = tmux.PaneID("%" + parts[1])
@@ -137,5 +138,5 @@ func splitCursor(given string) (run string, pane tmux.PaneID, at bookmark) {
 	if err != nil || end < 0 || raw[end] > 1 || mark.UnmarshalBinary(raw[:end]) != nil {
 		return "", "", at
 	}
-	return "", mark.Pane, bookmark{mark: mark, prompt: raw[end] == 1}
+	return "", mark.Pane, Bookmark{Mark: mark, prompt: raw[end] == 1}
 }

@@ -1,4 +1,4 @@
-package server
+package screen
 
 import (
 	"regexp"
@@ -11,23 +11,23 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// echo is what was typed into a pane and may appear there. The terminal or the program
+// Echo is what was typed into a pane and may appear there. The terminal or the program
 // echoes it; neither is output, so a wait must not take it for output. What counts is what
 // the program prints afterwards: on the row in which it was typed, only the text beyond it;
 // elsewhere everything, even the same text again, as each typed line is echoed once.
-type echo struct {
-	lines []string // typed lines that have not appeared yet
-	// redrawn is set if a key was pressed for which the program itself writes the line,
+type Echo struct {
+	Lines []string // typed lines that have not appeared yet
+	// Redrawn is set if a key was pressed for which the program itself writes the line,
 	// such as Up, followed by Enter: nothing on that row counts.
-	redrawn bool
-	entered bool // Enter was pressed
-	longest int  // length of the longest typed line in bytes, without its end
-	// edits is set if a key was pressed that is not text: what it does to the line counts,
+	Redrawn bool
+	Entered bool // Enter was pressed
+	Longest int  // length of the longest typed line in bytes, without its end
+	// Edits is set if a key was pressed that is not text: what it does to the line counts,
 	// unless Enter was pressed.
-	edits bool
+	Edits bool
 
-	// command is set if the lines are what run_command shows, and not what it types.
-	command bool
+	// Command is set if the lines are what run_command shows, and not what it types.
+	Command bool
 	// prompt is the text before the cursor if the first line was typed at the prompt of a
 	// shell, in row promptRow; otherwise "". The shell may complete, color, scroll or suggest
 	// there, but prints nothing: it leaves the row before a command begins.
@@ -61,20 +61,20 @@ const (
 // since a shell may redraw its prompt. A shorter one is looked for only where it was typed.
 const leastEcho = 3
 
-// echoOf returns the echo of a text typed line by line, with or without a final Enter.
-func echoOf(text string) echo {
+// EchoOf returns the echo of a text typed line by line, with or without a final Enter.
+func EchoOf(text string) Echo {
 	isEnd := func(r rune) bool { return r == '\n' || r == '\r' }
-	e := echo{entered: strings.ContainsFunc(text, isEnd)}
+	e := Echo{Entered: strings.ContainsFunc(text, isEnd)}
 	for line := range strings.FieldsFuncSeq(text, isEnd) {
-		e.longest = max(e.longest, len(line))
+		e.Longest = max(e.Longest, len(line))
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\r' && unicode.IsControl(r) }) {
-		e.redrawn = true // a tab may complete a word
+		e.Redrawn = true // a tab may complete a word
 		return e
 	}
 	for line := range strings.FieldsFuncSeq(text, isEnd) {
 		if line = strings.TrimSpace(line); line != "" {
-			e.lines = append(e.lines, line)
+			e.Lines = append(e.Lines, line)
 		}
 	}
 	return e
@@ -82,18 +82,18 @@ func echoOf(text string) echo {
 
 // at returns the echo of something typed while a pane looked like this, at most so long ago,
 // appended to before, if any.
-func (e echo) at(pid int, look *tmux.Look, before *echo, ago time.Duration) *echo {
+func (e Echo) at(pid int, look *tmux.Look, before *Echo, ago time.Duration) *Echo {
 	if before != nil {
-		e.lines = append(slices.Clone(before.lines), e.lines...)
+		e.Lines = append(slices.Clone(before.Lines), e.Lines...)
 		e.known, e.row, e.text = before.known, before.row, before.text
 		e.earlier = before.earlier
-		e.redrawn, e.entered, e.edits = before.redrawn || e.redrawn, before.entered || e.entered, before.edits || e.edits
+		e.Redrawn, e.Entered, e.Edits = before.Redrawn || e.Redrawn, before.Entered || e.Entered, before.Edits || e.Edits
 		e.prompt, e.promptRow = before.prompt, before.promptRow
 		return &e
 	}
 	e.known = true
 	e.row, e.text = look.CursorLine()
-	left, typed := leftOfCursor(look), (len(e.lines) > 0 || e.entered || e.edits) && !e.command
+	left, typed := leftOfCursor(look), (len(e.Lines) > 0 || e.Entered || e.Edits) && !e.Command
 	if typed && !look.Alternate && strings.TrimSpace(left) != "" && runner.WasAtPrompt(pid, look.TTY, left, ago) {
 		e.prompt, e.promptRow = left, e.row
 		e.text = strings.TrimRight(e.prompt, " ") // without what is on the right
@@ -102,7 +102,7 @@ func (e echo) at(pid int, look *tmux.Look, before *echo, ago time.Duration) *ech
 }
 
 // moved records that the row in which something was typed is so many rows further down.
-func (e *echo) moved(rows int) {
+func (e *Echo) moved(rows int) {
 	if e.row < 0 {
 		return // on the alternate screen
 	}
@@ -110,7 +110,7 @@ func (e *echo) moved(rows int) {
 }
 
 // atCursor returns those of the new lines that are in the row in which something was typed.
-func (e *echo) atCursor(l *tmux.Look, lines []string, rows []int) (typed []string, at []int) {
+func (e *Echo) atCursor(l *tmux.Look, lines []string, rows []int) (typed []string, at []int) {
 	for i := range min(len(lines), len(rows)) {
 		if e.known && rows[i] == e.row-max(l.Shift, 0) {
 			typed, at = append(typed, lines[i]), append(at, rows[i])
@@ -120,17 +120,17 @@ func (e *echo) atCursor(l *tmux.Look, lines []string, rows []int) (typed []strin
 }
 
 // clone returns a separate copy for a wait.
-func (e *echo) clone() *echo {
+func (e *Echo) clone() *Echo {
 	if e == nil {
-		return new(echo)
+		return new(Echo)
 	}
 	c := *e
-	c.lines, c.earlier = slices.Clone(e.lines), slices.Clone(e.earlier)
+	c.Lines, c.earlier = slices.Clone(e.Lines), slices.Clone(e.earlier)
 	return &c
 }
 
 // due returns when a held line counts if nothing happens before; zero if nothing is held.
-func (e *echo) due() time.Time {
+func (e *Echo) due() time.Time {
 	if e.since.IsZero() {
 		return time.Time{}
 	}
@@ -142,7 +142,7 @@ func (e *echo) due() time.Time {
 
 // output returns the new lines of a look that the program has printed, without the echo.
 // Lines without rows, which are only visible, all count.
-func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []string) {
+func (e *Echo) output(l *tmux.Look, lines []string, rows []int) (printed []string) {
 	if len(rows) < len(lines) {
 		return lines
 	}
@@ -171,7 +171,7 @@ func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []strin
 	}
 	if late := !time.Now().Before(e.due()); !e.since.IsZero() && (late || cursor != e.heldRow) {
 		if e.since = (time.Time{}); late {
-			e.lines = nil // it is not echoed, as for a password
+			e.Lines = nil // it is not echoed, as for a password
 		}
 		if e.held != "" {
 			printed = append(printed, e.held)
@@ -181,7 +181,7 @@ func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []strin
 }
 
 // beyond returns the part of a new line that the program has printed, if any.
-func (e *echo) beyond(line string, row int, isCursors bool, l *tmux.Look) (part string, counts bool) {
+func (e *Echo) beyond(line string, row int, isCursors bool, l *tmux.Look) (part string, counts bool) {
 	if e.inPrompt(line, row, isCursors) || e.expansion(line, row) || e.scrolled(line, row, isCursors, l.Width) {
 		return "", false
 	}
@@ -191,7 +191,7 @@ func (e *echo) beyond(line string, row int, isCursors bool, l *tmux.Look) (part 
 		if n == len(e.text) {
 			rest = line[n:]
 		}
-		if e.redrawn {
+		if e.Redrawn {
 			return "", false
 		}
 	}
@@ -201,13 +201,13 @@ func (e *echo) beyond(line string, row int, isCursors bool, l *tmux.Look) (part 
 			return "", false
 		}
 	}
-	if len(e.lines) > 0 {
-		next := e.lines[0]
+	if len(e.Lines) > 0 {
+		next := e.Lines[0]
 		after, shown := strings.CutPrefix(strings.TrimLeft(line[n:], " "), next)
 		switch {
 		case typedRow && shown:
 			e.shown(line[:len(line)-len(after)], row)
-			if isCursors && e.entered && leftOfCursor(l) == e.text {
+			if isCursors && e.Entered && leftOfCursor(l) == e.text {
 				return "", false // a suggestion behind the cursor
 			}
 			rest = after
@@ -224,7 +224,7 @@ func (e *echo) beyond(line string, row int, isCursors bool, l *tmux.Look) (part 
 			return "", false
 		case typedRow && rest != "" && strings.HasPrefix(next, strings.TrimSpace(rest)):
 			// The program itself continues in the next row.
-			e.lines[0] = strings.TrimSpace(strings.TrimPrefix(next, strings.TrimSpace(rest)))
+			e.Lines[0] = strings.TrimSpace(strings.TrimPrefix(next, strings.TrimSpace(rest)))
 			e.row, e.text = row+1, ""
 			return "", false
 		}
@@ -242,13 +242,13 @@ func endsPrompt(text string) bool {
 }
 
 // shown records that the next line has appeared, in a row that has this text so far.
-func (e *echo) shown(text string, row int) {
+func (e *Echo) shown(text string, row int) {
 	e.begun, e.expands = true, ""
-	if e.prompt != "" && designator.MatchString(e.lines[0]) {
-		e.expands = e.lines[0]
+	if e.prompt != "" && designator.MatchString(e.Lines[0]) {
+		e.expands = e.Lines[0]
 	}
-	e.earlier = append(e.earlier, e.lines[0])
-	e.lines, e.known, e.row, e.text = e.lines[1:], true, row, text
+	e.earlier = append(e.earlier, e.Lines[0])
+	e.Lines, e.known, e.row, e.text = e.Lines[1:], true, row, text
 	e.since = time.Time{}
 }
 
@@ -262,19 +262,19 @@ func commonPrefix(a, b string) (n int) {
 
 // inPrompt reports whether a new line is in the row in which a shell edits what was typed,
 // and has not been cleared since: it has the prompt or the typed line.
-func (e *echo) inPrompt(line string, row int, isCursors bool) bool {
-	if e.prompt == "" || row != e.promptRow || e.edits && !e.entered {
+func (e *Echo) inPrompt(line string, row int, isCursors bool) bool {
+	if e.prompt == "" || row != e.promptRow || e.Edits && !e.Entered {
 		return false
 	}
-	typed := slices.Concat(e.earlier, e.lines)
+	typed := slices.Concat(e.earlier, e.Lines)
 	is := begins(line, e.prompt) || sameButDigits(line, strings.TrimRight(e.prompt, " ")) ||
 		len(typed) > 0 && len(typed[0]) >= leastEcho && strings.Contains(line, typed[0])
-	if !is || e.begun || len(e.lines) == 0 {
+	if !is || e.begun || len(e.Lines) == 0 {
 		return is
 	}
 	rest := strings.TrimSpace(strings.TrimPrefix(line, e.prompt))
-	switch whole := strings.Contains(line, e.lines[0]); {
-	case !whole && !isCursors && rest != "" && strings.HasPrefix(e.lines[0], rest):
+	switch whole := strings.Contains(line, e.Lines[0]); {
+	case !whole && !isCursors && rest != "" && strings.HasPrefix(e.Lines[0], rest):
 		e.begun = true
 		return false // the shell itself continues in the next row
 	case whole, !isCursors:
@@ -291,7 +291,7 @@ var notExpanded = regexp.MustCompile(`^-?(ba|z)?sh: `)
 
 // expansion reports whether a new line is a typed one that the shell shows with the text
 // from its history, in the next row, before it runs it.
-func (e *echo) expansion(line string, row int) bool {
+func (e *Echo) expansion(line string, row int) bool {
 	typed := e.expands
 	if typed == "" || row <= e.row {
 		return false
@@ -316,7 +316,7 @@ func (e *echo) expansion(line string, row int) bool {
 // scrolled reports whether a new line is a part of a typed one that is longer than its row,
 // shown by an editor that scrolls sideways: with a mark where the line goes on, or behind
 // the prompt.
-func (e *echo) scrolled(line string, row int, isCursors bool, width int) bool {
+func (e *Echo) scrolled(line string, row int, isCursors bool, width int) bool {
 	before, kept := "", false
 	if e.known && row == e.row {
 		before = e.text
@@ -333,13 +333,13 @@ func (e *echo) scrolled(line string, row int, isCursors bool, width int) bool {
 		part = part[i:] // of another row
 	}
 	shown := unspaced(part)
-	for i, typed := range slices.Concat(e.lines[:min(len(e.lines), 1)], e.earlier) {
+	for i, typed := range slices.Concat(e.Lines[:min(len(e.Lines), 1)], e.earlier) {
 		whole := unspaced(before + typed)
 		is := marked && !strings.Contains(whole, unspaced(line)) || kept && !strings.HasPrefix(unspaced(typed), shown)
 		if !is || runner.Width(before+typed) < width-4 || runner.Width(shown) < width/4 || !strings.Contains(whole, shown) {
 			continue
 		}
-		if i == 0 && len(e.lines) > 0 && (!isCursors || strings.HasSuffix(whole, shown)) {
+		if i == 0 && len(e.Lines) > 0 && (!isCursors || strings.HasSuffix(whole, shown)) {
 			e.shown(line, row)
 		}
 		return true

@@ -1,4 +1,5 @@
-package server
+// Package testagent makes programs that look like agent CLIs.
+package testagent
 
 import (
 	"os"
@@ -7,12 +8,12 @@ import (
 	"testing"
 )
 
-// FakeAgent returns the command line of a program that looks like claude: it has an input
+// Claude returns the command line of a program that looks like claude: it has an input
 // box, and an entered line goes to the file got. If the file screen exists when it draws,
 // it shows that instead of the box. The file box has the text in the box, and footer the
 // footer. If there is a file runs, it runs that and the lines; if there is a file stuck, it
 // does not redraw.
-func FakeAgent(t testing.TB) (command, dir string) {
+func Claude(t testing.TB) (command, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	shell, err := exec.LookPath("sh")

@@ -1,4 +1,4 @@
-package server
+package screen
 
 import (
 	"context"
@@ -8,16 +8,18 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
 )
 
-// conditions end a wait: the parameters of wait_for_text and of the tools that type.
-type conditions struct {
+// Conditions end a wait: the parameters of wait_for_text and of the tools that type.
+type Conditions struct {
 	Patterns []string `json:"patterns,omitempty" desc:"wait for any of these texts"`
 	Stop     []string `json:"stop,omitempty" desc:"or these: a failure"`
 	Regex    bool     `json:"regex,omitempty" desc:"RE2"`
@@ -39,23 +41,26 @@ const (
 
 // Limits on the new lines of a pane that a wait keeps and shows.
 const (
-	keptLines, keptBytes   = 1000, 200_000
-	shownLines, shownBytes = 20, 2000
+	keptLines, keptBytes = 1000, 200_000
+	// ShownLines is the number of lines shown.
+	ShownLines, shownBytes = 20, 2000
 )
 
 // endPause is how long the shell must have been in the foreground again, without output,
 // for its program to count as ended: between the commands of a line it is there too. It is
-// shorter than settleQuiet, as the end of a program is stronger evidence than silence.
+// shorter than the silence after which a pane counts as quiet, as the end of a program is
+// stronger evidence.
 const endPause = 250 * time.Millisecond
 
-// await is a wait for something to happen in panes.
-type await struct {
-	c              *call
+// Wait is a wait for something to happen in panes.
+type Wait struct {
+	reader         *Reader
+	src            rows.Source
+	All            bool // until all panes are done, not the first
 	patterns, stop []*match.Matcher
 	anything       bool // any output ends it
 	quiet          time.Duration
 	states         []agents.State // of a coding agent, that end it
-	all            bool           // until all panes are done, not the first
 	typed          bool           // the call typed, so a pane that is gone is an outcome
 	draws          bool           // silence counts only once a program has printed something after Enter
 	start          time.Time
@@ -76,7 +81,7 @@ type awaited struct {
 	look    *tmux.Look
 	began   time.Time // when the look began
 	fresh   freshLines
-	echo    *echo  // of what was typed before the wait
+	echo    *Echo  // of what was typed before the wait
 	drew    bool   // the program has printed something since
 	text    bool   // the screen has shown text
 	blank   bool   // it was switched or cleared, and nothing has been drawn yet
@@ -100,15 +105,15 @@ type awaited struct {
 	matched []string
 }
 
-// newAwait checks the conditions.
-func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, timeout float64) (w *await, err error) {
-	w = &await{c: c, start: time.Now(), quiet: time.Duration(in.Quiet * float64(time.Second))}
-	if w.budget, err = c.s.budget(timeout); err != nil {
+// Wait returns a wait, which has begun, if the conditions are valid.
+func (r *Reader) Wait(ctx context.Context, src rows.Source, in Conditions, matchCase bool, timeout float64) (w *Wait, err error) {
+	w = &Wait{reader: r, src: src, start: time.Now(), quiet: time.Duration(in.Quiet * float64(time.Second))}
+	if w.budget, err = r.Budget(timeout); err != nil {
 		return nil, err
 	}
 	w.deadline = w.start.Add(w.budget)
-	if in.Quiet > maxWait.Seconds() {
-		return nil, reply.Argument("quiet", "must be at most %v seconds", maxWait.Seconds())
+	if in.Quiet > MaxWait.Seconds() {
+		return nil, reply.Argument("quiet", "must be at most %v seconds", MaxWait.Seconds())
 	}
 	if in.Patterns != nil && len(in.Patterns) == 0 {
 		return nil, reply.Argument("patterns", "must not be empty; null waits for any output")
@@ -123,17 +128,23 @@ func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, time
 	return w, nil
 }
 
-// begin is where the wait for a pane begins: at a mark, with nothing so far, or with what
-// is on the screen.
-type begin struct {
-	bookmark
-	screen bool
-	given  bool // the caller named the mark, so the pane must still run its program
+// AlsoFor makes the wait end too when an agent is in one of these states.
+func (w *Wait) AlsoFor(states []agents.State) {
+	w.states = states
+	w.anything = w.anything && states == nil
 }
 
-// run waits. It returns an error if the only pane is gone.
-func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.PaneID, from func(tmux.PaneID) begin) error {
-	w.watch = w.c.Tmux.Watch(ctx, interval)
+// Begin is where the wait for a pane begins: at a mark, with nothing so far, or with what
+// is on the screen.
+type Begin struct {
+	Bookmark
+	Screen bool // with what is on the screen
+	Given  bool // the caller named the mark, so the pane must still run its program
+}
+
+// Run waits. It returns an error if the only pane is gone.
+func (w *Wait) Run(ctx context.Context, interval time.Duration, panes []tmux.PaneID, from func(tmux.PaneID) Begin) error {
+	w.watch = w.src.Tmux.Watch(ctx, interval)
 	defer w.watch.Close()
 	for _, id := range panes {
 		p := &awaited{id: id, printed: w.start}
@@ -164,27 +175,27 @@ func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.Pa
 	}
 	for _, p := range w.panes {
 		if p.look.ID != "" {
-			w.c.s.places.set(w.c.Tmux, bookmark{p.look.Mark(), p.echo, p.prompt})
+			w.reader.Remember(w.src.Tmux, Bookmark{p.look.Mark(), p.echo, p.prompt})
 		}
 	}
 	return nil
 }
 
-// lookAt is [call.lookSince], bounded.
-func (w *await) lookAt(ctx context.Context, id tmux.PaneID, since *tmux.Mark) (*tmux.Look, error) {
-	return bounded(ctx, w, func(ctx context.Context) (*tmux.Look, error) { return w.c.lookSince(ctx, id, since) })
+// lookAt is [lookSince], bounded.
+func (w *Wait) lookAt(ctx context.Context, id tmux.PaneID, since *tmux.Mark) (*tmux.Look, error) {
+	return bounded(ctx, w, func(ctx context.Context) (*tmux.Look, error) { return lookSince(ctx, w.src.Tmux, id, since) })
 }
 
 // first takes the first look at a pane.
-func (w *await) first(ctx context.Context, p *awaited, from begin) error {
+func (w *Wait) first(ctx context.Context, p *awaited, from Begin) error {
 	now := time.Now()
 	p.echo = from.echo.clone()
-	l, err := w.lookAt(ctx, p.id, from.mark)
+	l, err := w.lookAt(ctx, p.id, from.Mark)
 	var gone *reply.Fault
-	if errors.As(err, &gone) && gone.Kind == reply.KindPaneGone && !from.given {
+	if errors.As(err, &gone) && gone.Kind == reply.KindPaneGone && !from.Given {
 		l, err = w.lookAt(ctx, p.id, nil) // the mark is of another program in this pane
 	}
-	if w.typed && (isGone(err) || gone != nil && err != nil) {
+	if w.typed && (IsGone(err) || gone != nil && err != nil) {
 		p.look = &tmux.Look{}
 		return w.gone(p, err)
 	}
@@ -195,7 +206,7 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 		return died(l)
 	}
 	fresh, rows := l.New, l.NewRows
-	if from.screen {
+	if from.Screen {
 		fresh, rows = l.Lines(), nil
 	}
 	at, err := w.firstOf(ctx, w.patterns, l.Lines())
@@ -203,25 +214,25 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 		return err
 	}
 	p.atEntry = at >= 0
-	p.runs = inForeground(caller.PID(ctx, w.c.Tmux, l.PaneState))
+	p.runs = inForeground(caller.PID(ctx, w.src.Tmux, l.PaneState))
 	p.prompt = from.prompt
-	if from.mark != nil {
-		p.text, p.left = !from.mark.Blank(), from.mark.Typed()
+	if from.Mark != nil {
+		p.text, p.left = !from.Mark.Blank(), from.Mark.Typed()
 	}
 	return w.took(ctx, p, l, now, fresh, rows)
 }
 
 // again takes another look at a pane.
-func (w *await) again(ctx context.Context, p *awaited) error {
+func (w *Wait) again(ctx context.Context, p *awaited) error {
 	began := time.Now()
 	since := p.look.Mark()
 	l, err := w.lookAt(ctx, p.id, since)
 	var f *reply.Fault
 	switch {
-	case isGone(err):
-		f = w.c.closed(ctx, p.id, p.look.Tail(), err)
+	case IsGone(err):
+		f = closed(ctx, w.src.Tmux, p.id, p.look.Tail(), err)
 	case errors.As(err, &f) && f.Kind == reply.KindPaneGone:
-		f = respawned(l, since.PID, p.look.Tail())
+		f = Respawned(l, since.PID, p.look.Tail())
 	case err != nil:
 		return err
 	}
@@ -253,7 +264,7 @@ func after(earlier, screen []string) []string {
 }
 
 // gone records that a pane no longer exists, or runs another program.
-func (w *await) gone(p *awaited, err error) error {
+func (w *Wait) gone(p *awaited, err error) error {
 	if len(w.panes) == 1 && !w.typed {
 		return err
 	}
@@ -263,9 +274,9 @@ func (w *await) gone(p *awaited, err error) error {
 }
 
 // took processes a look with the lines that are new to the wait.
-func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
+func (w *Wait) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
 	bell := p.look != nil && !p.look.Bell && l.Bell
-	redrawn := p.rests(caller.PID(ctx, w.c.Tmux, l.PaneState), l)
+	redrawn := p.rests(caller.PID(ctx, w.src.Tmux, l.PaneState), l)
 	if redrawn {
 		fresh, rows = p.echo.atCursor(l, fresh, rows)
 	}
@@ -299,7 +310,7 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	if l.Dead {
 		return w.gone(p, died(l))
 	}
-	switch runs := inForeground(caller.PID(ctx, w.c.Tmux, l.PaneState)); {
+	switch runs := inForeground(caller.PID(ctx, w.src.Tmux, l.PaneState)); {
 	case runs:
 		p.runs, p.back = true, time.Time{}
 	case p.runs && p.back.IsZero():
@@ -325,7 +336,7 @@ func (p *awaited) sees(l *tmux.Look) {
 }
 
 // next returns when to look, or to read a state, even if nothing is printed.
-func (w *await) next() time.Time {
+func (w *Wait) next() time.Time {
 	next := w.deadline
 	for _, p := range w.panes {
 		if p.outcome != "" {
@@ -340,7 +351,7 @@ func (w *await) next() time.Time {
 }
 
 // nextOf returns when to look at a pane even if nothing is printed.
-func (w *await) nextOf(p *awaited) time.Time {
+func (w *Wait) nextOf(p *awaited) time.Time {
 	next := w.deadline
 	for _, e := range w.endings(p) {
 		next = earlier(next, e.at)
@@ -358,8 +369,8 @@ type ending struct {
 	outcome string
 }
 
-func (w *await) endings(p *awaited) (all []ending) {
-	if w.quiet > 0 && !p.blank && !(w.draws && p.echo.entered && !p.drew) {
+func (w *Wait) endings(p *awaited) (all []ending) {
+	if w.quiet > 0 && !p.blank && !(w.draws && p.echo.Entered && !p.drew) {
 		all = append(all, ending{p.printed.Add(w.quiet), outcomeQuiet})
 	}
 	if !p.back.IsZero() {
@@ -378,7 +389,7 @@ func (w *await) endings(p *awaited) (all []ending) {
 const statePause = 100 * time.Millisecond
 
 // readStates reads the states of agents whose panes have changed.
-func (w *await) readStates(ctx context.Context) error {
+func (w *Wait) readStates(ctx context.Context) error {
 	if w.states == nil {
 		return nil
 	}
@@ -392,7 +403,7 @@ func (w *await) readStates(ctx context.Context) error {
 	if ids == nil {
 		return nil
 	}
-	seen, err := bounded(ctx, w, func(ctx context.Context) ([]agents.Seen, error) { return w.c.s.agents.In(ctx, w.c.Tmux, ids) })
+	seen, err := bounded(ctx, w, func(ctx context.Context) ([]agents.Seen, error) { return w.reader.Agents.In(ctx, w.src.Tmux, ids) })
 	if err != nil {
 		return err
 	}
@@ -442,7 +453,7 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // over reports whether the wait is over, and records why for panes whose time is up.
-func (w *await) over() bool {
+func (w *Wait) over() bool {
 	ended, early := 0, false
 	for _, p := range w.panes {
 		for _, e := range w.endings(p) {
@@ -459,28 +470,25 @@ func (w *await) over() bool {
 		return true
 	}
 	// One failure ends a wait for all panes. At the timeout, each gets one more look.
-	return early && !w.all || slices.ContainsFunc(w.panes, func(p *awaited) bool { return p.outcome == outcomeStopped })
+	return early && !w.All || slices.ContainsFunc(w.panes, func(p *awaited) bool { return p.outcome == outcomeStopped })
 }
 
 // firstOf is [match.Search.First] with a limit that suits a long wait.
-func (w *await) firstOf(ctx context.Context, patterns []*match.Matcher, lines []string) (int, error) {
+func (w *Wait) firstOf(ctx context.Context, patterns []*match.Matcher, lines []string) (int, error) {
 	w.look.Most = match.MaxTime + time.Since(w.start)/10
 	return w.look.First(ctx, patterns, lines)
 }
 
-// lookTime bounds one look at a pane: a hanging server must not use up all of the time.
-var lookTime = 5 * time.Second
-
 // bounded makes one look at a pane, within lookTime.
-func bounded[T any](ctx context.Context, w *await, look func(ctx context.Context) (T, error)) (T, error) {
-	bound, cancel := context.WithTimeout(ctx, w.c.s.lookTime)
+func bounded[T any](ctx context.Context, w *Wait, look func(ctx context.Context) (T, error)) (T, error) {
+	bound, cancel := context.WithTimeout(ctx, w.reader.LookTime)
 	defer cancel()
 	seen, err := look(bound)
 	if err != nil && ctx.Err() != nil {
 		return seen, context.Cause(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		f := reply.Faultf(reply.KindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", w.c.s.lookTime.Seconds())
+		f := reply.Faultf(reply.KindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", w.reader.LookTime.Seconds())
 		f.Cause = err
 		return seen, f
 	}
@@ -488,7 +496,7 @@ func bounded[T any](ctx context.Context, w *await, look func(ctx context.Context
 }
 
 // progress reports the wait to the client once a second.
-func (w *await) progress(ctx context.Context) {
+func (w *Wait) progress(ctx context.Context) {
 	if now := time.Now(); now.Sub(w.sent) >= time.Second {
 		w.sent = now
 		on := "pane " + string(w.panes[0].id)
@@ -500,7 +508,7 @@ func (w *await) progress(ctx context.Context) {
 }
 
 // warn warns once that tmux may drop lines before they are seen.
-func (w *await) warn(ctx context.Context, l *tmux.Look) {
+func (w *Wait) warn(ctx context.Context, l *tmux.Look) {
 	if w.warned || l.Limit <= 0 || l.History < l.Limit-max(l.Limit/10, 1) {
 		return
 	}
@@ -515,11 +523,73 @@ func (p *awaited) shown() (shown []string, cut int) {
 	if p.screen {
 		return p.look.Lines(), 0
 	}
-	last, cut := p.fresh.last(shownLines, shownBytes)
+	last, cut := p.fresh.last(ShownLines, shownBytes)
 	if cut == 0 || len(p.matched) == 0 || slices.Contains(last, p.matched[0]) {
 		return last, cut
 	}
-	lines, size := shownLines, shownBytes
+	lines, size := ShownLines, shownBytes
 	first, _, _ := reply.Limited(p.matched, &lines, &size)
 	return append(append(slices.Clone(first), "..."), last...), cut
+}
+
+// After waits for the effect of what was typed into panes, and returns what show says of
+// them: what is new, their screens, or nothing.
+func (w *Wait) After(ctx context.Context, typedInto []Bookmark, show string) (*Result, error) {
+	w.All, w.typed, w.draws = true, true, show == "screen"
+	var panes []tmux.PaneID
+	before := map[tmux.PaneID]Bookmark{}
+	for _, p := range typedInto {
+		panes, before[p.Mark.Pane] = append(panes, p.Mark.Pane), p
+	}
+	if err := w.Run(ctx, 50*time.Millisecond, panes, func(id tmux.PaneID) Begin { return Begin{Bookmark: before[id]} }); err != nil {
+		return nil, err
+	}
+	switch show {
+	case "screen":
+		for _, p := range w.panes {
+			if err := w.settle(ctx, p); err != nil {
+				return nil, err
+			}
+			p.matched, p.screen = nil, true
+		}
+	case "none":
+		for _, p := range w.panes {
+			p.fresh, p.matched = freshLines{}, nil
+		}
+	}
+	return w.Result(ctx), nil
+}
+
+// settle looks at a pane until it is completely drawn: until nothing changes for a moment,
+// at most for half a second, or until the deadline while nothing has been drawn at all. A
+// pattern may have matched when only half of the screen was there.
+func (w *Wait) settle(ctx context.Context, p *awaited) error {
+	const moment = 50 * time.Millisecond
+	for tries := 10; tries > 0; {
+		left := moment
+		switch {
+		case p.outcome == outcomeGone, p.blank && !time.Now().Before(w.deadline):
+			return nil
+		case p.blank:
+		case p.outcome == outcomeQuiet, time.Since(p.printed) >= moment:
+			return nil
+		default:
+			left -= time.Since(p.printed)
+			tries--
+		}
+		if err := pause.For(ctx, left); err != nil {
+			return err
+		}
+		l, err := w.lookAt(ctx, p.id, p.look.Mark())
+		if err != nil {
+			return nil // show what was there before the pane was gone
+		}
+		if !p.rests(caller.PID(ctx, w.src.Tmux, l.PaneState), l) && l.Printed {
+			p.printed = time.Now()
+		}
+		p.look = l
+		p.sees(l)
+		w.reader.Remember(w.src.Tmux, Bookmark{l.Mark(), p.echo, p.prompt})
+	}
+	return nil
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package server
+package screen
 
 // inForeground is not supported here.
 func inForeground(int) bool { return false }

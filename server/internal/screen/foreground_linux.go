@@ -1,4 +1,4 @@
-package server
+package screen
 
 import (
 	"tmuxmcp/internal/procstat"

@@ -1,0 +1,204 @@
+// Package screen looks at panes: since a mark, until something happens, for a text.
+package screen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/agents"
+	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/target"
+	"tmuxmcp/tmux"
+)
+
+// Reader looks at panes, for tools that wait, follow or search. It is safe for concurrent
+// use.
+type Reader struct {
+	// WaitMax bounds every wait. It is at most MaxWait.
+	WaitMax time.Duration
+	// LookTime bounds one look at a pane: a hanging server must not use up all of the time.
+	LookTime time.Duration
+	// MatchTime bounds the matching of a search.
+	MatchTime time.Duration
+	// Agents finds the agents whose states a wait can be for.
+	Agents *agents.Finder
+	// cursors are the short cursors that clients have; nil until the server is serving.
+	cursors *cursors
+	places  places
+}
+
+// places are how far this server has read the panes that it typed into or waited for. A
+// wait continues from there, so that nothing is lost while a model thinks between two
+// calls.
+type places struct {
+	mu   sync.Mutex
+	last map[string]Bookmark // by socket and pane
+}
+
+// Bookmark is how far a pane was read, and what was typed but may not have appeared yet.
+type Bookmark struct {
+	Mark   *tmux.Mark
+	echo   *Echo
+	prompt bool // the cursor was at the prompt of a shell
+}
+
+// maxPlaces bounds the number of panes; beyond it, one of them is forgotten.
+const maxPlaces = 1000
+
+// Typed records what is typed into a pane that has just been looked at, the typing of which
+// began at a time.
+func (b *Bookmark) Typed(ctx context.Context, srv *tmux.Server, l *tmux.Look, what Echo, began time.Time) {
+	b.echo = what.at(caller.PID(ctx, srv, l.PaneState), l, b.echo, time.Since(began))
+	b.prompt = b.echo.prompt != ""
+}
+
+// Remember records how far a pane was read.
+func (r *Reader) Remember(srv *tmux.Server, at Bookmark) { r.places.set(srv, at) }
+
+// Bookmark returns how far a pane was read, or the zero bookmark.
+func (r *Reader) Bookmark(srv *tmux.Server, pane tmux.PaneID) Bookmark { return r.places.of(srv, pane) }
+
+func (p *places) set(srv *tmux.Server, at Bookmark) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last == nil {
+		p.last = map[string]Bookmark{}
+	}
+	key := srv.SocketPath() + " " + string(at.Mark.Pane)
+	if _, known := p.last[key]; !known && len(p.last) >= maxPlaces {
+		for other := range p.last {
+			delete(p.last, other)
+			break
+		}
+	}
+	p.last[key] = at
+}
+
+// of returns how far a pane was read, or the zero bookmark.
+func (p *places) of(srv *tmux.Server, pane tmux.PaneID) Bookmark {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last[srv.SocketPath()+" "+string(pane)]
+}
+
+// lookSince looks at a pane. It must be the pane of the earlier look and run the same
+// program; if the program differs, the look is returned with the error.
+func lookSince(ctx context.Context, srv *tmux.Server, pane tmux.Target, since *tmux.Mark) (*tmux.Look, error) {
+	l, err := srv.LookAt(ctx, pane, since)
+	if err != nil {
+		return nil, err
+	}
+	if since != nil && since.Pane != l.ID {
+		return nil, reply.Faultf(reply.KindValidation, "cursor pane %s does not match requested pane %s", since.Pane, l.ID).
+			Suggest("leave the target out, or begin without a cursor")
+	}
+	if since != nil && since.PID != l.PID && l.PID != "" && since.PID != "" && !l.Dead {
+		return l, Respawned(l, since.PID, nil)
+	}
+	return l, nil
+}
+
+// died returns the error that ends a wait, or following a pane, if the pane's program has
+// ended but the pane remains. It quotes the last lines.
+func died(l *tmux.Look) *reply.Fault {
+	status := ""
+	if l.DeadStatus != nil {
+		status = fmt.Sprintf(" with status %d", *l.DeadStatus)
+	}
+	return reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s died: its program ended%s", l.ID, status).
+		Suggest("capture_pane still reads it, respawn_pane starts it again").LastWords(l.Tail())
+}
+
+// Respawned is like died, for a pane that now runs another program.
+func Respawned(l *tmux.Look, pid string, last []string) *reply.Fault {
+	return reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was respawned (pid %s -> %s): what was there is gone", l.ID, pid, l.PID).
+		Suggest("call again to look at the new program").LastWords(last)
+}
+
+// closed is like died, for a pane that no longer exists. The cause is tmux's error.
+func closed(ctx context.Context, srv *tmux.Server, pane tmux.PaneID, last []string, err error) *reply.Fault {
+	f := reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was closed during the wait", pane)
+	if !errors.Is(err, tmux.ErrNotFound) || serverEnds(ctx, srv) {
+		f.Message = "pane_gone: pane " + string(pane) + " died with its tmux server on " + srv.SocketPath()
+	}
+	f.Cause = err
+	return f.Suggest("list_panes shows which panes are left").LastWords(last)
+}
+
+// IsServerGone reports whether an error means that the tmux server is not there, or ends.
+func IsServerGone(err error) bool {
+	return errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone)
+}
+
+// IsGone reports whether an error means that something, or the whole server, is not there.
+func IsGone(err error) bool { return IsServerGone(err) || errors.Is(err, tmux.ErrNotFound) }
+
+// serverEnds reports whether the tmux server is gone, or about to go: it closes everything
+// first, and answers for a moment.
+func serverEnds(ctx context.Context, srv *tmux.Server) bool {
+	for range 10 {
+		rows, err := tmux.List[target.IDs](ctx, srv, tmux.ListPanes{All: true})
+		switch {
+		case IsServerGone(err):
+			return true
+		case target.NoneIsEmpty(err) != nil, len(rows) > 0, pause.For(ctx, 20*time.Millisecond) != nil:
+			return false
+		}
+	}
+	return false
+}
+
+// MaxWait is the longest time that a tool can be asked to wait.
+const MaxWait = 300 * time.Second
+
+// Budget returns how long a waiting tool may wait: what the caller asked for, up to this
+// server's limit.
+func (r *Reader) Budget(seconds float64) (time.Duration, error) {
+	if seconds <= 0 {
+		return 0, reply.Argument("timeout", "must be above 0")
+	}
+	if seconds > MaxWait.Seconds() && r.WaitMax == MaxWait {
+		return 0, reply.Argument("timeout", "must be at most %v seconds", MaxWait.Seconds()).Suggest("wait again, or detach a command with run_command")
+	}
+	return min(time.Duration(seconds*float64(time.Second)), r.WaitMax), nil
+}
+
+// news is what is new in a pane.
+type news struct {
+	PaneID tmux.PaneID
+	Lines  []string
+	Missed bool   // lines may have been missed
+	Cursor string // from which a later call continues
+}
+
+// News returns what is new in a pane since a bookmark; without one, all that its screen
+// shows.
+func (r *Reader) News(ctx context.Context, src rows.Source, pane tmux.Target, since Bookmark) (*news, error) {
+	l, err := lookSince(ctx, src.Tmux, pane, since.Mark)
+	switch {
+	case err != nil:
+		return nil, err
+	case l.Dead:
+		return nil, died(l)
+	}
+	same := false // what is left of the cursor
+	if since.Mark != nil {
+		typed := l.Mark().Typed()
+		same = sameButDigits(since.Mark.Typed(), typed) && (since.prompt || typed != "")
+	}
+	prompt := atPrompt(caller.PID(ctx, src.Tmux, l.PaneState), l, since.prompt && same)
+	n := &news{PaneID: l.ID, Lines: l.New, Missed: l.Missed, Cursor: r.cursorFor(src.Form, l, prompt)}
+	switch {
+	case since.Mark == nil:
+		n.Lines = l.Lines()
+	case same && prompt && redrawn(l):
+		n.Lines, n.Missed = nil, false
+	}
+	return n, nil
+}

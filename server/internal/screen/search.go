@@ -1,0 +1,319 @@
+package screen
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tmuxmcp/server/internal/match"
+	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/target"
+	"tmuxmcp/tmux"
+)
+
+// Query is what to search panes for, and where.
+type Query struct {
+	Context    int        // lines around each match
+	MaxLines   int        // of a pane, the last
+	Start, End *tmux.Line // nil: the first and the last of the screen
+}
+
+// PaneMatch is a pane with matching lines.
+type PaneMatch struct {
+	PaneID tmux.PaneID `json:"pane_id" tmux:"pane_id"`
+	rows.Edges
+	PaneCurrentCommand *string        `json:"pane_current_command" tmux:"pane_current_command"`
+	PaneCurrentPath    *string        `json:"pane_current_path" tmux:"pane_current_path"`
+	WindowID           tmux.WindowID  `json:"window_id" tmux:"window_id"`
+	WindowName         *string        `json:"window_name" tmux:"window_name"`
+	SessionID          tmux.SessionID `json:"session_id" tmux:"session_id"`
+	SessionName        *string        `json:"session_name" tmux:"session_name"`
+	MatchedLines       []string       `json:"matched_lines" exact:"true"`
+	MatchedRows        []int          `json:"matched_rows" desc:"0: top of the screen; -1: newest of the history"`
+	Context            []ContextLine  `json:"context" desc:"the matches among their neighbours"`
+	IsCaller           *bool          `json:"is_caller"`
+
+	History int `json:"-" tmux:"history_size"`
+	Height  int `json:"-" tmux:"pane_height"`
+	Width   int `json:"-" tmux:"pane_width"`
+	// Cut is set if there are more matching lines.
+	Cut bool `json:"-"`
+}
+
+// ContextLine is a line that matches, or is near one that does.
+type ContextLine struct {
+	Row   int    `json:"row"`
+	Line  string `json:"line" exact:"true"`
+	Match bool   `json:"match"`
+	// Apart is set if lines before it are omitted.
+	Apart bool `json:"-"`
+}
+
+// addMatches adds the last matching lines and their neighbours. matches are indexes of
+// lines, and rowOf has the row of each line.
+func (p *PaneMatch) addMatches(lines []string, matches, rowOf []int, in Query) {
+	cut := max(0, len(matches)-in.MaxLines)
+	p.Cut, p.MatchedLines, p.MatchedRows, p.Context = cut > 0, nil, nil, []ContextLine{}
+	next := 0 // first line that is not in context yet
+	for _, at := range matches[cut:] {
+		p.MatchedLines, p.MatchedRows = append(p.MatchedLines, lines[at]), append(p.MatchedRows, rowOf[at])
+		if in.Context == 0 {
+			continue
+		}
+		from := max(next, at-in.Context)
+		apart := len(p.Context) > 0 && from > next
+		for next = from; next < min(len(lines), at+in.Context+1); next++ {
+			_, is := slices.BinarySearch(matches, next)
+			p.Context = append(p.Context, ContextLine{rowOf[next], lines[next], is, apart && next == from})
+		}
+	}
+}
+
+// MostCells bounds what one list of commands has tmux capture, in cells: tmux has one
+// thread for all clients, which are served between lists.
+const MostCells = 400_000
+
+// cells returns the cost of a pane with so many rows. The pane itself has a cost too.
+func (p PaneMatch) cells(rows int) int { return rows*p.Width + 200 }
+
+// Candidates lists the panes of the selection: what they are, and how large. The rest of a
+// row is read only where something matches, as it costs tmux much more.
+func Candidates(ctx context.Context, srv *tmux.Server, on target.Object) ([]PaneMatch, error) {
+	s := on.Selection
+	var b tmux.Batch
+	listed := tmux.Rows[PaneMatch](&b, tmux.ListPanes{All: true, Filter: s.Within()},
+		"pane_id", "window_id", "session_id", "history_size", "pane_height", "pane_width")
+	if err := target.NoneIsEmpty(b.Do(ctx, srv)); err != nil {
+		return nil, err
+	}
+	if !s.Zero() && len(*listed) == 0 {
+		return nil, target.Missing(ctx, srv, s)
+	}
+	return target.UniqueBy(*listed, func(p PaneMatch) tmux.PaneID { return p.PaneID }), nil
+}
+
+// Search captures panes and finds the lines that match. With withRows it completes what is
+// known of each pane and, since a line may be several rows, captures it both joined and
+// unjoined; otherwise the rows are wrong.
+func (r *Reader) Search(ctx context.Context, srv *tmux.Server, panes []PaneMatch, in Query, m *match.Matcher, withRows bool) (found []PaneMatch, err error) {
+	exact, err := srv.Supports(ctx, tmux.UsedCells)
+	if err != nil {
+		return nil, err
+	}
+	found = []PaneMatch{}
+	look := match.Search{Most: r.MatchTime}
+	take := func(p PaneMatch, joined, last []byte) error {
+		lines := Lines(joined)
+		matches, err := look.Indexes(ctx, m, lines)
+		if len(matches) > 0 && err == nil {
+			at := rowsOf(strings.Split(string(joined), "\n"), strings.Split(string(last), "\n"), in.span(p)[0])
+			p.addMatches(lines, matches, at, in)
+			found = append(found, p)
+		}
+		return err
+	}
+	for len(panes) > 0 {
+		if p := panes[0]; p.cells(in.rows(p)) > MostCells {
+			p, joined, last, err := searchedLong(ctx, srv, p, in, exact, withRows)
+			if err == nil {
+				err = take(p, joined, last)
+			}
+			if err != nil && !errors.Is(err, tmux.ErrNotFound) {
+				return nil, err
+			}
+			panes = panes[1:]
+			continue
+		}
+		var b tmux.Batch
+		var now []*[]PaneMatch
+		var joined, last []*[]byte
+		for cells := 0; len(last) < len(panes); {
+			p := panes[len(last)]
+			cost := p.cells(in.rows(p))
+			if withRows {
+				cost *= 2
+			}
+			if cells += cost; cells > MostCells && len(last) > 0 || p.cells(in.rows(p)) > MostCells {
+				break
+			}
+			row, capture := &[]PaneMatch{p}, in.capture(p)
+			if !withRows {
+				out := tmux.Add(&b, capture)
+				joined, last = append(joined, out), append(last, out)
+			} else {
+				row = tmux.Rows[PaneMatch](&b, p.itself())
+				joined = append(joined, tmux.Add(&b, capture))
+				last = append(last, tmux.Add(&b, unjoined(capture, exact)))
+			}
+			now = append(now, row)
+		}
+		done, err := doneOf(last, b.Do(ctx, srv))
+		if err != nil {
+			return nil, err
+		}
+		for i := range done {
+			if err := take((*now[i])[0], *joined[i], *last[i]); err != nil {
+				return nil, err
+			}
+		}
+		if done < len(last) {
+			done++
+		}
+		panes = panes[done:]
+	}
+	return found, nil
+}
+
+// searchedLong captures a pane that is too large for one list.
+func searchedLong(ctx context.Context, srv *tmux.Server, p PaneMatch, in Query, exact, rows bool) (_ PaneMatch, joined, last []byte, err error) {
+	if rows {
+		var b tmux.Batch
+		now := tmux.Rows[PaneMatch](&b, p.itself())
+		if err := b.Do(ctx, srv); err != nil {
+			return p, nil, nil, err
+		}
+		p = (*now)[0]
+	}
+	capture := in.capture(p)
+	joined, err = InPieces(ctx, srv, capture, in.span(p), p.History, p.Width, mostSearched)
+	if last = joined; rows && err == nil {
+		last, err = InPieces(ctx, srv, unjoined(capture, exact), in.span(p), p.History, p.Width, mostSearched)
+	}
+	return p, joined, last, err
+}
+
+// mostSearched is how much text of one pane is searched, in bytes.
+const mostSearched = 64 << 20
+
+// InPieces captures rows in lists between which tmux serves others. history is the size of
+// the history for which their numbers hold. Joined lines go on in the next piece.
+func InPieces(ctx context.Context, srv *tmux.Server, capture tmux.CapturePane, span [2]int, history, width, most int) (out []byte, err error) {
+	from, to := span[0], span[1]
+	for tries := 0; from <= to; {
+		end := tmux.Line(min(to, from+MostCells/width))
+		capture.Start, capture.End = tmux.Line(from), &end
+		var b tmux.Batch
+		size := tmux.Displayed(&b, tmux.DisplayMessage{Target: capture.Target, Message: "#{history_size}"})
+		text, seam := tmux.Add(&b, capture), new([]byte)
+		if capture.Join && int(end) < to {
+			next := end + 1
+			both := capture
+			both.Start, both.End = end, &next
+			seam = tmux.Add(&b, both)
+		}
+		if err := b.Do(ctx, srv); err != nil {
+			return nil, err
+		}
+		if now, _ := strconv.Atoi(*size); now > history && tries < 3 { // they have moved up
+			from, to, history, tries = from-(now-history), to-(now-history), now, tries+1
+			continue
+		}
+		if bytes.Count(*seam, []byte("\n")) == 1 { // the last row goes on in the next
+			*text = bytes.TrimSuffix(*text, []byte("\n"))
+		}
+		out, from, tries = append(out, *text...), int(end)+1, 0
+		if len(out) > most {
+			return nil, reply.Faultf(reply.KindRefused, "these lines have more than %d MB", most>>20).Suggest("ask for fewer of them, by the first and the last")
+		}
+	}
+	return out, nil
+}
+
+// itself returns the command that lists the pane at the place where it was found.
+func (p PaneMatch) itself() tmux.DisplayMessage {
+	return tmux.DisplayMessage{Target: tmux.TargetSpec(fmt.Sprintf("%s:%s.%s", p.SessionID, p.WindowID, p.PaneID))}
+}
+
+// unjoined returns the command that captures the same, as exactly the pieces of the joined
+// lines.
+func unjoined(capture tmux.CapturePane, exact bool) tmux.CapturePane {
+	capture.Join, capture.KeepSpaces, capture.UsedCells = false, true, exact
+	return capture
+}
+
+// capture returns the command that captures the searched part of a pane.
+func (in Query) capture(p PaneMatch) tmux.CapturePane {
+	capture := tmux.CapturePane{Target: p.PaneID, Print: true, Join: true, End: in.End}
+	if in.Start != nil {
+		capture.Start = *in.Start
+	}
+	return capture
+}
+
+// rows returns about how many rows that captures.
+func (in Query) rows(p PaneMatch) int {
+	if in.Start == nil {
+		return p.Height
+	}
+	return p.Height + min(p.History, max(0, -int(max(*in.Start, -maxHistory))))
+}
+
+// maxHistory exceeds the number of lines that any pane has.
+const maxHistory = 1 << 30
+
+// doneOf returns how many panes were captured. A pane that has ended since it was listed
+// ends the list of commands: the answers before it are there, and the panes after it are
+// requested again.
+func doneOf(captured []*[]byte, err error) (int, error) {
+	if err == nil {
+		return len(captured), nil
+	}
+	done := slices.IndexFunc(captured, func(out *[]byte) bool { return *out == nil })
+	if done < 0 || !errors.Is(err, tmux.ErrNotFound) {
+		return 0, err
+	}
+	return done, nil
+}
+
+// span returns the first and the last row of a capture of a pane.
+func (in Query) span(p PaneMatch) [2]int {
+	within := func(l *tmux.Line, otherwise int) int {
+		if l == nil {
+			return otherwise
+		}
+		return min(max(int(*l), -p.History), p.Height-1)
+	}
+	start, end := within(in.Start, 0), within(in.End, p.Height-1)
+	return [2]int{min(start, end), max(start, end)}
+}
+
+// rowsOf returns the rows in which joined lines begin. The first of plain is in row first.
+func rowsOf(joined, plain []string, first int) []int {
+	rows := make([]int, len(joined))
+	at := 0
+	for i, line := range joined {
+		for line != "" && at < len(plain)-1 && plain[at] == "" {
+			at++ // the end of a wrapped line, which was cleared
+		}
+		rows[i] = first + at
+		for at < len(plain) {
+			piece, ok := strings.CutPrefix(line, plain[at])
+			at++
+			if line = piece; !ok || line == "" {
+				break
+			}
+		}
+	}
+	return rows
+}
+
+// Lines returns the rows of a capture without trailing blank ones.
+func Lines(captured []byte) []string {
+	s := strings.TrimRight(string(captured), "\n")
+	if s == "" {
+		return nil
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
