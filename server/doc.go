@@ -18,7 +18,7 @@ and _meta (fault.go), and truncates a result of more than 1 000 000 bytes to its
 In it, the call's arguments are bound to the input struct (package params), the tool runs
 with a [call], and its output is encoded (package reply).
 
-A handler is short: it names its target (target.go), makes one round trip to tmux, and
+A handler is short: it names its target (package target), makes one round trip to tmux, and
 returns a typed answer or an error. Errors from tmux are returned unchanged; what the
 tool itself refuses is a [reply.Fault].
 

@@ -92,7 +92,6 @@ func Said(s string) string {
 }
 
 func (f *Fault) Error() string { return f.Message }
-
 func (f *Fault) Unwrap() error { return f.Cause }
 
 // Argument returns the fault for an invalid argument.

@@ -65,8 +65,7 @@ type PaneText struct {
 	PaneID string `json:"pane_id"`
 }
 
-func (t Text) TextBlock() string { return Legible(t.Result, "") }
-
+func (t Text) TextBlock() string     { return Legible(t.Result, "") }
 func (t PaneText) TextBlock() string { return Legible(t.Result, "") }
 
 // TextOf returns the text of all blocks of a result.
@@ -80,6 +79,5 @@ func TextOf(res *mcp.CallToolResult) string {
 	return strings.Join(texts, "\n")
 }
 
-func (t Text) View() View { return TextView(Legible(t.Result, "")) }
-
+func (t Text) View() View     { return TextView(Legible(t.Result, "")) }
 func (t PaneText) View() View { return TextView(Legible(t.Result, "")) }

@@ -71,14 +71,9 @@ func (c Client) Columns() []reply.Column[Client] {
 	}
 }
 
-func (p *Pane) View() reply.View { return reply.RowFacts(*p) }
-
-func (w *Window) View() reply.View { return reply.RowFacts(*w) }
-
-func (s *Session) View() reply.View { return reply.RowFacts(*s) }
-
-func (p *PaneDetail) View() reply.View { return reply.Properties(p) }
-
-func (w *WindowDetail) View() reply.View { return reply.Properties(w) }
-
+func (p *Pane) View() reply.View          { return reply.RowFacts(*p) }
+func (w *Window) View() reply.View        { return reply.RowFacts(*w) }
+func (s *Session) View() reply.View       { return reply.RowFacts(*s) }
+func (p *PaneDetail) View() reply.View    { return reply.Properties(p) }
+func (w *WindowDetail) View() reply.View  { return reply.Properties(w) }
 func (s *SessionDetail) View() reply.View { return reply.Properties(s) }
