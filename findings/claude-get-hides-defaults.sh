@@ -12,8 +12,8 @@
 set -u
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
-npm install --silent --no-fund --no-audit --prefix "$dir/npm" @anthropic-ai/claude-code@2.1.332 >"$dir/log" 2>&1 ||
-	{ cat "$dir/log"; echo 'needs npm and its registry' >&2; exit 2; }
+timeout 90 npm install --silent --no-fund --no-audit --prefix "$dir/npm" @anthropic-ai/claude-code@2.1.332 >"$dir/log" 2>&1 ||
+	{ cat "$dir/log"; echo 'needs npm (within 90 s) and its registry' >&2; exit 2; }
 mkdir -p "$dir/home" "$dir/work" && cd "$dir/work" || exit 2
 cat >"$dir/home/.claude.json" <<'END'
 {"mcpServers": {"a": {"command": "sh", "args": ["-c", "echo \"$1\" >seen", "sh", "${NO_SUCH:-plain}", "${NO_SUCH:-${NOR_THIS:-inner}}"]}}}

@@ -11,8 +11,8 @@
 set -u
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
-npm install --silent --no-fund --no-audit --prefix "$dir/npm" @google/gemini-cli@0.61.0 >"$dir/log" 2>&1 ||
-	{ cat "$dir/log"; echo 'needs npm, its registry and Node 20' >&2; exit 2; }
+timeout 90 npm install --silent --no-fund --no-audit --prefix "$dir/npm" @google/gemini-cli@0.61.0 >"$dir/log" 2>&1 ||
+	{ cat "$dir/log"; echo 'needs npm (within 90 s), its registry and Node 20' >&2; exit 2; }
 mkdir -p "$dir/home/.gemini" "$dir/work" && cd "$dir/work" || exit 2
 cat >"$dir/home/.gemini/settings.json" <<'END'
 {"mcpServers": {"a": {"command": "true", "args": ["${A:-plain}", "${A:-${B}}", "${A:-$B}", "\\$B", "${B:-x}"]}}}

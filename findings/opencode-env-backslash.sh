@@ -10,8 +10,8 @@
 set -u
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
-npm install --silent --no-fund --no-audit --prefix "$dir/npm" opencode-ai@1.18.33 >"$dir/log" 2>&1 ||
-	{ cat "$dir/log"; echo 'needs npm and its registry' >&2; exit 2; }
+timeout 90 npm install --silent --no-fund --no-audit --prefix "$dir/npm" opencode-ai@1.18.33 >"$dir/log" 2>&1 ||
+	{ cat "$dir/log"; echo 'needs npm (within 90 s) and its registry' >&2; exit 2; }
 mkdir -p "$dir/home/.config/opencode" "$dir/work" && cd "$dir/work" || exit 2
 cat >"$dir/home/.config/opencode/opencode.json" <<'END'
 {"mcp": {

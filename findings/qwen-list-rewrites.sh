@@ -9,8 +9,8 @@
 set -u
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
-npm install --silent --no-fund --no-audit --prefix "$dir/npm" @qwen-code/qwen-code@0.24.4 >"$dir/log" 2>&1 ||
-	{ cat "$dir/log"; echo 'needs npm, its registry and Node 22' >&2; exit 2; }
+timeout 90 npm install --silent --no-fund --no-audit --prefix "$dir/npm" @qwen-code/qwen-code@0.24.4 >"$dir/log" 2>&1 ||
+	{ cat "$dir/log"; echo 'needs npm (within 90 s), its registry and Node 22' >&2; exit 2; }
 mkdir -p "$dir/home/.qwen" "$dir/work" && cd "$dir/work" || exit 2
 cat >"$dir/home/.qwen/settings.json" <<'END'
 {
