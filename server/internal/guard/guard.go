@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
@@ -65,7 +66,8 @@ type Guard struct {
 	here  caller.Here
 	ask   *Asker
 
-	own *Presence // nil until it is known
+	mu  sync.Mutex // guards own: a call may type into several panes at a time
+	own *Presence  // nil until it is known
 	// spared are the conditions under which the call may harm its objects, doing is the harm
 	// and held says what they guard.
 	spared []tmux.Require

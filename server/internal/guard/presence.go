@@ -48,6 +48,8 @@ func (p Presence) What(about ...target.Object) string {
 
 // Presence finds out, once, where on the call's tmux server the agent runs.
 func (g *Guard) Presence(ctx context.Context) (Presence, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if g.own == nil {
 		own, err := g.findPresence(ctx)
 		if err != nil {
