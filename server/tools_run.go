@@ -519,7 +519,8 @@ func (r *execution) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 		}
 	}
 	if s.Phase == runner.Running && r.cmd.Stopped() {
-		return true, r.catchUp(ctx)
+		r.finishStopped(ctx)
+		return true, nil
 	}
 	if l.unread++; time.Since(r.typed) < lineWait || r.cmd.Begun() || !r.idle() && !r.shell.Held() {
 		l.unread = 0
@@ -539,12 +540,30 @@ func (r *execution) catchUp(ctx context.Context) error {
 		r.missed = true
 	case <-r.cmd.Read:
 	}
+	r.takeEnd()
+	return nil
+}
+
+// takeEnd keeps the exit status, if it has come meanwhile.
+func (r *execution) takeEnd() {
 	select {
 	case status := <-r.cmd.Ended:
 		r.result.ExitStatus, r.result.TimedOut, r.marked = &status, false, true
 	default:
 	}
-	return nil
+}
+
+// finishStopped reads what a command that was stopped, and so prints no more, printed before:
+// it may still be on its way to the recording. tmux passes it on before it has answered twice.
+func (r *execution) finishStopped(ctx context.Context) {
+	if !r.cmd.Recorded() {
+		return
+	}
+	for range 2 {
+		_, _ = r.Tmux.Do(ctx, tmux.DisplayMessage{Target: r.pane.ID})
+	}
+	r.missed = !r.cmd.Finish(r.s.markWait) || r.missed
+	r.takeEnd()
 }
 
 // gone reports, and records, whether the pane's program has ended. tmux may notice that later
