@@ -192,6 +192,25 @@ func TestAStoppedCommand(t *testing.T) {
 	}
 }
 
+// TestAStoppedCommandAmongOutput: what goes on printing beside a stopped command does not
+// keep its answer.
+func TestAStoppedCommandAmongOutput(t *testing.T) {
+	t.Parallel()
+	srv, p := shellPane(t, "bash")
+	p.expect("%0", "echo first", "first")
+	answer, _ := p.running("%0", "yes & sh -c 'exec sleep 300'")
+	runs(t, srv, "%0", "sleep")
+	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-z")
+	var res result
+	var got ran
+	if err := json.Unmarshal((<-answer).Result, &res); err != nil || json.Unmarshal(res.Structured, &got) != nil {
+		t.Fatal(err, res.text())
+	}
+	if got.State != "stopped" {
+		t.Errorf("it is %s", got.State)
+	}
+}
+
 // TestCancelHitsNobodyElse: the user has stopped the job with Ctrl-Z and is running
 // something else in the pane.
 func TestCancelHitsNobodyElse(t *testing.T) {

@@ -97,7 +97,7 @@ func (c *Command) Missed(tty string) bool {
 }
 
 // Close stops reading, and gives the sink the rest. The recorder keeps running.
-func (c *Command) Close() { c.endReading(false) }
+func (c *Command) Close() { c.endReading(0) }
 
 // Finish is Close for a command that will print no more: the sink gets everything that tmux
 // has read. It reports whether that is proven: the recorder has reached the end,
@@ -115,8 +115,7 @@ func (c *Command) Finish(limit time.Duration) bool {
 			all = c.Drained()
 		}
 	}
-	c.endReading(true)
-	return all
+	return c.endReading(limit) && all
 }
 
 // EndRecording ends the recorder, and returns once it has ended.

@@ -337,23 +337,29 @@ func (c *Command) read(changes <-chan struct{}, announced bool) {
 }
 
 // endReading stops the reading, if there is any. Afterwards the sink belongs to the caller.
-// With all, everything recorded is read first; there must be no more to come.
-func (c *Command) endReading(all bool) {
+// With a limit, everything recorded is read first, for at most that long: other programs may
+// print for ever. It reports whether everything was read.
+func (c *Command) endReading(limit time.Duration) (all bool) {
 	r := c.reading
 	if r == nil || c.stopped {
-		return
+		return true
 	}
 	c.stopped = true
 	close(c.stop)
 	<-c.done
-	if all && !r.ended {
-		for r.more() {
+	if limit > 0 && !r.ended {
+		for end := time.Now().Add(limit); r.more(); {
+			if time.Now().After(end) {
+				r.close()
+				return false
+			}
 		}
 		if r.ended {
 			c.Ended <- r.status
 		}
 	}
 	r.close()
+	return true
 }
 
 // partial returns how many bytes at the end of p are the beginning of mark.
