@@ -16,6 +16,7 @@ import (
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
 )
 
@@ -248,24 +249,24 @@ func (p *prompter) unmoved() tmux.Format {
 // buffer is then gone. did says what may have happened if that cannot be determined. A
 // paste reaches only this pane, even if panes are synchronized.
 func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (bool, error) {
-	buffer := p.Tmux.Buffer(newBufferName("prompt"))
+	buffer := p.Tmux.Buffer(typing.NewBufferName("prompt"))
 	used := false
 	defer func() {
 		if !used {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), typing.CleanupTime)
 			defer cancel()
 			_ = buffer.Delete(ctx) // if it or the server is gone, nothing is left
 		}
 	}()
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(data)}
 	var refusal *reply.Fault
-	_, err := p.typeInto(ctx, target.AtPane(p.pane), screen.EchoOf(data), func(target tmux.Target) ([]tmux.Command, error) {
-		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: bracket, Returns: true})
+	_, err := p.types().Type(ctx, target.AtPane(p.pane), screen.EchoOf(data), func(to tmux.Target) ([]tmux.Command, error) {
+		paste, err := buffer.Pasting(ctx, to, tmux.PasteOptions{Bracket: bracket, Returns: true})
 		if err != nil {
 			return nil, err
 		}
 		paste.Delete = true
-		return []tmux.Command{tmux.Require{Target: target, Condition: p.unmoved()}, paste}, nil
+		return []tmux.Command{tmux.Require{Target: to, Condition: p.unmoved()}, paste}, nil
 	}, load)
 	switch {
 	case errors.As(err, &refusal):

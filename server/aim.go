@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"tmuxmcp/server/internal/target"
 )
@@ -11,12 +12,18 @@ import (
 
 // checker is the input of a tool that can be invalid in ways that the schema does not
 // express. It is checked before tmux or the user is asked for anything.
-type checker interface{ check(c *call) error }
+type checker interface{ check(limits) error }
+
+// limits are what a server allows its callers.
+type limits struct {
+	waitMax time.Duration
+	path    pathTo
+}
 
 // aim resolves and guards the objects that the call's input names, as the tool declares.
 func (c *call) aim(ctx context.Context, in any) (err error) {
 	if ch, ok := in.(checker); ok {
-		if err := ch.check(c); err != nil {
+		if err := ch.check(limits{c.s.cfg.WaitMax, c.s.path}); err != nil {
 			return err
 		}
 	}

@@ -16,9 +16,6 @@ import (
 )
 
 // Tests are not about how long it takes.
-// EndsPaste is endsPaste.
-var EndsPaste = endsPaste
-
 func init() { removalTime, lookTime = time.Minute, 20*time.Second }
 
 // AddProbes adds tools that show what every call passes, and what the transport does.
@@ -71,8 +68,8 @@ func (s *Server) AddProbes() {
 	}
 	s.add(newTool(tool{name: "probe_typable", title: "t", kind: shell, set: setPanes, desc: "d",
 		aim: target.Need(target.Pane), harm: guard.Types}, func(ctx context.Context, c *call, _ paneIn) (reply.Text, error) {
-		id, err := c.typeInto(ctx, c.on, screen.Echo{}, func(target tmux.Target) ([]tmux.Command, error) {
-			return []tmux.Command{tmux.SendKeys{Target: target, Repeat: 1}}, nil
+		id, err := c.types().Type(ctx, c.on, screen.Echo{}, func(to tmux.Target) ([]tmux.Command, error) {
+			return []tmux.Command{tmux.SendKeys{Target: to, Repeat: 1}}, nil
 		})
 		return reply.Text{Result: string(id)}, err
 	}))

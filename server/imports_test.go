@@ -24,6 +24,7 @@ var mayImport = map[string]string{
 	"rows":   "caller match params reply target",
 	"agents": "caller reply target",
 	"screen": "agents caller match reply rows runner stdio target",
+	"typing": "caller guard reply rows runner screen target",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

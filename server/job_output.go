@@ -10,6 +10,7 @@ import (
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/server/params"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -169,16 +170,16 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	room = min(reply.MaxResult*2/5, max(room, leastRoom))
 	lines, short := shortened(lines, room)
 	if inJSON && len(lines) > 0 {
-		// [Server.limit] could not say how much it truncates.
+		// [Server.Limit] could not say how much it truncates.
 		cut = len(lines) - max(1, reply.Fitting(lines, room, jsonSize))
 		lines, dropped = lines[cut:], dropped+cut
 	}
 	id := r.cmd.ID()
 	res = &r.result
 	res.detached = r.in.Detach
-	res.PaneID, res.JobID, res.Output = r.pane.ID, &id, append([]string{}, lines...)
+	res.PaneID, res.JobID, res.Output = r.Pane.ID, &id, append([]string{}, lines...)
 	res.OutputTruncated, res.OutputTruncatedLines = short || dropped > 0, dropped
-	tty := r.pane.TTY
+	tty := r.Pane.TTY
 	if res.PaneGone {
 		tty = ""
 	}
@@ -215,18 +216,18 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 			res.Note = &note
 		}
 	}
-	res.ElapsedSeconds, res.EffectiveTimeout = reply.Seconds(time.Since(r.start)), r.limit.Seconds()
+	res.ElapsedSeconds, res.EffectiveTimeout = reply.Seconds(time.Since(r.Begun)), r.Limit.Seconds()
 	return res, !res.OutputTruncated && len(lines) >= out.lines && (inJSON || out.bytes < r.Form.Room(ctx)-reply.LineRoom)
 }
 
 // asks reports whether the cursor is right after text that ends as questions or prompts do.
 func (r *execution) asks(ctx context.Context) bool {
-	if ctx.Err() != nil || r.lookAgain(ctx) != nil || r.pane.Y >= len(r.pane.screen) {
+	if ctx.Err() != nil || r.LookAgain(ctx) != nil || r.Pane.Y >= len(r.Pane.Screen) {
 		return false
 	}
-	text := []rune(strings.TrimRight(r.pane.screen[r.pane.Y], " "))
+	text := []rune(strings.TrimRight(r.Pane.Screen[r.Pane.Y], " "))
 	n := len(text)
-	return n > 0 && strings.ContainsRune(":?>])$#", text[n-1]) && n <= r.pane.X && r.pane.X <= 2*n+1
+	return n > 0 && strings.ContainsRune(":?>])$#", text[n-1]) && n <= r.Pane.X && r.Pane.X <= 2*n+1
 }
 
 const (
@@ -342,7 +343,7 @@ type jobMatch struct {
 // searchJobs searches the output of the jobs in the selection, newest job first, for up to
 // match.MaxTime. rest is the number of jobs that were not searched completely by then.
 func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *match.Matcher) (found []jobMatch, rest int, err error) {
-	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true, Filter: c.on.Selection.Within()})
+	rows, err := typing.Programs(ctx, c.Tmux, tmux.ListPanes{All: true, Filter: c.on.Selection.Within()})
 	if err := target.NoneIsEmpty(err); err != nil || len(rows) == 0 {
 		return nil, 0, err
 	}
@@ -353,7 +354,7 @@ func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *match.Matche
 	look := &match.Search{Most: match.MaxTime}
 	begun := time.Now()
 	more := func() bool { return ctx.Err() == nil && time.Since(begun) < match.MaxTime }
-	for _, j := range runner.Jobs(rows[0].on(c)) {
+	for _, j := range runner.Jobs(placeOf(c, rows[0])) {
 		if j.Visible() || !c.on.Zero() && !selected[j.Pane] {
 			continue
 		}

@@ -24,6 +24,7 @@ import (
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/server/params"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -41,7 +42,7 @@ type Server struct {
 	digest    digester
 	questions *guard.Questions
 	screens   *screen.Reader
-	escapes   escapes
+	keyboard  typing.Keyboard
 
 	subscriptions subscriptions
 	waits
@@ -91,12 +92,13 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, questions: guard.NewQuestions(), form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: make(map[string]*tool, len(tools)),
 		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
-			startWait: startWait, endWait: endWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
+			startWait: startWait, endWait: endWait, promptWait: typing.PromptWait, promptStands: promptStands, markWait: markWait,
 			followInterval: followInterval, leastReading: leastReading, readyWait: readyWait,
 			bufferTime: bufferTime,
 		},
 	}
 	s.screens = &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: &s.agents}
+	s.keyboard.Screens = s.screens
 	rand.Read(s.digest[:])
 	srv, err := s.connect("")
 	if err != nil {

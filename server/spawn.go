@@ -25,11 +25,11 @@ type spawn struct {
 }
 
 // prepare checks the parameters before tmux is asked for anything.
-func (sp spawn) prepare(c *call) (dir string, env tmux.Env, err error) {
+func (sp spawn) prepare(path pathTo) (dir string, env tmux.Env, err error) {
 	if env, err = sp.variables(); err != nil {
 		return "", nil, err
 	}
-	dir, err = c.s.directory("start_directory", sp.StartDirectory)
+	dir, err = directory(path, "start_directory", sp.StartDirectory)
 	return dir, env, err
 }
 
@@ -38,7 +38,7 @@ func (sp spawn) prepare(c *call) (dir string, env tmux.Env, err error) {
 // which is this server's. It is queried in advance, because tmux expands a format for the
 // active pane of a session, whatever the target is.
 func (sp spawn) prepareBeside(ctx context.Context, c *call, target tmux.Target, token string) (dir string, env tmux.Env, err error) {
-	if dir, env, err = sp.prepare(c); err != nil || dir != "" {
+	if dir, env, err = sp.prepare(c.s.path); err != nil || dir != "" {
 		return dir, env, err
 	}
 	var b tmux.Batch
@@ -153,23 +153,26 @@ func (sp spawn) variables() (tmux.Env, error) {
 
 // directory returns the absolute path of a directory that a caller named. tmux would
 // silently start the program in the home directory if it does not exist.
-func (s *Server) directory(argument, given string) (string, error) {
+func directory(path pathTo, argument, given string) (string, error) {
 	if given == "" {
 		return "", nil
 	}
-	path, err := s.path(given)
+	dir, err := path(given)
 	if err != nil {
 		return "", err
 	}
-	info, err := os.Stat(path)
+	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is not a directory", path)
+		err = fmt.Errorf("%s is not a directory", dir)
 	}
 	if err != nil {
 		return "", reply.Argument(argument, "must be a directory: %v", err)
 	}
-	return path, nil
+	return dir, nil
 }
+
+// pathTo makes a path absolute, as [Server.path] does.
+type pathTo func(given string) (string, error)
 
 // path makes a path absolute: "~" is the home directory, and a relative path starts from
 // the directory in which this program was started.

@@ -169,18 +169,11 @@ func (e environmentInfo) View() reply.View {
 	return v
 }
 
-func (t typedText) View() reply.View {
-	if t.Seen == nil {
-		return t.addTo(t.PaneText.View())
-	}
-	return t.addTo(t.Seen.View())
-}
-
 func (r sendKeysBatchResult) View() reply.View {
 	var v reply.View
 	v.Fact("%d of %d succeeded", r.Succeeded, r.Succeeded+r.Failed)
 	v.FactIf(r.StoppedAt != nil, "stopped at %d", reply.Value(r.StoppedAt))
-	v = r.addTo(v)
+	v = r.AddTo(v)
 	for _, row := range r.Results {
 		if row.Error != nil {
 			v.Lines = append(v.Lines, fmt.Sprintf("%d %s: %s", row.Index, reply.Value(row.PaneID), *row.Error))

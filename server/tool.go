@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
-	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -151,8 +150,8 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 	}
 	in := arguments.Elem().Interface()
 	waits := t.selfBounded
-	if w, ok := in.(interface{ waits() bool }); ok { // it depends on the input
-		waits = w.waits()
+	if w, ok := in.(interface{ Waits() bool }); ok { // it depends on the input
+		waits = w.Waits()
 	}
 	if guard.InBatch(ctx) && waits {
 		return nil, reply.Faultf(reply.KindRefused, "%s blocks until its timeout, so it is not allowed in a batch", t.name).Suggest("call it by itself")
@@ -179,6 +178,7 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 	}
 	rules := guard.Rules{Tier: guard.TierIn(ctx, s.cfg.Tier), Most: s.cfg.Tier, Effects: s.cfg.Effects, Connect: s.connectTo}
 	c.guard = guard.New(guard.Declared{Tool: t.name, Aim: t.aim, Harm: t.harm, ReadOnly: t.kind.readOnly}, c.Tmux, c.Here, rules, ask)
+	c.typist = s.keyboard.Typist(c.Source, c.guard)
 	if err := c.aim(ctx, in); err != nil {
 		return nil, err
 	}
@@ -266,13 +266,16 @@ type call struct {
 	// waits is set if the call blocks for as long as the caller says.
 	waits bool
 	// leave gives up the call's slot, if it has one.
-	leave func()
-	// typedInto are the panes as they were before the call typed into them, in order.
-	typedLock sync.Mutex
-	typedInto []screen.Bookmark
-	typedAlso []tmux.PaneID // other panes, which are synchronized with these
-	// typedRow is the cursor's row, from the first of the history, when last typing.
-	typedRow int
+	leave  func()
+	typist *typing.Typist
 	// besides is what the result has to say besides its output.
 	besides reply.Notices
+}
+
+// types returns the typist of a tool that declares that it types.
+func (c *call) types() *typing.Typist {
+	if c.tool.harm != guard.Types {
+		panic(c.tool.name + " types into panes and does not declare it")
+	}
+	return c.typist
 }

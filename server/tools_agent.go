@@ -42,7 +42,7 @@ type agentStatusIn struct {
 	target.OnSocket
 }
 
-func (in agentStatusIn) check(*call) error {
+func (in agentStatusIn) check(limits) error {
 	for _, id := range in.Panes {
 		if !id.Valid() {
 			return reply.Argument("panes", "must be panes' ids, such as %%3").Suggest("list_panes returns the ids")
@@ -117,7 +117,7 @@ type sendPromptIn struct {
 // mostPrompt is the maximum size of a prompt in bytes.
 const mostPrompt = 256 << 10
 
-func (in sendPromptIn) check(*call) error {
+func (in sendPromptIn) check(limits) error {
 	switch {
 	case strings.TrimSpace(in.Prompt) == "":
 		return reply.Argument("prompt", "must not be empty")

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,6 +11,7 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
 )
 
@@ -27,13 +26,6 @@ func (c *call) inBufferTime(ctx context.Context) (context.Context, context.Cance
 }
 
 var logicalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-
-// newBufferName returns the name of a buffer that no other call creates.
-func newBufferName(logical string) string {
-	var id [16]byte
-	rand.Read(id[:])
-	return "libtmux_mcp_" + hex.EncodeToString(id[:]) + "_" + logical
-}
 
 // bufferRef is how the tools refer to a buffer.
 type bufferRef struct {
@@ -59,7 +51,7 @@ var loadBuffer = newTool(tool{
 	}
 	ctx, cancel := c.inBufferTime(ctx)
 	defer cancel()
-	name := newBufferName(logical)
+	name := typing.NewBufferName(logical)
 	// Before the call: it may create the buffer even if it is cut off.
 	c.s.madeBuffer(c.Tmux)
 	_, err = c.Tmux.SetBuffer(ctx, name, []byte(in.Content))
@@ -77,7 +69,7 @@ type ours struct {
 	BufferName string `json:"buffer_name" desc:"as returned by load_buffer"`
 }
 
-func (o ours) check(*call) error {
+func (o ours) check(limits) error {
 	if !bufferName.MatchString(o.BufferName) {
 		return reply.Faultf(reply.KindValidation, "Invalid buffer name: %.120q", o.BufferName).
 			Suggest("load_buffer returns the names; tools cannot use other buffers")
@@ -105,11 +97,11 @@ var pasteBuffer = newTool(tool{
 	if err != nil {
 		return reply.PaneText{}, in.missing(err)
 	}
-	if err := checkPaste(in.BufferName, string(content), in.Bracket); err != nil {
+	if err := typing.CheckPaste(in.BufferName, string(content), in.Bracket); err != nil {
 		return reply.PaneText{}, err
 	}
 	// Pasted from another buffer: this one may be changed meanwhile.
-	id, err := c.paste(ctx, content, in.Bracket, false)
+	id, err := c.types().PasteInto(ctx, c.on, content, in.Bracket, false)
 	return reply.PaneText{Result: "Pasted " + in.BufferName + " into pane " + string(id), PaneID: string(id)}, err
 })
 

@@ -87,7 +87,7 @@ type channelName struct {
 
 var channelShape = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,128}$`)
 
-func (n channelName) check(*call) error {
+func (n channelName) check(limits) error {
 	if !channelShape.MatchString(n.Channel) {
 		return reply.Faultf(reply.KindValidation, "Invalid channel name: %.130q", n.Channel).Suggest("use 1 to 128 letters, digits and _.:-")
 	}

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
 )
 
@@ -21,8 +21,8 @@ var sendKeys = newTool(tool{
 	aim: target.Need(target.Pane), harm: guard.Types,
 	desc: "Type text or press keys in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c. Presses Enter after text. " +
 		"With patterns, quiet or show it waits and returns what is new: one call for each step. For a shell command's output use run_command.",
-}, func(ctx context.Context, c *call, in sendKeysIn) (typedText, error) {
-	return c.typeAndSee(ctx, in.sight, func() (string, error) {
+}, func(ctx context.Context, c *call, in sendKeysIn) (typing.Typed, error) {
+	return c.types().AndSee(ctx, in.Sight, func() (string, error) {
 		id, err := c.sendKeys(ctx, c.on, in.keyInput)
 		return fmt.Sprintf("Keys sent to pane %s", id), err
 	})
@@ -30,15 +30,15 @@ var sendKeys = newTool(tool{
 
 type sendKeysIn struct {
 	keyInput
-	sight
+	typing.Sight
 	target.OnSocket
 }
 
-func (in sendKeysIn) check(c *call) error {
-	if err := in.keyInput.check(c); err != nil {
+func (in sendKeysIn) check(l limits) error {
+	if err := in.keyInput.check(l); err != nil {
 		return err
 	}
-	return in.sight.check(c)
+	return in.Sight.Check(l.waitMax)
 }
 
 // keyInput is something to type into a pane.
@@ -67,7 +67,7 @@ func (in keyInput) enters() bool {
 	return in.key(in.Keys[len(in.Keys)-1]) == ""
 }
 
-func (in keyInput) check(*call) error {
+func (in keyInput) check(limits) error {
 	if len(in.Keys) == 0 || len(in.Keys) > target.MaxItems {
 		return reply.Argument("keys", "must have 1 to %d items", target.MaxItems)
 	}
@@ -91,79 +91,22 @@ func (in keyInput) check(*call) error {
 }
 
 func (c *call) sendKeys(ctx context.Context, on target.Object, in keyInput) (tmux.PaneID, error) {
-	items := in.Keys
+	return c.types().Keys(ctx, on, in.Reset, in.keys(), in.echo())
+}
+
+// keys returns what is typed.
+func (in keyInput) keys() (keys []typing.Key) {
+	for i, item := range in.Keys {
+		k := typing.Key{Name: in.key(item), Text: item}
+		if i == 0 && k.Name == "" && in.SuppressHistory {
+			k.Text = " " + item
+		}
+		keys = append(keys, k)
+	}
 	if in.enters() {
-		items = append(slices.Clone(items), "Enter")
+		keys = append(keys, typing.Key{Name: "Enter"})
 	}
-	escaped := false // the last key was Escape
-	id, err := c.typeBursts(ctx, on, in.echo(), func(target tmux.Target) ([]burst, error) {
-		bursts := []burst{{}}
-		if in.Reset {
-			bursts[0].cmds = []tmux.Command{tmux.SendKeys{Target: target, Reset: true}}
-		}
-		escaped = false
-		for i, item := range items {
-			name := in.key(item)
-			switch {
-			case i == len(in.Keys):
-				name = item // Enter
-			case i == 0 && name == "" && in.SuppressHistory:
-				item = " " + item
-			}
-			cmds, err := c.typing(ctx, target, item, name)
-			if err != nil {
-				return nil, err
-			}
-			if escaped {
-				bursts = append(bursts, burst{after: pauseAfterEscape(isEscape(name))})
-			}
-			escaped = isEscape(name) || name == "" && strings.HasSuffix(item, "\x1b")
-			last := &bursts[len(bursts)-1]
-			last.cmds = append(last.cmds, cmds...)
-		}
-		return bursts, nil
-	})
-	if id != "" && (escaped || err != nil) { // what was typed in part ends with an Escape too
-		for _, pane := range append([]tmux.PaneID{id}, c.typedAlso...) {
-			c.s.escapes.add(c.Tmux, pane)
-		}
-	}
-	return id, err
-}
-
-// typing returns the commands that type an item: the key with a name or, without one, the
-// text.
-func (c *call) typing(ctx context.Context, target tmux.Target, item, name string) ([]tmux.Command, error) {
-	if name == "" {
-		return c.Tmux.Typing(ctx, target, item)
-	}
-	reaches, err := c.Tmux.KeyReaches(ctx, target, name)
-	if err != nil {
-		return nil, err
-	}
-	if !reaches {
-		return nil, c.unreached(ctx, name)
-	}
-	return []tmux.Command{tmux.SendKeys{Target: target, Keys: []string{name}}}, nil
-}
-
-// unreached returns the fault for a key that tmux would not send as this key.
-func (c *call) unreached(ctx context.Context, name string) *reply.Fault {
-	why := "the program in the pane does not ask for it"
-	if v, err := c.Tmux.Version(ctx); err == nil && !tmux.KeyModes.In(v) {
-		why = fmt.Sprintf("tmux %s cannot tell whether the program asks for it", v)
-	}
-	f := reply.Faultf(reply.KindUnsupported, "nothing was typed: %s is an extended key, and %s", name, why)
-	switch key := name[strings.LastIndexByte(name[:len(name)-1], '-')+1:]; {
-	case key == "Enter":
-		return f.Suggest("M-Enter is sent, and begins a new line in many programs, as a newline in paste_text does")
-	case key == "BTab":
-		return f.Suggest("BTab without modifiers is sent")
-	case utf8.RuneCountInString(key) == 1 && strings.HasPrefix(name, "S-"):
-		return f.Suggest("give the character itself")
-	default:
-		return f.Suggest("%s and M-%[1]s are sent; literal=true types the text", key)
-	}
+	return keys
 }
 
 // echo returns what may be echoed of the keys. Keys that are not text are not echoed, but
@@ -226,12 +169,12 @@ var sendKeysBatch = newTool(tool{
 			break
 		}
 	}
-	out.SynchronizedPanes = append([]tmux.PaneID{}, c.typedAlso...)
-	if err := ctx.Err(); err != nil || len(c.typedInto) == 0 || !in.sight.waits() {
+	out.SynchronizedPanes = c.typist.Others()
+	if err := ctx.Err(); err != nil || !c.typist.HasTyped() || !in.Sight.Waits() {
 		return out, err
 	}
 	var err error
-	out.Seen, err = c.see(ctx, in.sight)
+	out.Seen, err = c.typist.See(ctx, in.Sight)
 	return out, err
 })
 
@@ -244,19 +187,19 @@ type keyStep struct {
 type sendKeysBatchIn struct {
 	Operations []keyStep `json:"operations" desc:"as send_keys takes them"`
 	OnError    string    `json:"on_error" default:"stop" enum:"stop,continue" desc:"at a failure"`
-	sight
+	typing.Sight
 	target.OnSocket
 }
 
-func (in sendKeysBatchIn) check(c *call) error {
+func (in sendKeysBatchIn) check(l limits) error {
 	if len(in.Operations) == 0 || len(in.Operations) > target.MaxItems {
 		return reply.Argument("operations", "must have 1 to %d items", target.MaxItems)
 	}
-	return in.sight.check(c)
+	return in.Sight.Check(l.waitMax)
 }
 
-func (in sendKeysBatchIn) waits() bool {
-	return in.sight.waits() || slices.ContainsFunc(in.Operations, func(op keyStep) bool { return op.Patterns != nil })
+func (in sendKeysBatchIn) Waits() bool {
+	return in.Sight.Waits() || slices.ContainsFunc(in.Operations, func(op keyStep) bool { return op.Patterns != nil })
 }
 
 type sendKeysBatchResult struct {
@@ -265,7 +208,7 @@ type sendKeysBatchResult struct {
 	Failed    int            `json:"failed"`
 	StoppedAt *int           `json:"stopped_at"`
 	Seen      *screen.Result `json:"seen"`
-	also
+	typing.Synchronized
 }
 
 // sendKeysRow is the outcome of one input.
@@ -285,7 +228,7 @@ func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op k
 	id, err := tmux.PaneID(""), within.Err()
 	if err == nil {
 		if id, err = c.sendKeysItem(within, op.keyInput); err == nil && op.Patterns != nil {
-			row.seen, err = c.seeStep(ctx, within, id, in.sight, op.Patterns)
+			row.seen, err = c.seeStep(ctx, within, id, in.Sight, op.Patterns)
 		}
 		row.ElapsedSeconds = reply.Seconds(time.Since(start))
 	}
@@ -309,17 +252,13 @@ func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op k
 }
 
 // seeStep waits until a pane prints what an input of a batch waits for.
-func (c *call) seeStep(ctx, within context.Context, id tmux.PaneID, in sight, patterns []string) (*screen.Result, error) {
+func (c *call) seeStep(ctx, within context.Context, id tmux.PaneID, in typing.Sight, patterns []string) (*screen.Result, error) {
 	in.Patterns, in.Quiet, in.Show = patterns, 0, ""
 	if end, ok := within.Deadline(); ok {
 		left := max(time.Until(end), 0).Seconds()
 		in.Timeout = &left
 	}
-	i := slices.IndexFunc(c.typedInto, func(p screen.Bookmark) bool { return p.Mark.Pane == id })
-	others := slices.Delete(slices.Clone(c.typedInto), i, i+1)
-	c.typedInto = c.typedInto[i : i+1]
-	seen, err := c.see(ctx, in)
-	c.typedInto = others // later inputs are new again
+	seen, err := c.typist.SeePane(ctx, id, in)
 	if err == nil && !seen.Found {
 		err = reply.Faultf(reply.KindTimeout, "typed, and none of its patterns came: %s", seen.Outcome)
 	}
@@ -327,7 +266,7 @@ func (c *call) seeStep(ctx, within context.Context, id tmux.PaneID, in sight, pa
 }
 
 func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, error) {
-	if err := op.check(c); err != nil {
+	if err := op.check(limits{}); err != nil {
 		return "", err
 	}
 	on, err := c.guard.At(ctx, op.Selected())
@@ -343,64 +282,28 @@ var pasteText = newTool(tool{
 	hint: "paste several lines",
 	desc: "Paste text of one or more lines into a pane, as a user would. Programs that know pastes (shells, psql, python) hold one until Enter: " +
 		"enter=true submits it. With patterns, quiet or show it waits and returns what is new.",
-}, func(ctx context.Context, c *call, in pasteTextIn) (typedText, error) {
-	return c.typeAndSee(ctx, in.sight, func() (string, error) { return in.paste(ctx, c) })
+}, func(ctx context.Context, c *call, in pasteTextIn) (typing.Typed, error) {
+	return c.types().AndSee(ctx, in.Sight, func() (string, error) {
+		id, err := c.types().PasteInto(ctx, c.on, []byte(in.Text), in.Bracket, in.Enter)
+		return fmt.Sprintf("Text pasted to pane %s", id), err
+	})
 })
-
-// paste pastes the text, and returns the pane.
-func (in pasteTextIn) paste(ctx context.Context, c *call) (string, error) {
-	id, err := c.paste(ctx, []byte(in.Text), in.Bracket, in.Enter)
-	return fmt.Sprintf("Text pasted to pane %s", id), err
-}
-
-// paste pastes a text into the call's pane, from a buffer of its own.
-func (c *call) paste(ctx context.Context, data []byte, bracket, enter bool) (tmux.PaneID, error) {
-	buffer := c.Tmux.Buffer(newBufferName("paste"))
-	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}
-	shows := string(data)
-	if enter {
-		shows += "\n"
-	}
-	id, err := c.typeBursts(ctx, c.on, screen.EchoOf(shows), func(target tmux.Target) ([]burst, error) {
-		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: bracket, Returns: true})
-		paste.Delete = true
-		bursts := []burst{{cmds: []tmux.Command{paste}}}
-		if err == nil && enter {
-			// Pasted too, as keys go to all panes that are synchronized.
-			key := "\r"
-			press := paste
-			press.Bracket = false
-			bursts = append(bursts, burst{cmds: []tmux.Command{tmux.SetBuffer{Buffer: buffer.Name, Data: &key}, press}, after: c.pasteTaken})
-		}
-		return bursts, err
-	}, load)
-	if err != nil && id == "" {
-		// It was not pasted, so tmux may still hold it.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-		defer cancel()
-		_ = buffer.Delete(ctx)
-	}
-	return id, err
-}
 
 type pasteTextIn struct {
 	Text string `json:"text" desc:"literal text"`
 	target.SelectPane
 	Enter   bool `json:"enter,omitempty" desc:"press Enter afterwards"`
 	Bracket bool `json:"bracket" default:"true" desc:"mark it as a paste for programs that ask for it"`
-	sight
+	typing.Sight
 	target.OnSocket
 }
 
-func (in pasteTextIn) check(c *call) error {
+func (in pasteTextIn) check(l limits) error {
 	if in.Text == "" {
 		return reply.Argument("text", "must not be empty")
 	}
-	if err := checkPaste("text", in.Text, in.Bracket); err != nil {
+	if err := typing.CheckPaste("text", in.Text, in.Bracket); err != nil {
 		return err
 	}
-	return in.sight.check(c)
+	return in.Sight.Check(l.waitMax)
 }
-
-// cleanupTime bounds the cleanup after a call that failed or was cancelled.
-const cleanupTime = 5 * time.Second

@@ -12,6 +12,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -83,9 +84,9 @@ type getJobIn struct {
 	target.OnSocket
 }
 
-func (in getJobIn) waits() bool { return in.Timeout > 0 }
+func (in getJobIn) Waits() bool { return in.Timeout > 0 }
 
-func (in getJobIn) check(*call) error {
+func (in getJobIn) check(limits) error {
 	if in.Timeout < 0 || math.IsNaN(in.Timeout) {
 		return reply.Argument("timeout", "must be 0 or more")
 	}
@@ -97,32 +98,32 @@ func (in getJobIn) check(*call) error {
 
 // job finds a job on the tmux server of the call, and its pane, which is empty if it is
 // gone or now runs another program.
-func (c *call) job(ctx context.Context, id string) (*runner.Job, runPane, error) {
+func (c *call) job(ctx context.Context, id string) (*runner.Job, typing.Pane, error) {
 	j, err := runner.Find(id)
 	switch {
 	case errors.Is(err, runner.ErrNoJob):
-		return nil, runPane{}, reply.Faultf(reply.KindNotFound, "there is no job %.40q", id).
+		return nil, typing.Pane{}, reply.Faultf(reply.KindNotFound, "there is no job %.40q", id).
 			Suggest("list_jobs lists the jobs; one is forgotten an hour after its end, or when its tmux server ends")
 	case err != nil:
-		return nil, runPane{}, reply.Faultf(reply.KindRefused, "the job cannot be read: %v", err)
+		return nil, typing.Pane{}, reply.Faultf(reply.KindRefused, "the job cannot be read: %v", err)
 	}
 	pane, err := c.jobPane(ctx, j)
 	return j, pane, err
 }
 
-func (c *call) jobPane(ctx context.Context, j *runner.Job) (runPane, error) {
-	rows, err := tmux.List[runPane](ctx, c.Tmux, tmux.DisplayMessage{Target: tmux.PaneID(j.Pane)})
+func (c *call) jobPane(ctx context.Context, j *runner.Job) (typing.Pane, error) {
+	rows, err := tmux.List[typing.Pane](ctx, c.Tmux, tmux.DisplayMessage{Target: tmux.PaneID(j.Pane)})
 	gone := j.Socket == c.Tmux.SocketPath() && runner.Gone(j.Server)
 	switch {
-	case gone && (err == nil && !j.On(rows[0].on(c)) || errors.Is(err, tmux.ErrNoServer)):
-		return runPane{}, reply.Faultf(reply.KindNotFound, "the tmux server of job %s has ended, and the job with it", j.ID()).
+	case gone && (err == nil && !j.On(placeOf(c, rows[0])) || errors.Is(err, tmux.ErrNoServer)):
+		return typing.Pane{}, reply.Faultf(reply.KindNotFound, "the tmux server of job %s has ended, and the job with it", j.ID()).
 			Suggest("list_jobs lists those of the server that runs there now")
 	case err != nil:
-		return runPane{}, err
+		return typing.Pane{}, err
 	}
 	pane := rows[0]
 	switch {
-	case j.On(pane.on(c)):
+	case j.On(placeOf(c, pane)):
 	case j.Socket == c.Tmux.SocketPath():
 		return pane, reply.Faultf(reply.KindRefused, "job %s runs on another tmux server, process %d, whose socket this one has taken", j.ID(), j.Server).
 			Suggest("the user can end that server, or look at the job's pane %s in a terminal that is attached to it", j.Pane)
@@ -131,32 +132,32 @@ func (c *call) jobPane(ctx context.Context, j *runner.Job) (runPane, error) {
 			Suggest("give the socket_name of that server; if that has ended, so has the job")
 	}
 	if pane.ID == "" || pane.Dead || pane.PID != j.Pid {
-		pane = runPane{}
+		pane = typing.Pane{}
 	}
 	return pane, nil
 }
 
 // await waits for a job to end, and returns its output.
-func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in outputSelect, out *outputSink, limit time.Duration) (*runResult, error) {
+func (c *call) await(ctx context.Context, j *runner.Job, pane typing.Pane, in outputSelect, out *outputSink, limit time.Duration) (*runResult, error) {
 	before := j.Look()
 	if before.Phase == runner.Waiting {
 		return nil, reply.Faultf(reply.KindNotBegun, "job %s has not begun: its shell has not read it", j.ID()).
 			Suggest("snapshot_pane shows pane %s", j.Pane)
 	}
-	r := &execution{call: c, in: runCommandIn{outputSelect: in}, out: out, limit: limit, start: time.Now(), typed: j.At, found: true, cmd: j.Await(out)}
+	r := &execution{call: c, in: runCommandIn{outputSelect: in}, out: out, typed: j.At, found: true, cmd: j.Await(out), Shell: &typing.Shell{Typist: c.typist, Begun: time.Now(), Limit: limit}}
 	defer r.cmd.Close()
-	r.pane.ID, r.pane.PID, r.pane.TTY, r.shell.PID = tmux.PaneID(j.Pane), j.Pid, pane.TTY, j.Shell
+	r.Pane.ID, r.Pane.PID, r.Pane.TTY, r.Foreground.PID = tmux.PaneID(j.Pane), j.Pid, pane.TTY, j.Shell
 	switch {
 	case before.Phase >= runner.Ended:
-		r.limit = 2 * r.s.markWait // the recording may still arrive
+		r.Limit = 2 * r.s.markWait // the recording may still arrive
 	case pane.ID == "":
-		r.limit = 0 // nothing more will arrive
+		r.Limit = 0 // nothing more will arrive
 	}
 	if err := r.wait(ctx); err != nil {
 		return nil, err
 	}
 	ended := r.result.ExitStatus != nil
-	r.start = j.At
+	r.Begun = j.At
 	res, _ := r.answer(ctx)
 	switch after := j.Look(); {
 	case after.Phase >= runner.Ended:
@@ -183,7 +184,7 @@ var listJobs = newTool(tool{
 	desc: "List the commands of run_command that run or have ended lately: job, pane, command, state, exit status, age.",
 }, func(ctx context.Context, c *call, in target.OnSocket) (l reply.List[jobInfo], err error) {
 	c.s.sweepJobs()
-	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true})
+	rows, err := typing.Programs(ctx, c.Tmux, tmux.ListPanes{All: true})
 	if err := target.NoneIsEmpty(err); err != nil {
 		return l, err
 	}
@@ -197,7 +198,7 @@ var listJobs = newTool(tool{
 			panes[string(r.ID)] = r.PID
 		}
 	}
-	for _, j := range runner.Jobs(rows[0].on(c)) {
+	for _, j := range runner.Jobs(placeOf(c, rows[0])) {
 		s := j.Look()
 		info := jobInfo{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: reply.Seconds(time.Since(j.At).Round(time.Second))}
 		switch {

@@ -116,7 +116,7 @@ type resizePaneIn struct {
 	target.OnSocket
 }
 
-func (in resizePaneIn) check(*call) error {
+func (in resizePaneIn) check(limits) error {
 	switch sized := in.Height != nil || in.Width != nil; {
 	case sized && in.Zoom != nil:
 		return reply.Faultf(reply.KindValidation, "zoom cannot be combined with height or width")
@@ -164,7 +164,7 @@ type selectPaneIn struct {
 	target.OnSocket
 }
 
-func (in selectPaneIn) check(*call) error {
+func (in selectPaneIn) check(limits) error {
 	if in.PaneID == "" && in.Direction == "" {
 		return reply.Faultf(reply.KindValidation, "select_pane needs pane_id or direction")
 	}
@@ -212,7 +212,7 @@ type swapPaneIn struct {
 	target.OnSocket
 }
 
-func (in swapPaneIn) check(*call) error {
+func (in swapPaneIn) check(limits) error {
 	switch {
 	case !in.SourcePaneID.Valid():
 		return reply.Argument("source_pane_id", "must be a pane's id, such as %%3")
@@ -253,7 +253,7 @@ var respawnPane = newTool(tool{
 }, func(ctx context.Context, c *call, in respawnPaneIn) (*rows.Pane, error) {
 	cmd := tmux.RespawnPane{Target: c.on.Target, Kill: in.Kill, Command: shellCommand(in.Shell)}
 	var err error
-	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+	if cmd.Dir, cmd.Env, err = in.prepare(c.s.path); err != nil {
 		return nil, err
 	}
 	var p *rows.Pane
@@ -275,8 +275,8 @@ type respawnPaneIn struct {
 	target.OnSocket
 }
 
-func (in respawnPaneIn) check(c *call) error {
-	_, _, err := in.prepare(c)
+func (in respawnPaneIn) check(l limits) error {
+	_, _, err := in.prepare(l.path)
 	return err
 }
 
@@ -294,7 +294,7 @@ type setPaneTitleIn struct {
 	target.OnSocket
 }
 
-func (in setPaneTitleIn) check(*call) error {
+func (in setPaneTitleIn) check(limits) error {
 	if strings.ContainsFunc(in.Title, unicode.IsControl) {
 		return reply.Argument("title", "must not contain control characters: tmux would keep the old title")
 	}

@@ -47,7 +47,7 @@ var pipePane = newTool(tool{
 	cmd := tmux.PipePane{Target: c.on.Target}
 	what := "Pipe stopped"
 	if in.OutputPath != nil {
-		path, err := c.s.outputFile(*in.OutputPath)
+		path, err := outputFile(c.s.path, *in.OutputPath)
 		if err != nil {
 			return t, err
 		}
@@ -69,17 +69,17 @@ type pipePaneIn struct {
 	target.OnSocket
 }
 
-func (in pipePaneIn) check(c *call) error {
+func (in pipePaneIn) check(l limits) error {
 	if in.OutputPath == nil {
 		return nil
 	}
-	_, err := c.s.outputFile(*in.OutputPath)
+	_, err := outputFile(l.path, *in.OutputPath)
 	return err
 }
 
 // outputFile returns the absolute path of a file to write to. It checks the file
 // because the shell that tmux starts fails silently.
-func (s *Server) outputFile(given string) (string, error) {
+func outputFile(path pathTo, given string) (string, error) {
 	refused := func(why string) (string, error) {
 		return "", reply.Argument("output_path", "must be a file that can be written: %s", why)
 	}
@@ -89,23 +89,23 @@ func (s *Server) outputFile(given string) (string, error) {
 	if strings.ContainsRune(given, 0) {
 		return refused("it has a NUL byte")
 	}
-	path, err := s.path(given)
+	file, err := path(given)
 	if err != nil {
 		return "", err
 	}
-	writable := path
-	switch info, err := os.Stat(path); {
+	writable := file
+	switch info, err := os.Stat(file); {
 	case err == nil && info.IsDir() || strings.HasSuffix(given, "/"):
-		return refused(path + " is a directory")
+		return refused(file + " is a directory")
 	case os.IsNotExist(err):
-		writable = filepath.Dir(path)
+		writable = filepath.Dir(file)
 	case err != nil:
 		return refused(err.Error())
 	}
 	if err := unix.Access(writable, unix.W_OK); err != nil {
 		return refused(writable + ": " + err.Error())
 	}
-	return path, nil
+	return file, nil
 }
 
 var enterCopyMode = newTool(tool{

@@ -15,6 +15,7 @@ import (
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -48,7 +49,10 @@ var runCommand = newTool(tool{
 		return nil, err
 	}
 	defer release()
-	r := &execution{call: c, in: in, out: out, pane: pane, limit: limit, start: time.Now()}
+	r := &execution{
+		call: c, in: in, out: out,
+		Shell: &typing.Shell{Typist: c.types(), Pane: pane, PromptWait: c.s.promptWait, Begun: time.Now(), Limit: limit},
+	}
 	return r.do(ctx)
 })
 
@@ -62,9 +66,9 @@ type runCommandIn struct {
 	target.OnSocket
 }
 
-func (in runCommandIn) waits() bool { return !in.Detach }
+func (in runCommandIn) Waits() bool { return !in.Detach }
 
-func (in runCommandIn) check(*call) error {
+func (in runCommandIn) check(limits) error {
 	switch {
 	case strings.TrimSpace(in.Command) == "":
 		return reply.Argument("command", "must not be blank")
@@ -74,61 +78,14 @@ func (in runCommandIn) check(*call) error {
 	return in.outputSelect.check()
 }
 
-// runPane is the state of a pane needed to run a command in it.
-type runPane struct {
-	taker
-	Server  int       `tmux:"pid"`
-	Started time.Time `tmux:"start_time"`
-	PID     int       `tmux:"pane_pid"`
-	TTY     string    `tmux:"pane_tty"`
-	Command string    `tmux:"pane_current_command"`
-	Piped   bool      `tmux:"pane_pipe"`
-	Width   int       `tmux:"pane_width"`
-	Height  int       `tmux:"pane_height"`
-	X       int       `tmux:"cursor_x"`
-	Y       int       `tmux:"cursor_y"`
-	History int       `tmux:"history_size"`
-
-	Upper     int  `tmux:"scroll_region_upper"`
-	Lower     int  `tmux:"scroll_region_lower"`
-	Insert    bool `tmux:"insert_flag"`
-	Origin    bool `tmux:"origin_flag"`
-	Wrap      bool `tmux:"wrap_flag"`
-	Alternate bool `tmux:"alternate_on"`
-
-	screen []string
-}
-
-// programsOf lists panes with only what identifies them, their programs and the tmux server.
-// None of that is quoted: before tmux 3.4 the server never frees what a format quotes.
-func (c *call) programsOf(ctx context.Context, cmd tmux.Lister) ([]runPane, error) {
-	var b tmux.Batch
-	rows := tmux.Rows[runPane](&b, cmd, "pid", "start_time", "pane_id", "pane_dead", "pane_pid")
-	err := b.Do(ctx, c.Tmux)
-	return *rows, err
-}
-
-// lookAt reads a pane's state and screen, and refuses a pane that takes no keys.
-func (c *call) lookAt(ctx context.Context, on target.Object) (runPane, error) {
-	var b tmux.Batch
-	rows := tmux.Rows[runPane](&b, tmux.DisplayMessage{Target: on.Target})
-	screen := tmux.Add(&b, tmux.CapturePane{Target: on.Target, Print: true})
-	if err := b.Do(ctx, c.Tmux); err != nil {
-		return runPane{}, err
-	}
-	pane := (*rows)[0]
-	pane.screen = strings.Split(string(*screen), "\n")
-	return pane, c.takes(ctx, on.Selection, pane.taker)
-}
-
 // runTurn waits until no other command runs in the pane, from this server or another server
 // of this user.
-func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
-	pane, err := c.lookAt(ctx, c.on)
+func (c *call) runTurn(ctx context.Context) (typing.Pane, func(), error) {
+	pane, err := typing.LookAt(ctx, c.Tmux, c.on)
 	if err != nil {
 		return pane, nil, err
 	}
-	at := pane.on(c)
+	at := placeOf(c, pane)
 	at.Pane = string(pane.ID)
 	c.leave() // the slot is not for waiting
 	release, waited, ok := c.s.files.Take(ctx, at, c.s.cfg.WaitMax)
@@ -142,7 +99,7 @@ func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
 		err = reply.Faultf(reply.KindTimeout, "other commands ran in pane %s for %v, and this one was not begun", pane.ID, c.s.cfg.WaitMax).
 			Suggest("call again, or use another pane")
 	case waited:
-		pane, err = c.lookAt(ctx, target.AtPane(pane.ID))
+		pane, err = typing.LookAt(ctx, c.Tmux, target.AtPane(pane.ID))
 	}
 	if err != nil && ok {
 		release()
@@ -153,12 +110,9 @@ func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
 // execution is one command that runs in a pane.
 type execution struct {
 	*call
-	in    runCommandIn
-	out   *outputSink
-	pane  runPane
-	shell runner.Foreground
-	limit time.Duration
-	start time.Time
+	*typing.Shell
+	in  runCommandIn
+	out *outputSink
 
 	cmd    *runner.Command // recorded, unless the pane's pipe belongs to another program
 	typed  time.Time       // when the line was typed
@@ -171,16 +125,16 @@ type execution struct {
 
 // place returns where the command runs.
 func (r *execution) place() runner.Place {
-	at := r.pane.on(r.call)
-	at.Pane, at.Pid, at.Shell = string(r.pane.ID), r.pane.PID, r.shell.PID
-	p := r.pane
+	at := placeOf(r.call, r.Pane)
+	at.Pane, at.Pid, at.Shell = string(r.Pane.ID), r.Pane.PID, r.Foreground.PID
+	p := r.Pane
 	at.Columns, at.Rows = p.Width, p.Height
 	at.Odd = p.Upper != 0 || p.Lower != p.Height-1 || p.Insert || p.Origin || !p.Wrap || p.Alternate
 	return at
 }
 
-// on returns where commands in this pane run.
-func (p runPane) on(c *call) runner.Place {
+// placeOf returns where commands in a pane run.
+func placeOf(c *call, p typing.Pane) runner.Place {
 	return runner.Place{Socket: c.Tmux.SocketPath(), Server: p.Server, Started: p.Started.Unix()}
 }
 
@@ -192,18 +146,21 @@ const (
 	// known to have ended and the recorder is waiting for more; five times as long if it is
 	// unknown what the recorder does.
 	markWait = 2 * time.Second
+	// sizeWait is how long a terminal may take to get the size of its pane: tmux waits a
+	// quarter of a second, in case another size follows.
+	sizeWait = time.Second
 	// readWait is how long reading a recording may take after the time is up.
 	readWait = 10 * time.Second
 )
 
 func (r *execution) do(ctx context.Context) (*runResult, error) {
-	if err := r.awaitPrompt(ctx); err != nil {
+	if err := r.AwaitPrompt(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.awaitSize(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.freshLine(ctx); err != nil {
+	if err := r.FreshLine(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.prepare(ctx); err != nil {
@@ -239,7 +196,7 @@ func (r *execution) do(ctx context.Context) (*runResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.result.ExitStatus != nil && runner.Gone(r.shell.PID) {
+	if r.result.ExitStatus != nil && runner.Gone(r.Foreground.PID) {
 		r.shellEnded()
 	}
 	res, whole := r.answer(ctx)
@@ -272,11 +229,11 @@ func (r *execution) finish() {
 
 // shellEnded records that the shell ended with its command.
 func (r *execution) shellEnded() {
-	if r.shell.PID == r.pane.PID {
+	if r.Foreground.PID == r.Pane.PID {
 		r.result.PaneGone = true
 		return
 	}
-	note := fmt.Sprintf("the shell it ran in has ended: %s", r.program())
+	note := fmt.Sprintf("the shell it ran in has ended: %s", r.Program())
 	r.result.Note = &note
 }
 
@@ -285,13 +242,18 @@ func (r *execution) known() bool {
 	return r.result.ExitStatus != nil || r.result.PaneGone || r.result.State == jobLost
 }
 
-// typing returns the commands that type bytes into exactly this pane. They use a buffer,
-// because keys would go to all panes of a synchronized window.
-func (r *execution) typing(ctx context.Context, target tmux.Target, text string) ([]tmux.Command, error) {
-	buffer := r.Tmux.Buffer(newBufferName("run"))
-	paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{})
-	paste.Delete = true
-	return []tmux.Command{tmux.SetBuffer{Buffer: buffer.Name, Data: &text}, paste}, err
+// awaitSize waits until the terminal has the size that its pane has just got. Otherwise the
+// command would see the old size, and the new one would look like a resize while it runs.
+func (r *execution) awaitSize(ctx context.Context) error {
+	for end := time.Now().Add(sizeWait); r.place().Resized(r.Pane.TTY) && time.Now().Before(end); {
+		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+		if err := r.LookAgain(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prepare writes the files and starts recording.
@@ -325,10 +287,10 @@ func (r *execution) writeFiles(visible bool) error {
 	}
 	r.cmd = cmd
 	record := r.in.SuppressHistory != nil && !*r.in.SuppressHistory || r.in.SuppressHistory == nil && !r.s.cfg.SuppressHistory
-	if err = cmd.Write(r.shell, strings.ReplaceAll(r.in.Command, "\r\n", "\n"), record); err != nil {
+	if err = cmd.Write(r.Foreground, strings.ReplaceAll(r.in.Command, "\r\n", "\n"), record); err != nil {
 		err = fmt.Errorf("write the command: %w", err)
-	} else if reach := r.shell.Reaches(cmd); reach != nil {
-		err = reply.Faultf(reply.KindRefused, "%s in pane %s %v, so it cannot read the command", r.program(), r.pane.ID, reach).
+	} else if reach := r.Foreground.Reaches(cmd); reach != nil {
+		err = reply.Faultf(reply.KindRefused, "%s in pane %s %v, so it cannot read the command", r.Program(), r.Pane.ID, reach).
 			Suggest("send_keys types into it, wait_for_text waits")
 	} else if !visible {
 		err = cmd.Record(r.out)
@@ -342,7 +304,7 @@ func (r *execution) writeFiles(visible bool) error {
 // pipeTaken reports whether another program uses the pane's pipe. After one of our
 // recorders ends, tmux closes the pipe only when it gets to it.
 func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
-	for begun := time.Now(); r.pane.Piped; {
+	for begun := time.Now(); r.Pane.Piped; {
 		if r.resume = r.s.files.Resumes(r.place()); r.resume || runner.PipeIsOurs(r.place()) {
 			return false, nil
 		}
@@ -357,7 +319,7 @@ func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
 		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
 			return true, err
 		}
-		if err := r.lookAgain(ctx); err != nil {
+		if err := r.LookAgain(ctx); err != nil {
 			return true, err
 		}
 	}
@@ -367,10 +329,10 @@ func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
 // begin types the line, once, and starts recording in the same round trip.
 func (r *execution) begin(ctx context.Context) error {
 	r.typed = time.Now()
-	_, err := r.typeInto(ctx, target.AtPane(r.pane.ID), screen.Echo{Lines: r.cmd.Shows(r.in.Command), Command: true}, func(target tmux.Target) ([]tmux.Command, error) {
-		cmds, err := r.typing(ctx, target, r.cmd.Line(r.shell))
+	_, err := r.Type(ctx, target.AtPane(r.Pane.ID), screen.Echo{Lines: r.cmd.Shows(r.in.Command), Command: true}, func(to tmux.Target) ([]tmux.Command, error) {
+		cmds, err := r.Pasting(ctx, to, r.cmd.Line(r.Foreground))
 		if r.cmd.Recorded() && !r.cmd.Resumed() {
-			pipe := tmux.PipePane{Target: target, Input: true, Output: true, Command: r.cmd.Feed()}
+			pipe := tmux.PipePane{Target: to, Input: true, Output: true, Command: r.cmd.Feed()}
 			cmds = append([]tmux.Command{pipe}, cmds...)
 		}
 		return cmds, err
@@ -382,35 +344,29 @@ func (r *execution) begin(ctx context.Context) error {
 	return err
 }
 
-// idle reports whether the shell has read what was typed and is waiting for a line.
-func (r *execution) idle() bool {
-	shell, err := r.pane.foreground()
-	return err == nil && shell.PID == r.shell.PID && shell.Prompt && shell.Waiting
-}
-
 // notBegun clears the line of a shell that did not begin the command, and returns the fault
 // for it. err is what ended the wait.
 func (r *execution) notBegun(ctx context.Context, err error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), typing.CleanupTime)
 	defer cancel()
-	waited := time.Since(r.start).Round(time.Millisecond)
-	f := reply.Faultf(reply.KindNotBegun, "the command has not run: %s in pane %s did not begin it within %v, and will not", r.program(), r.pane.ID, waited)
+	waited := time.Since(r.Begun).Round(time.Millisecond)
+	f := reply.Faultf(reply.KindNotBegun, "the command has not run: %s in pane %s did not begin it within %v, and will not", r.Program(), r.Pane.ID, waited)
 	if dir, full := r.cmd.NoSpace(); full {
 		f = reply.Faultf(reply.KindNotBegun, "the command has not run: no space left in %s", dir)
 	}
 	switch {
-	case r.shell.Held():
+	case r.Foreground.Held():
 		f = f.Suggest("the terminal holds back the shell's output, as after C-s: send_keys with C-q lets it go on")
-	case !r.idle(): // what it does may not be known
+	case !r.Pane.Idle(r.Foreground.PID): // what it does may not be known
 		f = f.Suggest("if C-s has stopped the output, send_keys with C-q lets it go on")
 	}
 	if r.result.PaneGone {
-		return reply.Faultf(reply.KindPaneGone, "the command has not run: pane %s ended before it began", r.pane.ID)
+		return reply.Faultf(reply.KindPaneGone, "the command has not run: pane %s ended before it began", r.Pane.ID)
 	}
-	if r.lookAgain(ctx) == nil {
-		f = f.Showing("the pane shows", r.pane.lastSeen())
-		if r.idle() {
-			_ = r.freshLine(ctx)
+	if r.LookAgain(ctx) == nil {
+		f = f.Showing("the pane shows", r.Pane.LastSeen())
+		if r.Pane.Idle(r.Foreground.PID) {
+			_ = r.FreshLine(ctx)
 		}
 	}
 	if err != nil {
@@ -426,14 +382,14 @@ func (r *execution) unpipe(ctx context.Context) {
 	if !r.cmd.Recorded() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), typing.CleanupTime)
 	defer cancel()
-	if r.marked && r.Tmux.Pane(r.pane.ID).ClosePipe(ctx) == nil {
+	if r.marked && r.Tmux.Pane(r.Pane.ID).ClosePipe(ctx) == nil {
 		return
 	}
-	r.cmd.EndRecording(cleanupTime)
+	r.cmd.EndRecording(typing.CleanupTime)
 	for range 2 {
-		_, _ = r.Tmux.Do(ctx, tmux.DisplayMessage{Target: r.pane.ID})
+		_, _ = r.Tmux.Do(ctx, tmux.DisplayMessage{Target: r.Pane.ID})
 	}
 }
 
@@ -441,7 +397,7 @@ func (r *execution) unpipe(ctx context.Context) {
 // status comes with the second mark of the recording. It is also in a file, in case another
 // program takes the pane's pipe; so the files are looked at in between.
 func (r *execution) wait(ctx context.Context) error {
-	limit := time.NewTimer(r.limit - time.Since(r.start))
+	limit := time.NewTimer(r.Limit - time.Since(r.Begun))
 	defer limit.Stop()
 	ended, over := r.cmd.Ended, r.cmd.Over // nil, and so never ready, if nothing is recorded
 	l := looks{pause: 100 * time.Millisecond, came: -1}
@@ -472,9 +428,9 @@ func (r *execution) wait(ctx context.Context) error {
 			}
 			if time.Since(reported) >= time.Second {
 				reported = time.Now()
-				elapsed := time.Since(r.start)
-				stdio.Progress(ctx, elapsed.Seconds(), r.limit.Seconds(),
-					fmt.Sprintf("pane %s: %.0f s elapsed, %.0f s left", r.pane.ID, elapsed.Seconds(), (r.limit-elapsed).Seconds()))
+				elapsed := time.Since(r.Begun)
+				stdio.Progress(ctx, elapsed.Seconds(), r.Limit.Seconds(),
+					fmt.Sprintf("pane %s: %.0f s elapsed, %.0f s left", r.Pane.ID, elapsed.Seconds(), (r.Limit-elapsed).Seconds()))
 			}
 		}
 	}
@@ -497,14 +453,14 @@ func (r *execution) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 	}
 	s := r.cmd.Look()
 	switch {
-	case s.Phase != runner.Ended && runner.Gone(r.shell.PID):
+	case s.Phase != runner.Ended && runner.Gone(r.Foreground.PID):
 		if r.gone(ctx) {
 			return true, nil
 		}
 		if r.result.State = jobLost; r.found {
 			return true, nil
 		}
-		return true, reply.Faultf(reply.KindRefused, "the shell in pane %s ended before the command did", r.pane.ID).
+		return true, reply.Faultf(reply.KindRefused, "the shell in pane %s ended before the command did", r.Pane.ID).
 			Suggest("capture_pane shows what it printed")
 	case s.Phase >= runner.Ended:
 		if l.quiet++; marks && l.came != r.cmd.Came() {
@@ -522,7 +478,7 @@ func (r *execution) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 		r.finishStopped(ctx)
 		return true, nil
 	}
-	if l.unread++; time.Since(r.typed) < lineWait || r.cmd.Begun() || !r.idle() && !r.shell.Held() {
+	if l.unread++; time.Since(r.typed) < lineWait || r.cmd.Begun() || !r.Pane.Idle(r.Foreground.PID) && !r.Foreground.Held() {
 		l.unread = 0
 	}
 	return l.unread > 3 && r.cmd.Revoke(), nil
@@ -560,7 +516,7 @@ func (r *execution) finishStopped(ctx context.Context) {
 		return
 	}
 	for range 2 {
-		_, _ = r.Tmux.Do(ctx, tmux.DisplayMessage{Target: r.pane.ID})
+		_, _ = r.Tmux.Do(ctx, tmux.DisplayMessage{Target: r.Pane.ID})
 	}
 	r.missed = !r.cmd.Finish(r.s.markWait) || r.missed
 	r.takeEnd()
@@ -569,9 +525,9 @@ func (r *execution) finishStopped(ctx context.Context) {
 // gone reports, and records, whether the pane's program has ended. tmux may notice that later
 // than the shell is seen to be gone, where that was the program.
 func (r *execution) gone(ctx context.Context) bool {
-	rows, err := r.programsOf(ctx, tmux.DisplayMessage{Target: r.pane.ID})
+	rows, err := typing.Programs(ctx, r.Tmux, tmux.DisplayMessage{Target: r.Pane.ID})
 	r.result.PaneGone = errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) ||
-		err == nil && (rows[0].ID == "" || rows[0].Dead || rows[0].PID != r.pane.PID || r.shell.PID == r.pane.PID && runner.Gone(r.pane.PID))
+		err == nil && (rows[0].ID == "" || rows[0].Dead || rows[0].PID != r.Pane.PID || r.Foreground.PID == r.Pane.PID && runner.Gone(r.Pane.PID))
 	return r.result.PaneGone
 }
 
@@ -584,7 +540,7 @@ func (r *execution) readOff(ctx context.Context) {
 	running := r.result.ExitStatus == nil
 	// The shell may be ahead of tmux.
 	for deadline := time.Now().Add(r.s.markWait); ; {
-		out, err := r.Tmux.Do(ctx, tmux.CapturePane{Target: r.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
+		out, err := r.Tmux.Do(ctx, tmux.CapturePane{Target: r.Pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
 		if err != nil {
 			r.missed = true
 			return

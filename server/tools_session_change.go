@@ -29,7 +29,7 @@ var createSession = newTool(tool{
 		cmd.Name = *in.SessionName
 	}
 	var err error
-	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+	if cmd.Dir, cmd.Env, err = in.prepare(c.s.path); err != nil {
 		return nil, err
 	}
 	var listed []rows.Session
@@ -140,7 +140,7 @@ type renameSessionIn struct {
 	target.OnSocket
 }
 
-func (in renameSessionIn) check(*call) error { return checkSessionName("new_name", in.NewName) }
+func (in renameSessionIn) check(limits) error { return checkSessionName("new_name", in.NewName) }
 
 var killSession = newTool(tool{
 	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,

@@ -65,7 +65,7 @@ func (in waitForTextIn) Selected() target.Selection {
 	return s
 }
 
-func (in waitForTextIn) check(*call) error {
+func (in waitForTextIn) check(limits) error {
 	if in.Interval > screen.MaxWait.Seconds() {
 		return reply.Argument("interval", "must be at most %v seconds", screen.MaxWait.Seconds())
 	}

@@ -88,7 +88,7 @@ type selectWindowIn struct {
 	target.OnSocket
 }
 
-func (in selectWindowIn) check(*call) error {
+func (in selectWindowIn) check(limits) error {
 	if in.WindowID == "" && in.WindowIndex == "" && in.Direction == "" {
 		return reply.Faultf(reply.KindValidation, "select_window needs window_id, window_index or direction")
 	}
@@ -163,7 +163,7 @@ type selectLayoutIn struct {
 	target.OnSocket
 }
 
-func (in selectLayoutIn) check(*call) error {
+func (in selectLayoutIn) check(limits) error {
 	if err := checkMainSize("main_size", in.Layout, in.MainSize); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ type resizeWindowIn struct {
 	target.OnSocket
 }
 
-func (in resizeWindowIn) check(*call) error {
+func (in resizeWindowIn) check(limits) error {
 	if in.Width == 0 && in.Height == 0 {
 		return reply.Faultf(reply.KindValidation, "resize_window needs width or height")
 	}
@@ -313,7 +313,7 @@ type moveWindowIn struct {
 	target.OnSocket
 }
 
-func (in moveWindowIn) check(*call) error {
+func (in moveWindowIn) check(limits) error {
 	if in.DestinationIndex != "" && !target.IsIndex(in.DestinationIndex) {
 		return reply.Argument("destination_index", "must be a number")
 	}

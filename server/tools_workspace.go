@@ -17,6 +17,7 @@ import (
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -85,7 +86,7 @@ const (
 	quiet, bareQuiet = 300 * time.Millisecond, 1500 * time.Millisecond
 )
 
-func (in buildWorkspaceIn) check(c *call) error {
+func (in buildWorkspaceIn) check(l limits) error {
 	if err := checkSessionName("session_name", in.SessionName); err != nil {
 		return err
 	}
@@ -252,7 +253,7 @@ func (b *builder) prepare(base string) error {
 		} else if given == "" {
 			return base, nil
 		}
-		return b.s.directory(argument, given)
+		return directory(b.s.path, argument, given)
 	}
 	base, err := under(base, "directory", b.in.Directory)
 	if err != nil {
@@ -417,7 +418,7 @@ func (b *builder) noRoom(err error) error {
 
 // undo removes what this call created, and nothing else.
 func (b *builder) undo(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), typing.CleanupTime)
 	defer cancel()
 	if b.made {
 		_, _ = b.Tmux.Do(ctx, tmux.KillSession{Target: b.session.Session})
@@ -484,24 +485,24 @@ func (b *builder) start(ctx context.Context) error {
 // typeCommand types a pane's command once its program is ready: a shell when it shows its
 // prompt, another program when its screen is quiet.
 func (b *builder) typeCommand(ctx context.Context, p *building) error {
-	pane, err := b.lookAt(ctx, target.AtPane(p.id()))
+	pane, err := typing.LookAt(ctx, b.Tmux, target.AtPane(p.id()))
 	if err != nil {
 		return err
 	}
-	e := &execution{call: b.call, pane: pane, limit: b.s.readyWait, start: time.Now()}
+	sh := &typing.Shell{Typist: b.typist, Pane: pane, PromptWait: b.s.promptWait, Begun: time.Now(), Limit: b.s.readyWait}
 	since, was := time.Now(), ""
-	ready, err := e.awaitShell(ctx, func(waited time.Duration) (bool, error) {
-		if waited > b.s.readyWait || e.shell.IsShell() {
+	ready, err := sh.Await(ctx, func(waited time.Duration) (bool, error) {
+		if waited > b.s.readyWait || sh.Foreground.IsShell() {
 			return waited > b.s.readyWait, nil
 		}
-		if err := e.lookAgain(ctx); err != nil {
+		if err := sh.LookAgain(ctx); err != nil {
 			return false, err
 		}
-		if now := fmt.Sprint(e.pane.X, e.pane.Y, e.pane.screen); now != was {
+		if now := fmt.Sprint(sh.Pane.X, sh.Pane.Y, sh.Pane.Screen); now != was {
 			since, was = time.Now(), now
 		}
 		need := quiet
-		if strings.TrimSpace(strings.Join(e.pane.screen, "")) == "" {
+		if strings.TrimSpace(strings.Join(sh.Pane.Screen, "")) == "" {
 			need = bareQuiet
 		}
 		return time.Since(since) > need, nil
@@ -510,17 +511,17 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 	case err != nil:
 		return err
 	case ready:
-		if fresh, err := e.becomesFresh(ctx, 30*time.Millisecond); err != nil {
+		if fresh, err := sh.BecomesFresh(ctx, 30*time.Millisecond); err != nil {
 			return err
-		} else if !fresh && !e.atPrompt() {
-			return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", e.program())
+		} else if !fresh && !sh.AtPrompt() {
+			return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", sh.Program())
 		}
-	case e.shell.IsShell():
-		return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", e.program())
+	case sh.Foreground.IsShell():
+		return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", sh.Program())
 	}
 	text := strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(strings.TrimRight(p.Command, "\r\n")) + "\r"
-	return b.typeIntoMade(ctx, p.id(), screen.EchoOf(text), func(target tmux.Target) ([]tmux.Command, error) {
-		return e.typing(ctx, target, text)
+	return b.typist.TypeIntoMade(ctx, p.id(), screen.EchoOf(text), func(to tmux.Target) ([]tmux.Command, error) {
+		return sh.Pasting(ctx, to, text)
 	})
 }
 

@@ -1,4 +1,4 @@
-package server
+package typing
 
 import (
 	"context"
@@ -82,7 +82,7 @@ func (e *escapes) pass(ctx context.Context, srv *tmux.Server, pane tmux.PaneID) 
 
 // pasteTaken waits until the program has taken a paste: until it has read everything, where
 // that is known, and the cursor has moved, as a paste that shows moves it, and then rested.
-func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
+func (t *Typist) pasteTaken(ctx context.Context, before *tmux.Look) error {
 	const (
 		look   = 30 * time.Millisecond
 		unseen = 500 * time.Millisecond // for a paste that does not show
@@ -92,7 +92,7 @@ func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
 	type place struct{ X, Y, History int }
 	start, moved := time.Now(), time.Time{}
 	was := place{before.CursorX, before.CursorY, before.History}
-	pid := caller.PID(ctx, c.Tmux, before.PaneState)
+	pid := caller.PID(ctx, t.Tmux, before.PaneState)
 	for read := start; ; {
 		if runner.Unread(pid, before.TTY) {
 			read = time.Now()
@@ -111,7 +111,7 @@ func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
 			X       int `tmux:"cursor_x"`
 			Y       int `tmux:"cursor_y"`
 			History int `tmux:"history_size"`
-		}](ctx, c.Tmux, tmux.DisplayMessage{Target: before.ID})
+		}](ctx, t.Tmux, tmux.DisplayMessage{Target: before.ID})
 		if err != nil {
 			return err
 		}

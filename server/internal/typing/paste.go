@@ -1,14 +1,61 @@
-package server
+package typing
 
 import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
+	"tmuxmcp/server/internal/target"
+	"tmuxmcp/tmux"
 )
+
+// PasteInto pastes a text into a pane, from a buffer of its own.
+func (t *Typist) PasteInto(ctx context.Context, on target.Object, data []byte, bracket, enter bool) (tmux.PaneID, error) {
+	buffer := t.Tmux.Buffer(NewBufferName("paste"))
+	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}
+	shows := string(data)
+	if enter {
+		shows += "\n"
+	}
+	id, err := t.typeBursts(ctx, on, screen.EchoOf(shows), func(to tmux.Target) ([]burst, error) {
+		paste, err := buffer.Pasting(ctx, to, tmux.PasteOptions{Bracket: bracket, Returns: true})
+		paste.Delete = true
+		bursts := []burst{{cmds: []tmux.Command{paste}}}
+		if err == nil && enter {
+			// Pasted too, as keys go to all panes that are synchronized.
+			key := "\r"
+			press := paste
+			press.Bracket = false
+			bursts = append(bursts, burst{cmds: []tmux.Command{tmux.SetBuffer{Buffer: buffer.Name, Data: &key}, press}, after: t.pasteTaken})
+		}
+		return bursts, err
+	}, load)
+	if err != nil && id == "" {
+		// It was not pasted, so tmux may still hold it.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CleanupTime)
+		defer cancel()
+		_ = buffer.Delete(ctx)
+	}
+	return id, err
+}
+
+// NewBufferName returns the name of a buffer that no other call creates.
+func NewBufferName(logical string) string {
+	var id [16]byte
+	rand.Read(id[:])
+	return "libtmux_mcp_" + hex.EncodeToString(id[:]) + "_" + logical
+}
+
+// CleanupTime bounds the cleanup after a call that failed or was cancelled.
+const CleanupTime = 5 * time.Second
 
 // A program that accepts bracketed paste takes what follows the sequence that ends one for
 // typed keys. Terminals leave it out of what they paste; so does tmux from 3.7 on, unless
@@ -54,8 +101,8 @@ func withC1(text string) string {
 	return b.String()
 }
 
-// checkPaste refuses a text that would end the bracketed paste it is in.
-func checkPaste(what, text string, bracket bool) error {
+// CheckPaste refuses a text that would end the bracketed paste it is in.
+func CheckPaste(what, text string, bracket bool) error {
 	if !bracket || !endsPaste(text) {
 		return nil
 	}
