@@ -30,7 +30,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // Close removes the files of a server that is no longer used. Serve calls it at its end.
-func (s *Server) Close() { s.files.Close() }
+func (s *Server) Close() { s.jobs.Close() }
 
 // bufferName matches the paste buffers that this program creates. No other buffer is ever
 // shown, pasted or deleted, since it may hold the user's clipboard.

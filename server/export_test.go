@@ -125,7 +125,7 @@ func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
 func (s *Server) SetEndWait(d time.Duration) { s.endWait = d }
 
 // SetPromptWait sets how long a shell may take to show its prompt.
-func (s *Server) SetPromptWait(d time.Duration) { s.promptWait = d }
+func (s *Server) SetPromptWait(d time.Duration) { s.promptWait, s.jobs.PromptWait = d, d }
 
 // SetReadyWait sets how long the program of a new pane may take to become ready for its
 // command.
@@ -138,7 +138,7 @@ func (s *Server) SetPromptStands(d time.Duration) { s.promptStands = d }
 // SetMarkWait sets how long output may still arrive from something known to have ended. It
 // returns the previous value.
 func (s *Server) SetMarkWait(d time.Duration) (was time.Duration) {
-	was, s.markWait = s.markWait, d
+	was, s.jobs.MarkWait = s.jobs.MarkWait, d
 	return was
 }
 

@@ -25,6 +25,7 @@ var mayImport = map[string]string{
 	"agents": "caller reply target",
 	"screen": "agents caller match reply rows runner stdio target",
 	"typing": "caller guard reply rows runner screen target",
+	"jobs":   "caller match params reply rows runner screen stdio target typing",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

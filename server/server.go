@@ -19,6 +19,7 @@ import (
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/jobs"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
@@ -26,7 +27,6 @@ import (
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/server/params"
-	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 
@@ -43,6 +43,7 @@ type Server struct {
 	questions *guard.Questions
 	screens   *screen.Reader
 	keyboard  typing.Keyboard
+	jobs      *jobs.Runner
 
 	subscriptions subscriptions
 	waits
@@ -53,13 +54,11 @@ type Server struct {
 	mu          sync.Mutex
 	handles     map[string]*tmux.Server // by socket name; "" is the configured one
 	withBuffers map[string]*tmux.Server // those that hold our buffers, by socket
-	files       runner.Files            // of run_command
-	swept       time.Time               // when jobs were last swept
 }
 
 // waits are how long a server waits: the constants of the same names, except in tests.
 type waits struct {
-	startWait, endWait, promptWait, promptStands, markWait, followInterval, leastReading, readyWait time.Duration
+	startWait, endWait, promptWait, promptStands, followInterval, leastReading, readyWait time.Duration
 	// bufferTime bounds tmux's work on a buffer.
 	bufferTime time.Duration
 }
@@ -92,13 +91,13 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, questions: guard.NewQuestions(), form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: make(map[string]*tool, len(tools)),
 		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
-			startWait: startWait, endWait: endWait, promptWait: typing.PromptWait, promptStands: promptStands, markWait: markWait,
+			startWait: startWait, endWait: endWait, promptWait: typing.PromptWait, promptStands: promptStands,
 			followInterval: followInterval, leastReading: leastReading, readyWait: readyWait,
 			bufferTime: bufferTime,
 		},
 	}
 	s.screens = &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: &s.agents}
-	s.keyboard.Screens = s.screens
+	s.keyboard.Screens, s.jobs = s.screens, jobs.New(s.screens)
 	rand.Read(s.digest[:])
 	srv, err := s.connect("")
 	if err != nil {

@@ -94,7 +94,7 @@ func (r *searchPanesResult) View() reply.View {
 	v.FactIf(r.JobsUnsearched > 0, "no time for %s: name a pane", reply.Count(r.JobsUnsearched, "job"))
 	for _, j := range r.Jobs {
 		more := ""
-		if j.cut {
+		if j.Cut {
 			more = fmt.Sprintf(", the last of %d matches", j.Matches)
 		}
 		v.Lines = append(append(v.Lines, fmt.Sprintf("job %s %s%s: %s", j.JobID, j.PaneID, more, reply.OneLine(j.Command))), j.Lines...)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tmuxmcp/server/internal/jobs"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
@@ -68,9 +69,9 @@ var searchPanes = newTool(tool{
 		p := &res.Matches[i]
 		res.Truncated, p.IsCaller = res.Truncated || p.Cut, c.Here.Is(p.PaneID)
 	}
-	res.Jobs = []jobMatch{}
+	res.Jobs = []jobs.Match{}
 	if in.Jobs {
-		found, unsearched, err := c.searchJobs(ctx, in, m)
+		found, unsearched, err := c.s.jobs.Search(ctx, c.Tmux, c.on.Selection, in.query(), m)
 		if err != nil {
 			return nil, err
 		}
@@ -107,8 +108,8 @@ type searchPanesResult struct {
 	Limit             *int               `json:"limit"`
 	// Jobs are those whose output matches, and JobsUnsearched the number that there was no
 	// time for.
-	Jobs           []jobMatch `json:"jobs"`
-	JobsUnsearched int        `json:"jobs_unsearched"`
+	Jobs           []jobs.Match `json:"jobs"`
+	JobsUnsearched int          `json:"jobs_unsearched"`
 	// ScrolledOff is set if the screens have no match, and the lines are from above.
 	ScrolledOff bool `json:"scrolled_off"`
 

@@ -80,6 +80,10 @@ func New(d Declared, srv *tmux.Server, here caller.Here, r Rules, ask *Asker) *G
 	return &Guard{Declared: d, rules: r, tmux: srv, here: here, ask: ask}
 }
 
+// Pause lets other calls work while this one waits for something else than tmux. resume
+// waits until it may go on.
+func (g *Guard) Pause() (resume func(context.Context) error) { return g.ask.pause() }
+
 // At resolves a selection as the tool declares, and guards the object.
 func (g *Guard) At(ctx context.Context, s target.Selection) (target.Object, error) {
 	on, err := g.resolve(ctx, s)

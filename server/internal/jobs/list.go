@@ -1,0 +1,131 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tmuxmcp/server/internal/match"
+	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/screen"
+	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/typing"
+	"tmuxmcp/server/runner"
+	"tmuxmcp/tmux"
+)
+
+// Info is a job, as it is listed.
+type Info struct {
+	JobID      string      `json:"job_id"`
+	PaneID     tmux.PaneID `json:"pane_id"`
+	Command    string      `json:"command"`
+	State      string      `json:"state" enum:"running,stopped,ended,lost"`
+	ExitStatus *int        `json:"exit_status"`
+	AgeSeconds float64     `json:"age_seconds"`
+}
+
+// Columns are the columns of a list of jobs.
+func (Info) Columns() []reply.Column[Info] {
+	return []reply.Column[Info]{
+		{Name: "job", Text: func(j Info) string { return j.JobID }},
+		{Name: "pane", Text: func(j Info) string { return string(j.PaneID) }},
+		{Name: "state", Text: func(j Info) string {
+			if j.ExitStatus != nil {
+				return fmt.Sprintf("exit %d", *j.ExitStatus)
+			}
+			return j.State
+		}},
+		{Name: "age", Text: func(j Info) string { return reply.Elapsed(j.AgeSeconds) }},
+		{Name: "command", Text: func(j Info) string { return j.Command }},
+	}
+}
+
+// List returns the jobs of a tmux server, newest first.
+func (r *Runner) List(ctx context.Context, srv *tmux.Server) ([]Info, error) {
+	r.Sweep()
+	all := []Info{}
+	panes, err := typing.Programs(ctx, srv, tmux.ListPanes{All: true})
+	if err := target.NoneIsEmpty(err); err != nil || len(panes) == 0 {
+		return all, err
+	}
+	programs := map[string]int{} // by pane
+	for _, p := range panes {
+		if !p.Dead {
+			programs[string(p.ID)] = p.PID
+		}
+	}
+	for _, j := range runner.Jobs(placeOf(srv, panes[0])) {
+		s := j.Look()
+		info := Info{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: reply.Seconds(time.Since(j.At).Round(time.Second))}
+		switch {
+		case s.Phase == runner.Ended:
+			info.State, info.ExitStatus = Ended, &s.Status
+		case s.Phase == runner.Lost || programs[j.Pane] != j.Pid:
+			info.State = Lost
+		case j.Stopped():
+			info.State = Stopped
+		default:
+			info.State = Running
+		}
+		all = append(all, info)
+	}
+	return all, nil
+}
+
+// firstLine returns the first line of a command, truncated to fit a row.
+func firstLine(command string) string {
+	const longest = 80
+	for i, r := range command {
+		if r == '\n' || i >= longest {
+			return command[:i] + "…"
+		}
+	}
+	return command
+}
+
+// Match is a job with the matching lines of its recorded output.
+type Match struct {
+	JobID   string      `json:"job_id"`
+	PaneID  tmux.PaneID `json:"pane_id"`
+	Command string      `json:"command"`
+	Matches int         `json:"matches"`
+	Lines   []string    `json:"lines" exact:"true" desc:"each after its number and a colon, or a dash if it is context"`
+	// Cut is set if there are more, or if part of the output was not searched.
+	Cut bool `json:"-"`
+}
+
+// Search searches the output of the jobs in the panes that on names, newest job first, for up
+// to match.MaxTime. rest is the number of jobs that were not searched completely by then.
+func (r *Runner) Search(ctx context.Context, srv *tmux.Server, on target.Selection, q screen.Query, m *match.Matcher) (found []Match, rest int, err error) {
+	panes, err := typing.Programs(ctx, srv, tmux.ListPanes{All: true, Filter: on.Within()})
+	if err := target.NoneIsEmpty(err); err != nil || len(panes) == 0 {
+		return nil, 0, err
+	}
+	selected := map[string]bool{}
+	for _, p := range panes {
+		selected[string(p.ID)] = true
+	}
+	look := &match.Search{Most: match.MaxTime}
+	begun := time.Now()
+	more := func() bool { return ctx.Err() == nil && time.Since(begun) < match.MaxTime }
+	for _, j := range runner.Jobs(placeOf(srv, panes[0])) {
+		if j.Visible() || !on.Zero() && !selected[j.Pane] {
+			continue
+		}
+		if !more() {
+			rest++
+			continue
+		}
+		out := &sink{ctx: context.WithoutCancel(ctx), m: m, context: q.Context, look: look}
+		j.Scan(out, more)
+		if !more() {
+			rest++
+		}
+		if out.matched > 0 {
+			most, bytes := q.MaxLines*(2*q.Context+1), mostKept
+			lines, cutLines, cutBytes := reply.Limited(out.kept, &most, &bytes)
+			found = append(found, Match{j.ID(), tmux.PaneID(j.Pane), firstLine(j.Text()), out.matched, lines, cutLines+cutBytes+out.dropped > 0})
+		}
+	}
+	return found, rest, ctx.Err()
+}

@@ -1,0 +1,143 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tmuxmcp/server/internal/match"
+	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/params"
+)
+
+// Output says which part of a command's output a call wants.
+type Output struct {
+	Match    string `json:"match,omitempty" desc:"return only lines with this text"`
+	Regex    bool   `json:"regex,omitempty" desc:"match is RE2"`
+	Context  int    `json:"context,omitempty" desc:"lines around matches"`
+	MaxLines *int   `json:"max_lines,omitempty" min:"1" desc:"keep the last"`
+}
+
+// Check refuses an output that cannot be had.
+func (in Output) Check() error {
+	if in.Context < 0 || in.Context > 50 {
+		return reply.Argument("context", "must be 0 to 50")
+	}
+	_, err := in.sink(context.Background())
+	return err
+}
+
+// sink returns what collects the output.
+func (in Output) sink(ctx context.Context) (*sink, error) {
+	s := &sink{ctx: context.WithoutCancel(ctx), context: in.Context, look: &match.Search{Most: match.MaxTime}}
+	if in.Match == "" {
+		return s, nil
+	}
+	m, err := match.New("match", in.Match, in.Regex, false)
+	s.m = m
+	return s, err
+}
+
+// sink keeps the last lines of a command's output or, with a matcher, those that
+// match and their context, as grep -n shows it. It counts all lines.
+type sink struct {
+	ctx     context.Context
+	m       *match.Matcher
+	context int
+	look    *match.Search
+
+	lines, bytes int // of all of the output
+	matched      int
+	kept         []string
+	size         int // of what is kept
+	dropped      int // lines that were too much to keep
+	before       []string
+	end          []string // the last lines, for a command that fails and prints no match
+	after        int      // how many lines to keep after a match
+	last         int      // the number of the line kept last
+	err          error
+}
+
+const (
+	mostKept    = 512 << 10 // bytes of output
+	endLines    = 3
+	longestLine = 4000 // bytes of a line that matches, or is near one that does
+)
+
+// Line implements [runner.Sink].
+func (s *sink) Line(text string) {
+	s.lines++
+	s.bytes += len(text) + 1
+	if s.m == nil {
+		s.keep(text)
+		return
+	}
+	matches := false
+	if s.err == nil {
+		matches, s.err = s.look.Match(s.ctx, s.m, text)
+	}
+	short := reply.Head(text, longestLine)
+	if len(short) < len(text) {
+		short += "…"
+	}
+	s.end = append(s.end[max(0, len(s.end)+1-endLines):], fmt.Sprintf("%d-%s", s.lines, short))
+	switch {
+	case matches:
+		s.matched++
+		first := s.lines - len(s.before)
+		if s.context > 0 && s.last > 0 && first > s.last+1 {
+			s.keep("--")
+		}
+		for i, l := range s.before {
+			s.keep(fmt.Sprintf("%d-%s", first+i, l))
+		}
+		s.keep(fmt.Sprintf("%d:%s", s.lines, short))
+		s.before, s.after, s.last = s.before[:0], s.context, s.lines
+	case s.after > 0:
+		s.after--
+		s.last = s.lines
+		s.keep(fmt.Sprintf("%d-%s", s.lines, short))
+	case s.context > 0:
+		if len(s.before) == s.context {
+			s.before = append(s.before[:0], s.before[1:]...)
+		}
+		s.before = append(s.before, short)
+	}
+}
+
+func (s *sink) keep(line string) {
+	s.kept = append(s.kept, line)
+	for s.size += len(line) + 1; s.size > mostKept && len(s.kept) > 1; s.dropped++ {
+		s.size -= len(s.kept[0]) + 1
+		s.kept = s.kept[1:]
+	}
+}
+
+// shortened returns lines unchanged if their JSON has at most n bytes. Otherwise it
+// truncates long lines, and reports whether there were any.
+func shortened(lines []string, n int) (_ []string, short bool) {
+	left := n
+	for _, l := range lines {
+		left -= jsonSize(l)
+	}
+	if left >= 0 {
+		return lines, false
+	}
+	lines = slices.Clone(lines)
+	for i, l := range lines {
+		if size := jsonSize(l); size > min(longestLine, n) {
+			shown := min(longShown, n/2) * len(l) / size // less if JSON escapes much of it
+			lines[i], short = fmt.Sprintf("%s… (%d bytes)", reply.Head(l, shown), len(l)), true
+		}
+	}
+	return lines, short
+}
+
+// jsonSize returns the size of a line in a JSON list.
+func jsonSize(line string) int {
+	text, err := params.Marshal(line)
+	if err != nil {
+		return len(line) + 1
+	}
+	return len(text) + 1
+}

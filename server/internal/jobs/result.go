@@ -1,0 +1,76 @@
+package jobs
+
+import (
+	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/tmux"
+)
+
+// States of a job.
+const (
+	Running = "running"
+	Stopped = "stopped"
+	Ended   = "ended"
+	Lost    = "lost"
+)
+
+// Result is the outcome of a command.
+type Result struct {
+	PaneID tmux.PaneID `json:"pane_id"`
+	// JobID is set if get_job has more of it.
+	JobID      *string `json:"job_id"`
+	State      string  `json:"state" enum:"running,stopped,ended,lost"`
+	ExitStatus *int    `json:"exit_status"`
+	TimedOut   bool    `json:"timed_out"`
+	// PaneGone is set if the pane's program ended before the command.
+	PaneGone             bool     `json:"pane_gone"`
+	ElapsedSeconds       float64  `json:"elapsed_seconds"`
+	Output               []string `json:"output" exact:"true"`
+	OutputTruncated      bool     `json:"output_truncated"`
+	OutputTruncatedLines int      `json:"output_truncated_lines"`
+	// OutputLines is how many lines the command printed, and MatchedLines how many match.
+	OutputLines  int  `json:"output_lines"`
+	MatchedLines *int `json:"matched_lines"`
+	// LinesMissed is set if the output may be incomplete, or differ from the pane.
+	LinesMissed      bool    `json:"lines_missed"`
+	Note             *string `json:"note"`
+	EffectiveTimeout float64 `json:"effective_timeout"`
+
+	detached bool // the caller wants only the job's id
+}
+
+// View shows the output below what became of the command.
+func (r *Result) View() reply.View {
+	v := reply.View{Lines: r.Output, Above: r.OutputTruncatedLines, More: "capture_pane with start and end"}
+	job := ""
+	if r.JobID != nil {
+		job = " " + *r.JobID
+		v.More = "get_job" + job + " with match"
+	}
+	switch {
+	case r.ExitStatus != nil && r.detached:
+		v.Fact("%s exit %d: job%s", r.PaneID, *r.ExitStatus, job)
+	case r.ExitStatus != nil:
+		v.Fact("%s exit %d", r.PaneID, *r.ExitStatus)
+	case r.PaneGone:
+		v.Fact("%s ended before the command did", r.PaneID)
+	case r.State == Lost && r.Note != nil:
+		v.Fact("%s lost", r.PaneID)
+	case r.State == Lost:
+		v.Fact("%s lost: the command was killed, its exit status is not known", r.PaneID)
+	case r.State == Stopped:
+		v.Fact("%s stopped: job%s", r.PaneID, job)
+	default:
+		v.Fact("%s still running: job%s", r.PaneID, job)
+	}
+	v.FactIf(r.ExitStatus != nil && r.PaneGone, "the pane's program has ended")
+	v.Fact("%s", reply.Elapsed(r.ElapsedSeconds))
+	v.FactIf(r.MatchedLines != nil, "%d of %s match", reply.Value(r.MatchedLines), reply.Count(r.OutputLines, "line"))
+	v.FactIf(r.MatchedLines != nil && *r.MatchedLines == 0 && len(r.Output) > 0, "the last ones are shown")
+	v.FactIf(r.LinesMissed, "output may be incomplete, or look different in the pane")
+	v.FactIf(r.Note != nil, "%s", reply.ValueOr(r.Note, ""))
+	if r.ExitStatus != nil && r.JobID != nil && (r.MatchedLines != nil || r.OutputTruncated) {
+		v.Fact("more: %s", v.More)
+		v.More = ""
+	}
+	return v
+}
