@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/target"
 )
 
@@ -17,13 +18,13 @@ type checker interface{ check(limits) error }
 // limits are what a server allows its callers.
 type limits struct {
 	waitMax time.Duration
-	path    pathTo
+	path    launch.PathTo
 }
 
 // aim resolves and guards the objects that the call's input names, as the tool declares.
 func (c *call) aim(ctx context.Context, in any) (err error) {
 	if ch, ok := in.(checker); ok {
-		if err := ch.check(limits{c.s.cfg.WaitMax, c.s.path}); err != nil {
+		if err := ch.check(limits{c.s.cfg.WaitMax, c.s.start.Path}); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,8 @@ tool itself refuses is a [reply.Fault].
 None of them depends on tools. Those in internal are the rooms that tools are made of; a
 test holds which of them may import which:
 
+	launch   starts programs in new panes, and builds workspaces
+	closing  closes panes, and names the programs that outlive them
 	jobs     runs commands in panes, and finds them again
 	typing   types into panes: guarded, in one round trip, and at a shell's prompt
 	screen   looks at panes: since a mark, until something happens, for a text

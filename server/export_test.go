@@ -119,17 +119,17 @@ func (s *Server) SetBufferTime(d time.Duration) { s.bufferTime = d }
 func (s *Server) SetMatchTime(d time.Duration) { s.screens.MatchTime = d }
 
 // SetStartWait sets how long to wait until the program of a new pane runs.
-func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
+func (s *Server) SetStartWait(d time.Duration) { s.start.StartWait = d }
 
 // SetEndWait sets how long a command may take to count as one that ends at once.
-func (s *Server) SetEndWait(d time.Duration) { s.endWait = d }
+func (s *Server) SetEndWait(d time.Duration) { s.start.EndWait = d }
 
 // SetPromptWait sets how long a shell may take to show its prompt.
-func (s *Server) SetPromptWait(d time.Duration) { s.promptWait, s.jobs.PromptWait = d, d }
+func (s *Server) SetPromptWait(d time.Duration) { s.start.PromptWait, s.jobs.PromptWait = d, d }
 
 // SetReadyWait sets how long the program of a new pane may take to become ready for its
 // command.
-func (s *Server) SetReadyWait(d time.Duration) { s.readyWait = d }
+func (s *Server) SetReadyWait(d time.Duration) { s.start.ReadyWait = d }
 
 // SetPromptStands sets how long a prompt may take to appear, and to disappear once
 // submitted.

@@ -14,18 +14,20 @@ import (
 
 // mayImport says which rooms each room of server/internal may import.
 var mayImport = map[string]string{
-	"lost":   "",
-	"reply":  "lost params stdio",
-	"stdio":  "params",
-	"match":  "reply stdio",
-	"caller": "",
-	"target": "params reply",
-	"guard":  "caller reply stdio target",
-	"rows":   "caller match params reply target",
-	"agents": "caller reply target",
-	"screen": "agents caller match reply rows runner stdio target",
-	"typing": "caller guard reply rows runner screen target",
-	"jobs":   "caller match params reply rows runner screen stdio target typing",
+	"lost":    "",
+	"reply":   "lost params stdio",
+	"stdio":   "params",
+	"match":   "reply stdio",
+	"caller":  "",
+	"target":  "params reply",
+	"guard":   "caller reply stdio target",
+	"rows":    "caller match params reply target",
+	"agents":  "caller reply target",
+	"screen":  "agents caller match reply rows runner stdio target",
+	"typing":  "caller guard reply rows runner screen target",
+	"jobs":    "caller match params reply rows runner screen stdio target typing",
+	"closing": "caller reply",
+	"launch":  "params reply rows runner screen target typing",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

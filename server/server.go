@@ -20,6 +20,7 @@ import (
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/jobs"
+	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
@@ -44,6 +45,7 @@ type Server struct {
 	screens   *screen.Reader
 	keyboard  typing.Keyboard
 	jobs      *jobs.Runner
+	start     *launch.Starter
 
 	subscriptions subscriptions
 	waits
@@ -58,7 +60,7 @@ type Server struct {
 
 // waits are how long a server waits: the constants of the same names, except in tests.
 type waits struct {
-	startWait, endWait, promptWait, promptStands, followInterval, leastReading, readyWait time.Duration
+	promptStands, followInterval, leastReading time.Duration
 	// bufferTime bounds tmux's work on a buffer.
 	bufferTime time.Duration
 }
@@ -91,13 +93,12 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, questions: guard.NewQuestions(), form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: make(map[string]*tool, len(tools)),
 		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
-			startWait: startWait, endWait: endWait, promptWait: typing.PromptWait, promptStands: promptStands,
-			followInterval: followInterval, leastReading: leastReading, readyWait: readyWait,
+			promptStands: promptStands, followInterval: followInterval, leastReading: leastReading,
 			bufferTime: bufferTime,
 		},
 	}
 	s.screens = &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: &s.agents}
-	s.keyboard.Screens, s.jobs = s.screens, jobs.New(s.screens)
+	s.keyboard.Screens, s.jobs, s.start = s.screens, jobs.New(s.screens), launch.New(cfg.Env)
 	rand.Read(s.digest[:])
 	srv, err := s.connect("")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/closing"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
@@ -183,14 +184,15 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 		return nil, err
 	}
 	var out any
-	err = c.guard.Proceed(tmux.WithNotices(ctx, c.besides.Add), func(ctx context.Context) (err error) {
+	var besides reply.Notices
+	err = c.guard.Proceed(reply.WithNotices(ctx, &besides), func(ctx context.Context) (err error) {
 		out, err = t.run(ctx, c, in)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.form.Encode(ctx, out, c.besides.Text())
+	return s.form.Encode(ctx, out, besides.Text())
 }
 
 // enter takes a slot, unless the call needs none.
@@ -268,8 +270,6 @@ type call struct {
 	// leave gives up the call's slot, if it has one.
 	leave  func()
 	typist *typing.Typist
-	// besides is what the result has to say besides its output.
-	besides reply.Notices
 }
 
 // types returns the typist of a tool that declares that it types.
@@ -278,4 +278,12 @@ func (c *call) types() *typing.Typist {
 		panic(c.tool.name + " types into panes and does not declare it")
 	}
 	return c.typist
+}
+
+// closes runs a command that closes the call's object.
+func (c *call) closes(ctx context.Context, cmd tmux.Command) error {
+	return closing.Panes(ctx, c.Tmux, c.guard.Aim.FilterFor(c.on.Selection), func() error {
+		_, err := c.Tmux.Do(ctx, cmd)
+		return err
+	})
 }

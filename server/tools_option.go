@@ -81,7 +81,7 @@ var globalScopes = map[tmux.OptionScope]tmux.OptionScope{
 func (c *call) find(ctx context.Context, p *place) (err error) {
 	plain := p.asked
 	if !plain.Zero() {
-		if plain, err = target.Resolve(ctx, c.Tmux, c.tool.name, plain); err != nil {
+		if plain, err = target.Resolve(ctx, c.Tmux, c.guard.Tool, plain); err != nil {
 			return err
 		}
 	}

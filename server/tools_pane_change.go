@@ -2,18 +2,17 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
+	"tmuxmcp/server/internal/closing"
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
@@ -29,26 +28,26 @@ var splitWindow = newTool(tool{
 		Right:  in.Direction == "left" || in.Direction == "right",
 		Before: in.Direction == "left" || in.Direction == "above",
 
-		Command: shellCommand(in.Shell),
+		Command: launch.ShellCommand(in.Shell),
 	}
 	var err error
-	if cmd.Dir, cmd.Env, err = in.prepareBeside(ctx, c, cmd.Target, "pane_current_path"); err != nil {
+	if cmd.Dir, cmd.Env, err = in.PrepareBeside(ctx, c.Tmux, c.s.start.Path, cmd.Target, "pane_current_path"); err != nil {
 		return nil, err
 	}
 	listed, err := rows.List[rows.Pane](ctx, c.Source, new(tmux.Batch), cmd)
 	if err != nil {
 		return nil, err
 	}
-	return &listed[0], c.started(ctx, &listed[0], in.Shell)
+	return &listed[0], c.s.start.Started(ctx, c.Tmux, &listed[0], in.Shell)
 })
 
 type splitWindowIn struct {
 	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
 	target.SelectWindow
-	Direction string    `json:"direction,omitempty" enum:"above,below,left,right" desc:"default: below"`
-	Size      splitSize `json:"size,omitempty" desc:"cells, or a percentage such as 30%"`
-	Shell     string    `json:"shell,omitempty" desc:"command line instead of a shell"`
-	spawn
+	Direction string      `json:"direction,omitempty" enum:"above,below,left,right" desc:"default: below"`
+	Size      launch.Size `json:"size,omitempty" desc:"cells, or a percentage such as 30%"`
+	Shell     string      `json:"shell,omitempty" desc:"command line instead of a shell"`
+	launch.Spawn
 	target.OnSocket
 }
 
@@ -56,22 +55,6 @@ func (in splitWindowIn) Selected() target.Selection {
 	s := in.SelectWindow.Selected()
 	s.Pane = in.PaneID
 	return s
-}
-
-// splitSize is a number of lines or columns, or a percentage of what is split.
-type splitSize tmux.Size
-
-func (splitSize) JSONSchema() string { return `"anyOf":[{"type":"integer"},{"type":"string"}]` }
-
-func (z *splitSize) BindJSON(raw json.RawMessage) error {
-	s, _ := params.ScalarText(raw)
-	digits, percent := strings.CutSuffix(s, "%")
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if err != nil || n < 1 || percent && n > 100 {
-		return errors.New("must be a number of cells from 1 on, or a percentage such as 30%")
-	}
-	*z = splitSize(s)
-	return nil
 }
 
 var resizePane = newTool(tool{
@@ -251,18 +234,18 @@ var respawnPane = newTool(tool{
 	desc: "Restart the program of a pane in place, the same command or a new one, for a pane that is dead or hangs. kill=true hangs up a running " +
 		"program; otherwise the call fails if one is running.",
 }, func(ctx context.Context, c *call, in respawnPaneIn) (*rows.Pane, error) {
-	cmd := tmux.RespawnPane{Target: c.on.Target, Kill: in.Kill, Command: shellCommand(in.Shell)}
+	cmd := tmux.RespawnPane{Target: c.on.Target, Kill: in.Kill, Command: launch.ShellCommand(in.Shell)}
 	var err error
-	if cmd.Dir, cmd.Env, err = in.prepare(c.s.path); err != nil {
+	if cmd.Dir, cmd.Env, err = in.Prepare(c.s.start.Path); err != nil {
 		return nil, err
 	}
 	var p *rows.Pane
-	err = c.closing(ctx, c.tool.aim.FilterFor(c.on.Selection), func() (err error) {
+	err = closing.Panes(ctx, c.Tmux, c.guard.Aim.FilterFor(c.on.Selection), func() (err error) {
 		p, err = rows.Find[rows.Pane](ctx, c.Source, c.on.Selection, cmd)
 		return err
 	})
 	if err == nil {
-		err = c.started(ctx, p, in.Shell)
+		err = c.s.start.Started(ctx, c.Tmux, p, in.Shell)
 	}
 	return p, err
 })
@@ -271,12 +254,12 @@ type respawnPaneIn struct {
 	target.SelectPaneID
 	Kill  bool   `json:"kill" default:"true" desc:"hang up a running program"`
 	Shell string `json:"shell,omitempty" desc:"another command line"`
-	spawn
+	launch.Spawn
 	target.OnSocket
 }
 
 func (in respawnPaneIn) check(l limits) error {
-	_, _, err := in.prepare(l.path)
+	_, _, err := in.Prepare(l.path)
 	return err
 }
 

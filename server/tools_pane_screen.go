@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
@@ -47,7 +48,7 @@ var pipePane = newTool(tool{
 	cmd := tmux.PipePane{Target: c.on.Target}
 	what := "Pipe stopped"
 	if in.OutputPath != nil {
-		path, err := outputFile(c.s.path, *in.OutputPath)
+		path, err := outputFile(c.s.start.Path, *in.OutputPath)
 		if err != nil {
 			return t, err
 		}
@@ -79,7 +80,7 @@ func (in pipePaneIn) check(l limits) error {
 
 // outputFile returns the absolute path of a file to write to. It checks the file
 // because the shell that tmux starts fails silently.
-func outputFile(path pathTo, given string) (string, error) {
+func outputFile(path launch.PathTo, given string) (string, error) {
 	refused := func(why string) (string, error) {
 		return "", reply.Argument("output_path", "must be a file that can be written: %s", why)
 	}

@@ -48,7 +48,7 @@ var getServerInfo = newTool(tool{
 	info, err := infoOf(ctx, c.Tmux)
 	if err == nil && !info.IsAlive {
 		if text, hint := lost.Server(info.SocketPath); text != "" {
-			c.besides.Note("%s: %s", text, hint)
+			reply.Note(ctx, "%s: %s", text, hint)
 		}
 	}
 	return info, err

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
-	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/closing"
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
@@ -23,17 +22,17 @@ var createSession = newTool(tool{
 }, func(ctx context.Context, c *call, in createSessionIn) (*createdSession, error) {
 	cmd := tmux.NewSession{Detached: true, WindowName: in.WindowName, Width: in.X, Height: in.Y}
 	if in.SessionName != nil {
-		if err := checkSessionName("session_name", *in.SessionName); err != nil {
+		if err := target.CheckSessionName("session_name", *in.SessionName); err != nil {
 			return nil, err
 		}
 		cmd.Name = *in.SessionName
 	}
 	var err error
-	if cmd.Dir, cmd.Env, err = in.prepare(c.s.path); err != nil {
+	if cmd.Dir, cmd.Env, err = in.Prepare(c.s.start.Path); err != nil {
 		return nil, err
 	}
 	var listed []rows.Session
-	err = c.untilServerEnds(ctx, func() (err error) {
+	err = launch.UntilServerEnds(ctx, c.Tmux, func() (err error) {
 		listed, err = rows.List[rows.Session](ctx, c.Source, new(tmux.Batch), cmd)
 		return err
 	})
@@ -44,51 +43,16 @@ var createSession = newTool(tool{
 		return nil, reply.Faultf(reply.KindTmux, "tmux made no session").Suggest("its configuration may end the server: start it by hand with tmux new-session to see what it says")
 	}
 	s := &createdSession{Session: listed[0]}
-	if err := c.resizeFirst(ctx, s.SessionID, in.X, in.Y); err != nil {
+	if err := launch.ResizeFirst(ctx, c.Tmux, s.SessionID, in.X, in.Y); err != nil {
 		return nil, err
 	}
 	if s.ActivePaneID != nil {
 		pane := rows.Pane{PaneID: *s.ActivePaneID}
-		err = c.started(ctx, &pane, "")
+		err = c.s.start.Started(ctx, c.Tmux, &pane, "")
 		s.ActiveWindowID = pane.WindowID
 	}
 	return s, err
 })
-
-// untilServerEnds creates a session. A tmux server that has just lost its last one may
-// still be exiting, and take the command with it; then it is tried again.
-func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
-	if f := reply.LostFault(c.Tmux.SocketPath()); f != nil {
-		return f
-	}
-	err := create()
-	for try := 0; try < 50 && errors.Is(err, tmux.ErrServerGone); try++ {
-		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
-			return err
-		}
-		err = create()
-	}
-	return err
-}
-
-// resizeFirst gives the only window of a new session the size that was asked for, where
-// tmux does not: see [tmux.SessionSizes].
-func (c *call) resizeFirst(ctx context.Context, made tmux.SessionID, width, height int) error {
-	if has, err := c.Tmux.Supports(ctx, tmux.SessionSizes); has || err != nil || width == 0 && height == 0 {
-		return err
-	}
-	_, err := c.Tmux.Do(ctx, resizing(tmux.TargetSpec(string(made)+":"), width, height)...)
-	return err
-}
-
-// resizing returns the commands that give a window a size until a client looks at it. By
-// itself, a new window has the size of a client, even of one attached to another session.
-func resizing(target tmux.Target, width, height int) []tmux.Command {
-	return []tmux.Command{
-		tmux.ResizeWindow{Target: target, Width: width, Height: height},
-		tmux.SetOption{Target: target, Window: true, Unset: true, Name: "window-size"},
-	}
-}
 
 // createdSession is what create_session returns.
 type createdSession struct {
@@ -101,16 +65,8 @@ type createSessionIn struct {
 	WindowName  string  `json:"window_name,omitempty" desc:"name of its window"`
 	X           int     `json:"x,omitempty" min:"1" desc:"columns"`
 	Y           int     `json:"y,omitempty" min:"1" desc:"rows"`
-	spawn
+	launch.Spawn
 	target.OnSocket
-}
-
-// checkSessionName refuses names that targets cannot express or tmux before 3.7 changes.
-func checkSessionName(argument, name string) error {
-	if name == "" || strings.ContainsAny(name, ":.") {
-		return reply.Argument(argument, "must not be empty or contain a colon or period")
-	}
-	return nil
 }
 
 var renameSession = newTool(tool{
@@ -140,7 +96,7 @@ type renameSessionIn struct {
 	target.OnSocket
 }
 
-func (in renameSessionIn) check(limits) error { return checkSessionName("new_name", in.NewName) }
+func (in renameSessionIn) check(limits) error { return target.CheckSessionName("new_name", in.NewName) }
 
 var killSession = newTool(tool{
 	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,
@@ -150,7 +106,7 @@ var killSession = newTool(tool{
 	var b tmux.Batch
 	before := tmux.Rows[rows.Session](&b, tmux.ListSessions{Filter: c.on.Within()})
 	tmux.Add(&b, tmux.KillSession{Target: c.on.Target})
-	if err := c.closing(ctx, c.tool.aim.FilterFor(c.on.Selection), func() error { return b.Do(ctx, c.Tmux) }); err != nil {
+	if err := closing.Panes(ctx, c.Tmux, c.guard.Aim.FilterFor(c.on.Selection), func() error { return b.Do(ctx, c.Tmux) }); err != nil {
 		return t, err
 	}
 	for _, row := range *before {
@@ -171,7 +127,7 @@ var killServer = newTool(tool{
 		t.Result = "No tmux server ran on " + c.Tmux.SocketPath()
 		return t, nil
 	}
-	if err := c.closing(ctx, "", func() error { return c.Tmux.Kill(ctx) }); err != nil {
+	if err := closing.Panes(ctx, c.Tmux, "", func() error { return c.Tmux.Kill(ctx) }); err != nil {
 		return t, err
 	}
 	t.Result = "Server killed: " + c.Tmux.SocketPath()

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
@@ -23,7 +24,7 @@ var createWindow = newTool(tool{
 }, func(ctx context.Context, c *call, in createWindowIn) (*rows.Window, error) {
 	cmd := tmux.NewWindow{
 		Detached: !in.Attach, Name: in.WindowName, After: in.Direction == "after", Before: in.Direction == "before",
-		Command: shellCommand(in.Shell),
+		Command: launch.ShellCommand(in.Shell),
 	}
 	if !c.on.Zero() {
 		cmd.Target = c.on.Target
@@ -35,7 +36,7 @@ var createWindow = newTool(tool{
 		cmd.Target = tmux.TargetSpec(string(own.SessionID) + ":")
 	}
 	var err error
-	if cmd.Dir, cmd.Env, err = in.prepareBeside(ctx, c, cmd.Target, "session_path"); err != nil {
+	if cmd.Dir, cmd.Env, err = in.PrepareBeside(ctx, c.Tmux, c.s.start.Path, cmd.Target, "session_path"); err != nil {
 		return nil, err
 	}
 	listed, err := rows.List[rows.Window](ctx, c.Source, new(tmux.Batch), cmd)
@@ -44,7 +45,7 @@ var createWindow = newTool(tool{
 	}
 	w := &listed[0]
 	if w.ActivePaneID != nil {
-		err = c.started(ctx, &rows.Pane{PaneID: *w.ActivePaneID}, in.Shell)
+		err = c.s.start.Started(ctx, c.Tmux, &rows.Pane{PaneID: *w.ActivePaneID}, in.Shell)
 	}
 	return w, err
 })
@@ -55,7 +56,7 @@ type createWindowIn struct {
 	Attach     bool   `json:"attach,omitempty"`
 	Direction  string `json:"direction,omitempty" enum:"before,after" desc:"beside the current window; default: the next free index"`
 	Shell      string `json:"shell,omitempty" desc:"command line instead of a shell"`
-	spawn
+	launch.Spawn
 	target.OnSocket
 }
 
@@ -137,9 +138,9 @@ var selectLayout = newTool(tool{
 }, func(ctx context.Context, c *call, in selectLayoutIn) (*rows.Window, error) {
 	cmd := tmux.SelectLayout{Target: c.on.Target, Layout: tmux.Layout(in.Layout)}
 	if in.MainSize != "" {
-		return rows.Find[rows.Window](ctx, c.Source, c.on.Selection, setMainSize(c.on.Target, in.Layout, in.MainSize), cmd)
+		return rows.Find[rows.Window](ctx, c.Source, c.on.Selection, launch.SetMainSize(c.on.Target, in.Layout, in.MainSize), cmd)
 	}
-	panes, err := panesOfLayout(in.Layout)
+	panes, err := launch.PanesOfLayout(in.Layout)
 	if err != nil {
 		return nil, err
 	}
@@ -157,52 +158,18 @@ var selectLayout = newTool(tool{
 })
 
 type selectLayoutIn struct {
-	Layout   string    `json:"layout" desc:"name or layout string"`
-	MainSize splitSize `json:"main_size,omitempty" desc:"of the main pane; stays set for the window"`
+	Layout   string      `json:"layout" desc:"name or layout string"`
+	MainSize launch.Size `json:"main_size,omitempty" desc:"of the main pane; stays set for the window"`
 	target.SelectWindow
 	target.OnSocket
 }
 
 func (in selectLayoutIn) check(limits) error {
-	if err := checkMainSize("main_size", in.Layout, in.MainSize); err != nil {
+	if err := launch.CheckMainSize("main_size", in.Layout, in.MainSize); err != nil {
 		return err
 	}
-	_, err := panesOfLayout(in.Layout)
+	_, err := launch.PanesOfLayout(in.Layout)
 	return err
-}
-
-// mainSizeOptions are the window options for the size of the main pane, by the layouts that
-// have one: columns if it is at a side, rows if it is at the top or bottom.
-var mainSizeOptions = map[string]string{
-	"main-horizontal": "main-pane-height", "main-horizontal-mirrored": "main-pane-height",
-	"main-vertical": "main-pane-width", "main-vertical-mirrored": "main-pane-width",
-}
-
-func checkMainSize(argument, layout string, size splitSize) error {
-	if size == "" || mainSizeOptions[layout] != "" {
-		return nil
-	}
-	return reply.Argument(argument, "is for the layouts main-horizontal, main-vertical and their mirrored ones")
-}
-
-// setMainSize returns the command that sets the size of the main pane in a layout.
-func setMainSize(window tmux.Target, layout string, size splitSize) tmux.Command {
-	value := string(size)
-	return tmux.SetOption{Target: window, Window: true, Name: mainSizeOptions[layout], Value: &value}
-}
-
-// panesOfLayout returns the number of panes in a custom layout; 0 for a named one.
-func panesOfLayout(text string) (int, error) {
-	layout := tmux.Layout(text)
-	if layout.Named() {
-		return 0, nil
-	}
-	cell, err := tmux.ParseLayout(layout)
-	if err != nil {
-		return 0, &reply.Fault{Kind: reply.KindValidation, Message: err.Error(), Cause: err,
-			Suggestion: "a layout is a name, such as tiled, or a window_layout that a tool has returned"}
-	}
-	return cell.Panes(), nil
 }
 
 var resizeWindow = newTool(tool{
@@ -239,7 +206,7 @@ var moveWindow = newTool(tool{
 	if d := in.DestinationSession; tmux.SessionID(d).Valid() {
 		to.Session = tmux.SessionID(d)
 	} else if d != "" {
-		if to, err = target.Resolve(ctx, c.Tmux, c.tool.name, target.Selection{Name: d}); err != nil {
+		if to, err = target.Resolve(ctx, c.Tmux, c.guard.Tool, target.Selection{Name: d}); err != nil {
 			return nil, err
 		}
 	}

@@ -1,10 +1,13 @@
 package reply
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"tmuxmcp/tmux"
 )
 
 // Notices are what a call has to say besides its output: notes, and the lines that tmux
@@ -38,11 +41,25 @@ func (n *Notices) Add(text string) {
 	}
 }
 
-// Note adds a note.
-func (n *Notices) Note(format string, args ...any) {
+func (n *Notices) note(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notes = append(n.notes, fmt.Sprintf(format, args...))
+	n.notes = append(n.notes, text)
+}
+
+// noticesKey is the key of a call's notices in its context.
+type noticesKey struct{}
+
+// WithNotices returns a context in which [Note], and what tmux prints, adds to notices.
+func WithNotices(ctx context.Context, n *Notices) context.Context {
+	return tmux.WithNotices(context.WithValue(ctx, noticesKey{}, n), n.Add)
+}
+
+// Note adds a note to what the call has to say besides its output.
+func Note(ctx context.Context, format string, args ...any) {
+	if n, ok := ctx.Value(noticesKey{}).(*Notices); ok {
+		n.note(fmt.Sprintf(format, args...))
+	}
 }
 
 // Text returns what a model reads of them; "" if there are none.

@@ -291,3 +291,11 @@ func Missing(ctx context.Context, srv *tmux.Server, s Selection) error {
 	}
 	return reply.ObjectNotFound("session " + reply.OneLine(s.Name))
 }
+
+// CheckSessionName refuses names that targets cannot express or tmux before 3.7 changes.
+func CheckSessionName(argument, name string) error {
+	if name == "" || strings.ContainsAny(name, ":.") {
+		return reply.Argument(argument, "must not be empty or contain a colon or period")
+	}
+	return nil
+}

@@ -1,4 +1,5 @@
-package server
+// Package closing closes panes, and names the programs that outlive them.
+package closing
 
 import (
 	"context"
@@ -34,11 +35,11 @@ type survivor struct {
 	name string
 }
 
-// closing runs what closes the panes that a filter keeps, and notes which of their programs
+// Panes runs what closes the panes that a filter keeps, and notes which of their programs
 // have not ended after a moment.
-func (c *call) closing(ctx context.Context, filter tmux.Format, do func() error) error {
-	panes, err := tmux.List[paneProgram](ctx, c.Tmux, tmux.ListPanes{All: true, Filter: filter})
-	if err != nil || !caller.Sees(ctx, c.Tmux) {
+func Panes(ctx context.Context, srv *tmux.Server, filter tmux.Format, do func() error) error {
+	panes, err := tmux.List[paneProgram](ctx, srv, tmux.ListPanes{All: true, Filter: filter})
+	if err != nil || !caller.Sees(ctx, srv) {
 		panes = nil // do fails too, or there is nothing to close, or to be seen
 	}
 	panes = slices.DeleteFunc(panes, func(p paneProgram) bool { return !p.known() })
@@ -60,23 +61,16 @@ func (c *call) closing(ctx context.Context, filter tmux.Format, do func() error)
 		return nil
 	}
 	// A window may be in another session too.
-	still, _ := tmux.List[paneProgram](ctx, c.Tmux, tmux.ListPanes{All: true})
+	still, _ := tmux.List[paneProgram](ctx, srv, tmux.ListPanes{All: true})
 	panes = slices.DeleteFunc(panes, func(p paneProgram) bool {
 		return slices.ContainsFunc(still, func(s paneProgram) bool { return s.PID == p.PID })
 	})
-	c.noteSurvivors(survivors(panes))
+	note(ctx, survivors(panes))
 	return nil
 }
 
-// closes is closing for a command that closes the call's object.
-func (c *call) closes(ctx context.Context, cmd tmux.Command) error {
-	return c.closing(ctx, c.tool.aim.FilterFor(c.on.Selection), func() error {
-		_, err := c.Tmux.Do(ctx, cmd)
-		return err
-	})
-}
-
-func (c *call) noteSurvivors(left []survivor) {
+// note names the programs that go on.
+func note(ctx context.Context, left []survivor) {
 	if len(left) == 0 {
 		return
 	}
@@ -87,5 +81,5 @@ func (c *call) noteSurvivors(left []survivor) {
 	if more := len(left) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	c.besides.Note("still running without a terminal, as they ignore its end or need longer: %s", strings.Join(names, ", "))
+	reply.Note(ctx, "still running without a terminal, as they ignore its end or need longer: %s", strings.Join(names, ", "))
 }

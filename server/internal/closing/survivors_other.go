@@ -1,6 +1,6 @@
 //go:build !linux
 
-package server
+package closing
 
 // known reports false: the processes of a pane's program are not looked for here.
 func (paneProgram) known() bool { return false }
