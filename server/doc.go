@@ -27,6 +27,7 @@ tool itself refuses is a [reply.Fault].
 None of them depends on tools. Those in internal are the rooms that tools are made of; a
 test holds which of them may import which:
 
+	deliver  types prompts into agent CLIs, and proves that they were accepted
 	launch   starts programs in new panes, and builds workspaces
 	closing  closes panes, and names the programs that outlive them
 	jobs     runs commands in panes, and finds them again

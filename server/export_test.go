@@ -133,7 +133,7 @@ func (s *Server) SetReadyWait(d time.Duration) { s.start.ReadyWait = d }
 
 // SetPromptStands sets how long a prompt may take to appear, and to disappear once
 // submitted.
-func (s *Server) SetPromptStands(d time.Duration) { s.promptStands = d }
+func (s *Server) SetPromptStands(d time.Duration) { s.prompts.Stands = d }
 
 // SetMarkWait sets how long output may still arrive from something known to have ended. It
 // returns the previous value.

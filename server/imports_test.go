@@ -28,6 +28,7 @@ var mayImport = map[string]string{
 	"jobs":    "caller match params reply rows runner screen stdio target typing",
 	"closing": "caller reply",
 	"launch":  "params reply rows runner screen target typing",
+	"deliver": "agents reply screen stdio target typing",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

@@ -18,6 +18,7 @@ import (
 	"tmuxmcp/internal/turns"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/deliver"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/jobs"
 	"tmuxmcp/server/internal/launch"
@@ -46,6 +47,7 @@ type Server struct {
 	keyboard  typing.Keyboard
 	jobs      *jobs.Runner
 	start     *launch.Starter
+	prompts   *deliver.Sender
 
 	subscriptions subscriptions
 	waits
@@ -60,7 +62,7 @@ type Server struct {
 
 // waits are how long a server waits: the constants of the same names, except in tests.
 type waits struct {
-	promptStands, followInterval, leastReading time.Duration
+	followInterval, leastReading time.Duration
 	// bufferTime bounds tmux's work on a buffer.
 	bufferTime time.Duration
 }
@@ -93,12 +95,13 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, questions: guard.NewQuestions(), form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: make(map[string]*tool, len(tools)),
 		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
-			promptStands: promptStands, followInterval: followInterval, leastReading: leastReading,
+			followInterval: followInterval, leastReading: leastReading,
 			bufferTime: bufferTime,
 		},
 	}
 	s.screens = &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: &s.agents}
 	s.keyboard.Screens, s.jobs, s.start = s.screens, jobs.New(s.screens), launch.New(cfg.Env)
+	s.prompts = deliver.New(&s.agents)
 	rand.Read(s.digest[:])
 	srv, err := s.connect("")
 	if err != nil {

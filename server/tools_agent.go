@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tmuxmcp/server/internal/deliver"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
@@ -97,58 +98,18 @@ var sendPrompt = newTool(tool{
 	hint: "give another coding agent a task",
 	desc: "Give the coding agent in a pane (claude, codex, gemini, opencode) a prompt of any length: waits until it takes input, pastes, submits and " +
 		"checks, exactly once. Types nothing, and says why, if it asks, its box is not empty, a user is looking, or no agent runs there.",
-}, func(ctx context.Context, c *call, in sendPromptIn) (*promptSent, error) {
+}, func(ctx context.Context, c *call, in sendPromptIn) (*deliver.Sent, error) {
 	budget, err := c.s.screens.Budget(in.Timeout)
 	if err != nil {
 		return nil, err
 	}
-	return c.sendPrompt(ctx, in, budget)
+	return c.s.prompts.Send(ctx, c.types(), c.on, in.Prompt, budget)
 })
 
 type sendPromptIn struct {
 	target.SelectPaneID
-	Prompt        string  `json:"prompt" desc:"the whole text"`
-	Timeout       float64 `json:"timeout" default:"30" desc:"seconds until it takes input"`
-	Command       bool    `json:"command,omitempty" desc:"a leading / or ! is a command"`
-	EvenIfWatched bool    `json:"even_if_watched,omitempty" desc:"although a user is looking"`
+	deliver.Prompt
 	target.OnSocket
 }
 
-// mostPrompt is the maximum size of a prompt in bytes.
-const mostPrompt = 256 << 10
-
-func (in sendPromptIn) check(limits) error {
-	switch {
-	case strings.TrimSpace(in.Prompt) == "":
-		return reply.Argument("prompt", "must not be empty")
-	case len(in.Prompt) > mostPrompt:
-		return reply.Argument("prompt", "has %d bytes; the limit is %d", len(in.Prompt), mostPrompt).Suggest("put it into a file, and name that")
-	case strings.ContainsFunc(in.Prompt, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }):
-		return reply.Argument("prompt", "must not have control characters other than newlines and tabs")
-	}
-	return nil
-}
-
-// promptSent is the outcome of a prompt.
-type promptSent struct {
-	PaneID  tmux.PaneID `json:"pane_id"`
-	Agent   string      `json:"agent"`
-	Version *string     `json:"version"`
-	// Queued is set if the agent was working: it takes the prompt when it can.
-	Queued bool   `json:"queued"`
-	State  string `json:"state"`
-	// Notes say what the agent is known to change in such a prompt.
-	Notes          []string `json:"notes"`
-	ElapsedSeconds float64  `json:"elapsed_seconds"`
-}
-
-func (p *promptSent) View() reply.View {
-	var v reply.View
-	v.Fact("%s %s has taken the prompt after %s", p.PaneID, p.Agent, reply.Elapsed(p.ElapsedSeconds))
-	v.FactIf(p.Queued, "it was working")
-	v.Fact("now %s", p.State)
-	for _, n := range p.Notes {
-		v.Fact("%s", n)
-	}
-	return v
-}
+func (in sendPromptIn) check(limits) error { return in.Prompt.Check() }

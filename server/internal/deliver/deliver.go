@@ -1,4 +1,5 @@
-package server
+// Package deliver types prompts into agent CLIs, and proves that they were accepted.
+package deliver
 
 import (
 	"context"
@@ -33,10 +34,46 @@ const (
 	promptFind   = 500 * time.Millisecond // between two looks for the program
 )
 
+// Prompt is a prompt for an agent.
+type Prompt struct {
+	Text          string  `json:"prompt" desc:"the whole text"`
+	Timeout       float64 `json:"timeout" default:"30" desc:"seconds until it takes input"`
+	Command       bool    `json:"command,omitempty" desc:"a leading / or ! is a command"`
+	EvenIfWatched bool    `json:"even_if_watched,omitempty" desc:"although a user is looking"`
+}
+
+// mostPrompt is the maximum size of a prompt in bytes.
+const mostPrompt = 256 << 10
+
+// Check refuses what cannot be delivered.
+func (in Prompt) Check() error {
+	switch {
+	case strings.TrimSpace(in.Text) == "":
+		return reply.Argument("prompt", "must not be empty")
+	case len(in.Text) > mostPrompt:
+		return reply.Argument("prompt", "has %d bytes; the limit is %d", len(in.Text), mostPrompt).Suggest("put it into a file, and name that")
+	case strings.ContainsFunc(in.Text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }):
+		return reply.Argument("prompt", "must not have control characters other than newlines and tabs")
+	}
+	return nil
+}
+
+// Sender sends prompts to agents.
+type Sender struct {
+	// Stands is the constant promptStands, except in tests.
+	Stands time.Duration
+	agents *agents.Finder
+}
+
+// New returns a sender.
+func New(f *agents.Finder) *Sender { return &Sender{Stands: promptStands, agents: f} }
+
 // prompter delivers one prompt.
 type prompter struct {
-	*call
-	in      sendPromptIn
+	*typing.Typist
+	sender  *Sender
+	on      target.Object
+	in      Prompt
 	pane    tmux.PaneID
 	program agents.Program
 	rules   *agents.Rules
@@ -63,8 +100,9 @@ func (s seenPrompt) input() string {
 	return s.Box.Text
 }
 
-func (c *call) sendPrompt(ctx context.Context, in sendPromptIn, budget time.Duration) (*promptSent, error) {
-	p := &prompter{call: c, in: in, start: time.Now(), budget: budget}
+// Send types a prompt into the agent in a pane, which it waits for as long as budget.
+func (s *Sender) Send(ctx context.Context, t *typing.Typist, on target.Object, in Prompt, budget time.Duration) (*Sent, error) {
+	p := &prompter{Typist: t, sender: s, on: on, in: in, start: time.Now(), budget: budget}
 	if err := p.look(ctx); err != nil {
 		return nil, err
 	}
@@ -72,7 +110,7 @@ func (c *call) sendPrompt(ctx context.Context, in sendPromptIn, budget time.Dura
 		if err := p.ready(ctx); err != nil {
 			return nil, err
 		}
-		pasted, err := p.typed(ctx, "perhaps pasted, and not submitted", in.Prompt, true)
+		pasted, err := p.typed(ctx, "perhaps pasted, and not submitted", in.Text, true)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +128,7 @@ func (c *call) sendPrompt(ctx context.Context, in sendPromptIn, budget time.Dura
 	if err := p.submit(ctx); err != nil {
 		return nil, err
 	}
-	out := &promptSent{PaneID: p.pane, Agent: p.program.Name, Version: reply.NonEmpty(p.program.Version), Queued: queued, State: string(p.now.State), Notes: p.notes()}
+	out := &Sent{PaneID: p.pane, Agent: p.program.Name, Version: reply.NonEmpty(p.program.Version), Queued: queued, State: string(p.now.State), Notes: p.notes()}
 	out.ElapsedSeconds = reply.Seconds(time.Since(p.start))
 	return out, nil
 }
@@ -170,7 +208,7 @@ func (p *prompter) ready(ctx context.Context) error {
 				return p.refused("%s asks: %s", p.program.Name, reply.Flat(p.now.Question)).Suggest("agent_status shows the choices and their keys; answer with send_keys")
 			case p.now.Box != nil && p.now.input() != "":
 				return p.refused("the input box is not empty: %s", reply.Flat(p.now.input())).Suggest("submit or clear it first")
-			case p.now.State == agents.Idle || p.now.State == agents.Working && p.rules.Queues && !p.rules.IdleOnly.Matches(p.in.Prompt):
+			case p.now.State == agents.Idle || p.now.State == agents.Working && p.rules.Queues && !p.rules.IdleOnly.Matches(p.in.Text):
 				return nil
 			}
 		}
@@ -197,7 +235,7 @@ func (p *prompter) ready(ctx context.Context) error {
 
 // find checks that an agent runs in the pane, and that the prompt will reach it unchanged.
 func (p *prompter) find(ctx context.Context) error {
-	running, ended := p.s.agents.Programs(ctx, p.Tmux, []agents.Pane{p.now.Pane})
+	running, ended := p.sender.agents.Programs(ctx, p.Tmux, []agents.Pane{p.now.Pane})
 	program, ok := running[p.pane]
 	if !ok {
 		if was, ok := ended[p.pane]; ok {
@@ -208,7 +246,7 @@ func (p *prompter) find(ctx context.Context) error {
 	}
 	p.program, p.rules = program, agents.RulesFor(program)
 	for _, r := range p.rules.Refused {
-		if r.Text.Matches(p.in.Prompt) && !(r.Command && p.in.Command) {
+		if r.Text.Matches(p.in.Text) && !(r.Command && p.in.Command) {
 			f := p.refused("%s", r.Why)
 			if r.Command {
 				return f.Suggest("put words before it, or pass command=true if you mean a command")
@@ -260,7 +298,7 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 	}()
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(data)}
 	var refusal *reply.Fault
-	_, err := p.types().Type(ctx, target.AtPane(p.pane), screen.EchoOf(data), func(to tmux.Target) ([]tmux.Command, error) {
+	_, err := p.Type(ctx, target.AtPane(p.pane), screen.EchoOf(data), func(to tmux.Target) ([]tmux.Command, error) {
 		paste, err := buffer.Pasting(ctx, to, tmux.PasteOptions{Bracket: bracket, Returns: true})
 		if err != nil {
 			return nil, err
@@ -285,7 +323,7 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 func (p *prompter) stands(ctx context.Context) error {
 	const did = "pasted but not submitted"
 	pressed := false
-	for deadline := time.Now().Add(p.s.promptStands); ; {
+	for deadline := time.Now().Add(p.sender.Stands); ; {
 		if p.settled() && p.now.Box != nil && p.holds() {
 			if p.now.Box.Collapsed && p.rules.AfterCollapsed != "" && !pressed {
 				var err error
@@ -311,7 +349,7 @@ func (p *prompter) holds() bool {
 	if p.now.Box.Collapsed {
 		return true
 	}
-	shown, whole := letters(p.now.Box.Text), letters(p.in.Prompt)
+	shown, whole := letters(p.now.Box.Text), letters(p.in.Text)
 	// A box that is too small shows only a part.
 	return p.now.Box.Text != "" && strings.Contains(whole, shown) && (shown != "" || whole == "")
 }
@@ -334,7 +372,7 @@ const mostNewlines = 3
 // Enter is pressed again; otherwise never.
 func (p *prompter) submit(ctx context.Context) error {
 	did := "pasted but not submitted"
-	deadline := time.Now().Add(p.s.promptStands)
+	deadline := time.Now().Add(p.sender.Stands)
 	row, newlines := 0, 0
 	for entered := false; ; {
 		switch {
@@ -376,7 +414,7 @@ func (p *prompter) broken(did string, err error) error {
 func (p *prompter) notes() []string {
 	notes := []string{}
 	for _, change := range p.rules.Changes {
-		if change.Text.Matches(p.in.Prompt) {
+		if change.Text.Matches(p.in.Text) {
 			notes = append(notes, change.Note)
 		}
 	}
