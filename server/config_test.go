@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -99,7 +100,7 @@ func TestSocketPrecedence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		srv, err := s.handle(c.socketName)
+		srv, err := s.sockets.Get(c.socketName)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +117,7 @@ func TestSocketPrecedence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if srv, err := s.handle("other"); err != nil || srv.SocketPath() != named("other") {
+	if srv, err := s.sockets.Get("other"); err != nil || srv.SocketPath() != named("other") {
 		t.Errorf("without TMUX_TMPDIR: %v, %v", srv.SocketPath(), err)
 	}
 }
@@ -136,13 +137,17 @@ func TestTheProgramIsFoundOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", second)
-	for _, name := range []string{"", "work"} {
-		srv, err := s.handle(name)
+	for _, get := range []func() (*tmux.Server, error){
+		func() (*tmux.Server, error) { return s.sockets.Get("") },
+		func() (*tmux.Server, error) { return s.sockets.Get("work") },
+		func() (*tmux.Server, error) { return s.sockets.At("/other/s") },
+	} {
+		srv, err := get()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := filepath.Join(first, "tmux"); srv.Binary() != want || s.tmuxConfig().Binary != want {
-			t.Errorf("socket %q is reached by %s and %s, want %s", name, srv.Binary(), s.tmuxConfig().Binary, want)
+		if want := filepath.Join(first, "tmux"); srv.Binary() != want {
+			t.Errorf("socket %s is reached by %s, want %s", srv.SocketPath(), srv.Binary(), want)
 		}
 	}
 }

@@ -34,6 +34,7 @@ test holds which of them may import which:
 	typing   types into panes: guarded, in one round trip, and at a shell's prompt
 	screen   looks at panes: since a mark, until something happens, for a text
 	agents   finds agent CLIs, and reads their states off their screens
+	sockets  are the tmux servers that calls name, and how many calls work on each
 	rows     is what panes, windows, sessions and clients look like, and how they are listed
 	guard    decides whether a call may do what it is about to do
 	target   is what the parameters of a call name, as a value

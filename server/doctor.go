@@ -16,6 +16,7 @@ import (
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/lost"
+	"tmuxmcp/server/internal/sockets"
 	"tmuxmcp/tmux"
 )
 
@@ -81,14 +82,14 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 		d.Findings = append(d.Findings, f)
 		return d
 	}
-	srv := s.handles[""]
+	srv := s.sockets.Configured()
 	d.Tmux, d.Socket = srv.Binary(), srv.SocketPath()
 	if program, err := srv.ProgramVersion(ctx); err != nil {
 		d.Findings = append(d.Findings, Finding{Kind: FoundNoVersion, Text: err.Error()})
 	} else {
 		d.TmuxVersion = program.String()
 	}
-	info, err := infoOf(ctx, srv)
+	info, err := sockets.Info(ctx, srv)
 	switch {
 	case err != nil:
 		d.Findings = append(d.Findings, Finding{Kind: FoundUnreachable, Text: err.Error()})

@@ -9,6 +9,7 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
+	"tmuxmcp/server/internal/sockets"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
@@ -92,12 +93,12 @@ func (s *Server) AddUndeclared() {
 // HoldSlots takes all slots of the tmux server.
 func (s *Server) HoldSlots(ctx context.Context) (release func(), err error) {
 	var all []func()
-	for range maxAtOnce {
-		leave, err := s.slot(ctx, s.handles[""])
+	for range sockets.MaxAtOnce {
+		slot, err := s.sockets.Slot(ctx, s.sockets.Configured())
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, leave)
+		all = append(all, slot.Leave)
 	}
 	return func() {
 		for _, leave := range all {

@@ -29,6 +29,7 @@ var mayImport = map[string]string{
 	"closing": "caller reply",
 	"launch":  "params reply rows runner screen target typing",
 	"deliver": "agents reply screen stdio target typing",
+	"sockets": "caller reply rows stdio target",
 }
 
 // most is the number of files a room may have, and of methods a type in it.

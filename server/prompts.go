@@ -121,15 +121,15 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, a m
 }
 
 func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
-	srv, err := c.s.handle(given.Arguments["socket_name"])
+	srv, err := c.s.sockets.Get(given.Arguments["socket_name"])
 	if err != nil {
 		return &mcp.Completion{}, nil
 	}
-	leave, err := c.s.slot(ctx, srv)
+	slot, err := c.s.sockets.Slot(ctx, srv)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer slot.Leave()
 	type row struct {
 		Pane    string `tmux:"pane_id"`
 		Session string `tmux:"session_name"`
@@ -150,8 +150,8 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 		for _, r := range rows {
 			values = append(values, value(r))
 		}
-	} else if a.Name == "socket_name" && !c.s.cfg.Pin && c.s.refusal(c.s.tools["list_servers"]) == nil {
-		servers, _ := c.s.servers(nil)
+	} else if a.Name == "socket_name" && !c.s.sockets.Pinned() && c.s.refusal(c.s.tools["list_servers"]) == nil {
+		servers, _ := c.s.sockets.All(nil)
 		for _, srv := range servers {
 			values = append(values, filepath.Base(srv.SocketPath()))
 		}

@@ -142,15 +142,15 @@ func (r resource) template() mcp.ResourceTemplate {
 
 // readResource returns the text of a resource.
 func (s *Server) readResource(ctx context.Context, r resource, vars map[string]string) (string, error) {
-	srv, err := s.handle(vars["socket_name"])
+	srv, err := s.sockets.Get(vars["socket_name"])
 	if err != nil {
 		return "", err
 	}
-	leave, err := s.slot(ctx, srv)
+	slot, err := s.sockets.Slot(ctx, srv)
 	if err != nil {
 		return "", err
 	}
-	defer leave()
+	defer slot.Leave()
 	here, err := s.cfg.Caller.On(ctx, srv)
 	if err != nil {
 		return "", err

@@ -6,8 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"log/slog"
-	"math"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,9 +13,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"tmuxmcp/internal/nearest"
-	"tmuxmcp/internal/turns"
 	"tmuxmcp/server/internal/agents"
-	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/deliver"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/jobs"
@@ -25,6 +21,7 @@ import (
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
+	"tmuxmcp/server/internal/sockets"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
@@ -47,16 +44,15 @@ type Server struct {
 	keyboard  typing.Keyboard
 	jobs      *jobs.Runner
 	start     *launch.Starter
+	sockets   *sockets.Sockets
 	prompts   *deliver.Sender
 
 	subscriptions subscriptions
 	waits
 
-	slots  turns.Turns // per tmux server, by socket
 	agents agents.Finder
 
 	mu          sync.Mutex
-	handles     map[string]*tmux.Server // by socket name; "" is the configured one
 	withBuffers map[string]*tmux.Server // those that hold our buffers, by socket
 }
 
@@ -93,7 +89,6 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, questions: guard.NewQuestions(), form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: make(map[string]*tool, len(tools)),
-		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
 			followInterval: followInterval, leastReading: leastReading,
 			bufferTime: bufferTime,
@@ -103,12 +98,13 @@ func New(cfg Config) (*Server, error) {
 	s.keyboard.Screens, s.jobs, s.start = s.screens, jobs.New(s.screens), launch.New(cfg.Env)
 	s.prompts = deliver.New(&s.agents)
 	rand.Read(s.digest[:])
-	srv, err := s.connect("")
-	if err != nil {
+	var err error
+	if s.sockets, err = sockets.New(sockets.Config{
+		Name: cfg.SocketName, Path: cfg.SocketPath, Caller: cfg.Caller, Pin: cfg.Pin,
+		Tmux: tmux.Config{Binary: cfg.Tmux, Env: cfg.Env, Transport: cfg.Transport, Logger: cfg.Log},
+	}); err != nil {
 		return nil, err
 	}
-	s.handles[""] = srv
-	s.cfg.Tmux = srv.Binary() // found once, for every tmux server
 
 	hooks := &mcpserver.Hooks{}
 	s.mcp = mcpserver.NewMCPServer("tmux", cfg.Version,
@@ -171,82 +167,4 @@ func unknownTool(name string, s *Server) *reply.Fault {
 		names = append(names, d.name)
 	}
 	return reply.Faultf(reply.KindNotFound, "there is no tool %q%s", params.Short(name, 100), nearest.Meant(name, names))
-}
-
-// handle returns the tmux server of a socket name; "" is the configured one.
-func (s *Server) handle(socketName string) (*tmux.Server, error) {
-	if socketName != "" && s.cfg.Pin {
-		return nil, s.pinned("socket_name")
-	}
-	if strings.ContainsAny(socketName, "/\x00") || socketName == "." || socketName == ".." {
-		return nil, reply.Argument("socket_name", "must be a name as for tmux -L, without a slash")
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if srv := s.handles[socketName]; srv != nil {
-		return srv, nil
-	}
-	srv, err := s.connect(socketName)
-	if err != nil {
-		return nil, err
-	}
-	// A tmux server has a single handle, because commands for a pane are queued by handle.
-	if configured := s.handles[""]; caller.SamePath(configured.SocketPath(), srv.SocketPath()) {
-		return configured, nil
-	}
-	// Handles cost next to nothing, but a caller may invent names forever.
-	if len(s.handles) >= 1000 {
-		for name := range s.handles {
-			if name != "" {
-				delete(s.handles, name)
-			}
-		}
-	}
-	s.handles[socketName] = srv
-	return srv, nil
-}
-
-// pinned returns the fault for an argument that names another socket.
-func (s *Server) pinned(argument string) *reply.Fault {
-	return reply.Faultf(reply.KindRefused, "this server is pinned to %s", s.handles[""].SocketPath()).Suggest("leave %s out", argument)
-}
-
-// maxAtOnce is how many calls of non-waiting tools work on one tmux server at a time.
-// Bursts queue here: tmux lets 128 connections queue on its socket, and more fail.
-const maxAtOnce = 64
-
-// slot waits until a call may work on a tmux server and the client is reading answers.
-func (s *Server) slot(ctx context.Context, srv *tmux.Server) (leave func(), err error) {
-	leave, _, ok := s.slots.Take(ctx, srv.SocketPath(), math.MaxInt64)
-	if !ok {
-		return func() {}, context.Cause(ctx)
-	}
-	stdio.Room(ctx)
-	return leave, nil
-}
-
-// connect makes a handle without contacting the tmux server.
-func (s *Server) connect(socketName string) (*tmux.Server, error) {
-	c := s.tmuxConfig()
-	switch {
-	case socketName != "":
-		c.SocketName = socketName
-	case s.cfg.SocketPath != "" || s.cfg.SocketName != "":
-		c.SocketPath, c.SocketName = s.cfg.SocketPath, s.cfg.SocketName
-	default:
-		c.SocketPath = s.cfg.Caller.Socket
-	}
-	return tmux.New(c)
-}
-
-// connectTo makes a handle on another socket, without contacting its tmux server.
-func (s *Server) connectTo(socket string) (*tmux.Server, error) {
-	c := s.tmuxConfig()
-	c.SocketPath = socket
-	return tmux.New(c)
-}
-
-// tmuxConfig returns what all handles of this server have in common.
-func (s *Server) tmuxConfig() tmux.Config {
-	return tmux.Config{Binary: s.cfg.Tmux, Env: s.cfg.Env, Transport: s.cfg.Transport, Logger: s.cfg.Log}
 }

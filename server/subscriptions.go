@@ -84,7 +84,7 @@ func (s *Server) subscribe(ctx context.Context, who any, uri string, updated fun
 		return mcpserver.ErrResourceNotFound
 	}
 	r := s.resources[i]
-	srv, err := s.handle(vars["socket_name"])
+	srv, err := s.sockets.Get(vars["socket_name"])
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/sockets"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/server/params"
@@ -158,26 +159,31 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 		return nil, reply.Faultf(reply.KindRefused, "%s blocks until its timeout, so it is not allowed in a batch", t.name).Suggest("call it by itself")
 	}
 	c := &call{s: s, tool: t, Source: rows.Source{Form: s.form}}
-	ask := s.questions.Of(t.name, args, req.Params.MultiRoundTripParams, c.pause)
+	var slot *sockets.Slot
+	pause := func() (resume func(context.Context) error) { return slot.Pause() }
+	ask := s.questions.Of(t.name, args, req.Params.MultiRoundTripParams, pause)
 	if err := ask.Check(); err != nil {
 		return nil, err
 	}
 	if named, ok := in.(interface{ Socket() string }); ok {
-		if c.Tmux, err = s.handle(named.Socket()); err != nil {
+		if c.Tmux, err = s.sockets.Get(named.Socket()); err != nil {
 			return nil, err
 		}
-		c.waits = waits
 	}
-	if err := c.enter(ctx); err != nil {
+	works := c.Tmux // what waits takes no slot
+	if waits {
+		works = nil
+	}
+	if slot, err = s.sockets.Slot(ctx, works); err != nil {
 		return nil, err
 	}
-	defer func() { c.leave() }()
+	defer slot.Leave()
 	if c.Tmux != nil {
 		if c.Here, err = s.cfg.Caller.On(ctx, c.Tmux); err != nil {
 			return nil, err
 		}
 	}
-	rules := guard.Rules{Tier: guard.TierIn(ctx, s.cfg.Tier), Most: s.cfg.Tier, Effects: s.cfg.Effects, Connect: s.connectTo}
+	rules := guard.Rules{Tier: guard.TierIn(ctx, s.cfg.Tier), Most: s.cfg.Tier, Effects: s.cfg.Effects, Connect: s.sockets.At}
 	c.guard = guard.New(guard.Declared{Tool: t.name, Aim: t.aim, Harm: t.harm, ReadOnly: t.kind.readOnly}, c.Tmux, c.Here, rules, ask)
 	c.typist = s.keyboard.Typist(c.Source, c.guard)
 	if err := c.aim(ctx, in); err != nil {
@@ -193,21 +199,6 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 		return nil, err
 	}
 	return s.form.Encode(ctx, out, besides.Text())
-}
-
-// enter takes a slot, unless the call needs none.
-func (c *call) enter(ctx context.Context) (err error) {
-	c.leave = func() {}
-	if c.Tmux != nil && !c.waits {
-		c.leave, err = c.s.slot(ctx, c.Tmux)
-	}
-	return err
-}
-
-// pause gives up the call's slot until the call is resumed.
-func (c *call) pause() (resume func(context.Context) error) {
-	c.leave()
-	return c.enter
 }
 
 // rawArguments returns the arguments of a call as JSON; empty if there are none.

@@ -3,16 +3,13 @@ package server
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
-	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/lost"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/sockets"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -45,7 +42,7 @@ var getServerInfo = newTool(tool{
 	aim:  target.Nowhere,
 	desc: "Get one tmux server's version, socket path and number of sessions, and whether it is running. Not an error if no server is running.",
 }, func(ctx context.Context, c *call, in target.OnSocket) (rows.Server, error) {
-	info, err := infoOf(ctx, c.Tmux)
+	info, err := sockets.Info(ctx, c.Tmux)
 	if err == nil && !info.IsAlive {
 		if text, hint := lost.Server(info.SocketPath); text != "" {
 			reply.Note(ctx, "%s: %s", text, hint)
@@ -54,32 +51,12 @@ var getServerInfo = newTool(tool{
 	return info, err
 })
 
-func infoOf(ctx context.Context, srv *tmux.Server) (rows.Server, error) {
-	info := rows.Server{SocketPath: srv.SocketPath()}
-	// A socket has a name only if it is in the directory that -L uses.
-	if name, ok := tmux.SocketName(srv.SocketPath()); ok {
-		info.SocketName = &name
-	}
-	var b tmux.Batch
-	version := tmux.Displayed(&b, tmux.DisplayMessage{Message: "#{version}"})
-	sessions := tmux.Rows[target.IDs](&b, tmux.ListSessions{}, "session_id")
-	err := b.Do(ctx, srv)
-	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
-		return info, nil
-	}
-	if err != nil {
-		return info, err
-	}
-	info.IsAlive, info.SessionCount, info.Version = true, len(*sessions), version
-	return info, nil
-}
-
 var listServers = newTool(tool{
 	name: "list_servers", title: "List tmux Servers", kind: reads, set: setSessions,
 	aim:  target.Nowhere,
 	desc: "Find running tmux servers (sockets) of this user, when there may be more than the configured one. Use a socket_name it returns in other tools.",
 }, func(ctx context.Context, c *call, in listServersIn) (l reply.List[rows.Server], err error) {
-	servers, err := c.s.servers(in.ExtraSocketPaths)
+	servers, err := c.s.sockets.All(in.ExtraSocketPaths)
 	if err != nil {
 		return l, err
 	}
@@ -87,7 +64,7 @@ var listServers = newTool(tool{
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
 	for i, srv := range servers {
-		wg.Go(func() { infos[i], errs[i] = infoOf(ctx, srv) })
+		wg.Go(func() { infos[i], errs[i] = sockets.Info(ctx, srv) })
 	}
 	wg.Wait()
 	found := []rows.Server{}
@@ -106,52 +83,6 @@ var listServers = newTool(tool{
 type listServersIn struct {
 	ExtraSocketPaths []string `json:"extra_socket_paths,omitempty" desc:"sockets outside tmux's own directory"`
 	rows.Paging
-}
-
-// servers returns handles on the sockets in tmux's directory, in order of their names,
-// followed by the extra ones, each once. A pinned server has only its own.
-func (s *Server) servers(extra []string) ([]*tmux.Server, error) {
-	if s.cfg.Pin {
-		if len(extra) > 0 {
-			return nil, s.pinned("extra_socket_paths")
-		}
-		return []*tmux.Server{s.handles[""]}, nil
-	}
-	dir := tmux.SocketDir(s.cfg.Env)
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, reply.Faultf(reply.KindTmux, "cannot list the sockets of tmux: %v", err)
-	}
-	paths := make([]string, 0, len(entries)+len(extra))
-	for _, e := range entries {
-		paths = append(paths, filepath.Join(dir, e.Name()))
-	}
-	var servers []*tmux.Server
-	seen := map[string]bool{}
-	for i, p := range append(paths, extra...) {
-		info, err := os.Stat(p)
-		if err == nil && info.Mode().Type() != os.ModeSocket && i >= len(entries) {
-			return nil, reply.Argument("extra_socket_paths", "has %s, which is not a socket (%v)", p, info.Mode())
-		}
-		if err != nil || info.Mode().Type() != os.ModeSocket || seen[caller.RealPath(p)] {
-			continue
-		}
-		seen[caller.RealPath(p)] = true
-		cfg := s.tmuxConfig()
-		// Something that listens need not answer.
-		cfg.Timeout = 5 * time.Second
-		if i < len(entries) {
-			cfg.SocketName = entries[i].Name()
-		} else {
-			cfg.SocketPath = p
-		}
-		srv, err := tmux.New(cfg)
-		if err != nil {
-			return nil, err
-		}
-		servers = append(servers, srv)
-	}
-	return servers, nil
 }
 
 var listClients = newTool(tool{
