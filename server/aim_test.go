@@ -14,6 +14,7 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -53,8 +54,8 @@ var selectors = map[string]any{"pane_id": "%0", "window_id": "@0", "session_id":
 
 // ownCalls returns calls of a tool on the agent's own pane: one for each way in which the
 // tool's input can name it.
-func ownCalls(t *testing.T, d *tool) []map[string]any {
-	has := argumentNames(d.in)
+func ownCalls(t *testing.T, d *tool.Tool) []map[string]any {
+	has := argumentNames(d.In)
 	var calls []map[string]any
 	for _, name := range slices.Sorted(maps.Keys(selectors)) {
 		if !slices.Contains(has, name) {
@@ -67,7 +68,7 @@ func ownCalls(t *testing.T, d *tool) []map[string]any {
 		}
 		calls = append(calls, args)
 	}
-	switch d.name {
+	switch d.Name {
 	case "swap_pane":
 		calls = []map[string]any{
 			{"source_pane_id": "%0", "target_pane_id": "%1"}, {"source_pane_id": "%3", "target_pane_id": "%0"},
@@ -80,7 +81,7 @@ func ownCalls(t *testing.T, d *tool) []map[string]any {
 		}
 	}
 	for _, args := range calls {
-		maps.Copy(args, required(t)[d.name])
+		maps.Copy(args, required(t)[d.Name])
 	}
 	return calls
 }
@@ -102,24 +103,24 @@ func argumentNames(in reflect.Type) []string {
 func TestDeclaredHarmIsGuarded(t *testing.T) {
 	t.Parallel()
 	tested := 0
-	for _, d := range tools {
-		if d.harm == guard.Harmless || d.harm == guard.UnknownHarm {
+	for _, d := range allTools(t) {
+		if d.Harm == guard.Harmless || d.Harm == guard.UnknownHarm {
 			continue
 		}
 		tested++
-		t.Run(d.name, func(t *testing.T) {
+		t.Run(d.Name, func(t *testing.T) {
 			program := talker
-			if d.name == "run_command" || d.name == "cancel_job" { // refuses anything that is not a shell, whoever's it is
+			if d.Name == "run_command" || d.Name == "cancel_job" { // refuses anything that is not a shell, whoever's it is
 				program = "PS1='$ ' exec sh"
-			} else if d.name == "send_prompt" { // and this anything that is not an agent
+			} else if d.Name == "send_prompt" { // and this anything that is not an agent
 				program, _ = testagent.Claude(t)
 			}
 			srv, s := agentServer(t, program)
 			calls := ownCalls(t, d)
-			if d.aim.Object == target.Server {
+			if d.Aim.Object == target.Server {
 				calls = []map[string]any{{}}
 			}
-			if d.name == "cancel_job" { // of a server that runs elsewhere
+			if d.Name == "cancel_job" { // of a server that runs elsewhere
 				calls = []map[string]any{{"job_id": jobIn(t, srv)}}
 			}
 			if len(calls) == 0 {
@@ -127,7 +128,7 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 			}
 			for _, args := range calls {
 				text, _ := ownCall(t, srv, s, d, args)
-				if want := "refusing to " + d.harm.Verb() + " "; !strings.Contains(text, want) {
+				if want := "refusing to " + d.Harm.Verb() + " "; !strings.Contains(text, want) {
 					t.Errorf("%v: no %q in %s", args, want, text)
 				}
 			}
@@ -139,14 +140,14 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 }
 
 // ownCall makes a call that must leave the agent's own pane unchanged.
-func ownCall(t *testing.T, srv *tmux.Server, s *Server, d *tool, args map[string]any) (text string, failed bool) {
+func ownCall(t *testing.T, srv *tmux.Server, s *Server, d *tool.Tool, args map[string]any) (text string, failed bool) {
 	t.Helper()
 	before := ownState(t, srv, d)
 	raw, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.Call(tmuxtest.Context(t), d.name, raw)
+	res, err := s.Call(tmuxtest.Context(t), d.Name, raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,8 +228,8 @@ type SpelledCall struct {
 // can name a target.
 func SpelledCalls(t *testing.T) map[string][]SpelledCall {
 	all := map[string][]SpelledCall{}
-	for _, d := range tools {
-		if d.name == "create_session" || d.name == "build_workspace" {
+	for _, d := range allTools(t) {
+		if d.Name == "create_session" || d.Name == "build_workspace" {
 			continue // they name what they create
 		}
 		for _, args := range append(ownCalls(t, d), otherWaysToName(d)...) {
@@ -241,7 +242,7 @@ func SpelledCalls(t *testing.T) map[string][]SpelledCall {
 				if strings.Contains(string(raw), `"target":"$0"`) || strings.Contains(string(raw), `"destination_session":"$0"`) || strings.Contains(string(raw), `"panes":["agent"]`) {
 					continue
 				}
-				all[d.name] = append(all[d.name], SpelledCall{string(raw), d.harm != guard.Harmless && d.harm != guard.UnknownHarm})
+				all[d.Name] = append(all[d.Name], SpelledCall{string(raw), d.Harm != guard.Harmless && d.Harm != guard.UnknownHarm})
 			}
 		}
 	}
@@ -250,8 +251,8 @@ func SpelledCalls(t *testing.T) map[string][]SpelledCall {
 
 // otherWaysToName returns calls that name the agent's own pane, or what contains it, by an
 // argument that is not the tool's selector.
-func otherWaysToName(d *tool) (calls []map[string]any) {
-	has := argumentNames(d.in)
+func otherWaysToName(d *tool.Tool) (calls []map[string]any) {
+	has := argumentNames(d.In)
 	if slices.Contains(has, "target") {
 		for scope, target := range map[string]string{"session": "agent", "window": "@0", "pane": "%0"} {
 			args := map[string]any{"scope": scope, "target": target}
@@ -266,7 +267,7 @@ func otherWaysToName(d *tool) (calls []map[string]any) {
 	if slices.Contains(has, "panes") {
 		calls = append(calls, map[string]any{"panes": []any{"%0"}, "timeout": 0.1})
 	}
-	switch d.name {
+	switch d.Name {
 	case "agent_status":
 		delete(calls[0], "timeout")
 	case "move_window":
@@ -283,7 +284,7 @@ func AgentServer(t *testing.T) (*tmux.Server, Config) {
 }
 
 // OwnState returns what a tool could have done to the program in the agent's own pane.
-func OwnState(t *testing.T, srv *tmux.Server) string { return ownState(t, srv, &tool{}) }
+func OwnState(t *testing.T, srv *tmux.Server) string { return ownState(t, srv, &tool.Tool{}) }
 
 // jobIn begins a job in pane %0.
 func jobIn(t *testing.T, srv *tmux.Server) string {
@@ -311,11 +312,11 @@ func jobIn(t *testing.T, srv *tmux.Server) string {
 // on the agent's own pane, and neither types into it nor ends, pipes or clears it.
 func TestDeclaredHarmlessIsHarmless(t *testing.T) {
 	t.Parallel()
-	for _, d := range tools {
-		if d.harm != guard.Harmless || d.aim.Rule != target.AimNeed && d.aim.Rule != target.AimDefault {
+	for _, d := range allTools(t) {
+		if d.Harm != guard.Harmless || d.Aim.Rule != target.AimNeed && d.Aim.Rule != target.AimDefault {
 			continue
 		}
-		t.Run(d.name, func(t *testing.T) {
+		t.Run(d.Name, func(t *testing.T) {
 			srv, s := agentServer(t, talker)
 			tmuxtest.Run(t, srv, "select-pane", "-t", "%1")
 			tmuxtest.Run(t, srv, "select-window", "-t", "@1")
@@ -370,9 +371,9 @@ func agentServer(t *testing.T, program string) (*tmux.Server, *Server) {
 }
 
 // ownState returns what a tool could have done to the program in the agent's own pane.
-func ownState(t *testing.T, srv *tmux.Server, d *tool) string {
+func ownState(t *testing.T, srv *tmux.Server, d *tool.Tool) string {
 	size := "#{pane_width}x#{pane_height}"
-	if d.name == "split_window" { // takes half of it, as requested
+	if d.Name == "split_window" { // takes half of it, as requested
 		size = ""
 	}
 	return tmuxtest.Run(t, srv, "list-panes", "-a", "-f", "#{==:#{pane_id},%0}", "-F",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -18,19 +19,33 @@ import (
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/params"
 )
 
-// audit logs one record per call: the tool, its outcome and duration, the caller, and the
-// arguments as returned by [Server.loggedObject]. Results and error messages are never
-// logged, as they may repeat an argument.
-func (s *Server) audit(ctx context.Context, req mcp.CallToolRequest, start time.Time, err error) {
-	if !s.cfg.Audit.Enabled(ctx, slog.LevelInfo) {
+// auditor logs calls.
+type auditor struct {
+	log    *slog.Logger
+	tools  map[string]*tool.Tool
+	digest digester
+}
+
+func newAuditor(log *slog.Logger, tools map[string]*tool.Tool) auditor {
+	a := auditor{log: log, tools: tools}
+	rand.Read(a.digest[:])
+	return a
+}
+
+// record logs one record of a call: the tool, its outcome and duration, the caller, and the
+// arguments as returned by object. Results and error messages are never logged, as they may
+// repeat an argument.
+func (a *auditor) record(ctx context.Context, req mcp.CallToolRequest, start time.Time, err error) {
+	if !a.log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	var in reflect.Type // nil if there is no such tool
-	if t := s.tools[req.Params.Name]; t != nil {
-		in = t.in
+	if t := a.tools[req.Params.Name]; t != nil {
+		in = t.In
 	}
 	args, _ := rawArguments(req)
 	attrs := []slog.Attr{slog.String("tool", req.Params.Name), slog.String("outcome", "ok")}
@@ -42,8 +57,8 @@ func (s *Server) audit(ctx context.Context, req mcp.CallToolRequest, start time.
 	attrs = append(attrs,
 		slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000),
 		slog.String("client_id", reply.Tail(stdio.ClientName(ctx), 100)), slog.Any("request_id", stdio.RequestID(ctx)),
-		slog.Any("args", s.loggedObject(in, args)))
-	s.cfg.Audit.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
+		slog.Any("args", a.object(in, args)))
+	a.log.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
 }
 
 // digester replaces values by digests. They use a key of this process, so that short
@@ -70,20 +85,20 @@ func (d digester) value(raw json.RawMessage) any {
 	return d.text(string(raw))
 }
 
-// loggedObject returns arguments as the log may contain them: flags, and those numbers, ids
+// object returns arguments as the log may contain them: flags, and those numbers, ids
 // and enumeration words that the tool's parameters accept. Anything else may be a secret, if
 // only by mistake, even the name of an unknown argument, and is replaced by a digest.
-func (s *Server) loggedObject(t reflect.Type, raw json.RawMessage) any {
+func (a *auditor) object(t reflect.Type, raw json.RawMessage) any {
 	var given map[string]json.RawMessage
 	if len(raw) > 0 && json.Unmarshal(raw, &given) != nil || t == nil {
-		return s.digest.value(raw)
+		return a.digest.value(raw)
 	}
 	out := make(map[string]any, len(given))
 	for _, f := range params.FieldsOf(t) {
 		value, ok := given[f.Name]
 		delete(given, f.Name)
 		if ok {
-			out[f.Name] = s.loggedValue(f, value)
+			out[f.Name] = a.value(f, value)
 		}
 	}
 	if t == reflect.TypeFor[batchOperation]() {
@@ -91,16 +106,16 @@ func (s *Server) loggedObject(t reflect.Type, raw json.RawMessage) any {
 			Tool      string
 			Arguments json.RawMessage
 		}
-		if json.Unmarshal(raw, &op) == nil && s.tools[op.Tool] != nil {
+		if json.Unmarshal(raw, &op) == nil && a.tools[op.Tool] != nil {
 			out["tool"] = op.Tool
 			if op.Arguments != nil {
-				out["arguments"] = s.loggedObject(s.tools[op.Tool].in, op.Arguments)
+				out["arguments"] = a.object(a.tools[op.Tool].In, op.Arguments)
 			}
 		}
 	}
 	var unknown []any
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		unknown = append(unknown, []any{s.digest.text(name), s.digest.value(given[name])})
+		unknown = append(unknown, []any{a.digest.text(name), a.digest.value(given[name])})
 	}
 	if unknown != nil {
 		out["unknown arguments"] = unknown
@@ -108,7 +123,7 @@ func (s *Server) loggedObject(t reflect.Type, raw json.RawMessage) any {
 	return out
 }
 
-func (s *Server) loggedValue(f params.Field, raw json.RawMessage) any {
+func (a *auditor) value(f params.Field, raw json.RawMessage) any {
 	t := params.Elem(f.Type)
 	var text string
 	var items []json.RawMessage
@@ -127,11 +142,11 @@ func (s *Server) loggedValue(f params.Field, raw json.RawMessage) any {
 	case c == '[' && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && json.Unmarshal(raw, &items) == nil:
 		out := make([]any, len(items))
 		for i, item := range items {
-			out[i] = s.loggedObject(t.Elem(), item)
+			out[i] = a.object(t.Elem(), item)
 		}
 		return out
 	case c != '"' && c != '[' && c != '{' && (reflect.Zero(t).CanInt() || reflect.Zero(t).CanFloat()) && len(raw) < 20:
 		return raw
 	}
-	return s.digest.value(raw)
+	return a.digest.value(raw)
 }

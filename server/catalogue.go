@@ -14,6 +14,7 @@ import (
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/params"
 )
 
@@ -22,17 +23,17 @@ import (
 // Tools returns the tools that this server offers as a client sees them, in order.
 func (s *Server) Tools() []mcp.Tool {
 	tools := []mcp.Tool{}
-	for _, d := range s.offered() {
-		tools = append(tools, d.definition(s.cfg))
+	for _, t := range s.offered() {
+		tools = append(tools, t.Definition(s.cfg.Tier, s.cfg.Results))
 	}
 	return tools
 }
 
 // offered returns the tools that this server lists.
-func (s *Server) offered() (offered []*tool) {
-	for _, name := range s.order {
-		if d := s.tools[name]; !d.retired && s.refusal(d) == nil {
-			offered = append(offered, d)
+func (s *Server) offered() (offered []*tool.Tool) {
+	for _, t := range s.order {
+		if !t.Retired && refusal(s.cfg, t) == nil {
+			offered = append(offered, t)
 		}
 	}
 	return offered
@@ -40,9 +41,9 @@ func (s *Server) offered() (offered []*tool) {
 
 // WriteTools writes one line for each tool that this server offers, saying what it is for.
 func (s *Server) WriteTools(w io.Writer) error {
-	for _, d := range s.offered() {
-		first, _, _ := strings.Cut(d.desc, ". ")
-		if _, err := fmt.Fprintf(w, "%-28s %-11s %s\n", d.name, d.kind.tier, strings.TrimSuffix(first, ".")); err != nil {
+	for _, t := range s.offered() {
+		first, _, _ := strings.Cut(t.Desc, ". ")
+		if _, err := fmt.Fprintf(w, "%-28s %-11s %s\n", t.Name, t.Kind.Tier, strings.TrimSuffix(first, ".")); err != nil {
 			return err
 		}
 	}
@@ -67,16 +68,16 @@ type pageParameter struct{ Name, Type, Default, Note string }
 // an error if there is no such tool.
 func (s *Server) WriteTool(w io.Writer, name string) error {
 	for _, t := range s.offered() {
-		if t.name == name {
+		if t.Name == name {
 			var b strings.Builder
-			if err := catalogue.ExecuteTemplate(&b, "tool", t.page()); err != nil {
+			if err := catalogue.ExecuteTemplate(&b, "tool", pageOf(t)); err != nil {
 				return err
 			}
 			_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n### "))
 			return err
 		}
 	}
-	return unknownTool(name, s)
+	return s.unknownTool(name)
 }
 
 // WriteMarkdown writes the catalogue of the tools that this server offers.
@@ -90,11 +91,11 @@ func (s *Server) WriteMarkdown(w io.Writer) error {
 		Rows      []struct{ Name, Properties string }
 		Resources []struct{ URI, Desc string }
 	}
-	for _, name := range Toolsets()[1:] {
+	for _, name := range tool.Toolsets()[1:] {
 		set := toolset{Name: name, Title: strings.ToUpper(name[:1]) + name[1:]}
 		for _, t := range s.offered() {
-			if t.set == name {
-				set.Tools = append(set.Tools, t.page())
+			if t.Set == name {
+				set.Tools = append(set.Tools, pageOf(t))
 			}
 		}
 		if set.Tools != nil {
@@ -125,19 +126,19 @@ var (
 	listParameters   = []string{"filters", "fields", "limit", "offset"}
 )
 
-func (t *tool) page() toolPage {
-	page := toolPage{Name: t.name, Desc: t.desc, Marks: t.marks(t.kind), Returns: answerWords(t.out)}
-	if t.more.tier != "" {
-		page.Marks += " " + t.marks(t.more)
+func pageOf(t *tool.Tool) toolPage {
+	page := toolPage{Name: t.Name, Desc: t.Desc, Marks: marks(t, t.Kind), Returns: answerWords(t.Out)}
+	if t.More.Tier != "" {
+		page.Marks += " " + marks(t, t.More)
 	}
 	var target, list []string
-	for _, f := range params.FieldsOf(t.in) {
+	for _, f := range params.FieldsOf(t.In) {
 		switch {
 		// The name of a new session does not name a target.
 		case f.Optional && slices.Contains(targetParameters, f.Name) && params.Elem(f.Type) == f.Type:
 			target = append(target, "`"+f.Name+"`")
 			continue
-		case slices.Contains(listParameters, f.Name) && reply.IsList(t.out):
+		case slices.Contains(listParameters, f.Name) && reply.IsList(t.Out):
 			list = append(list, "`"+f.Name+"`")
 			continue
 		}
@@ -158,14 +159,14 @@ func (t *tool) page() toolPage {
 }
 
 // marks describes a tool's tier and hints.
-func (t *tool) marks(k kind) string {
-	marks := []string{"Tier " + string(k.tier)}
+func marks(t *tool.Tool, k tool.Kind) string {
+	marks := []string{"Tier " + string(k.Tier)}
 	for _, f := range []struct {
 		is   bool
 		text string
 	}{
-		{t.core, "in `core`"}, {t.selfBounded, "waits"}, {k.destructive, "may destroy"},
-		{k.idempotent, "idempotent"}, {k.openWorld, "runs programs"},
+		{t.Core, "in `core`"}, {t.SelfBounded, "waits"}, {k.Destructive, "may destroy"},
+		{k.Idempotent, "idempotent"}, {k.OpenWorld, "runs programs"},
 	} {
 		if f.is {
 			marks = append(marks, f.text)

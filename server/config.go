@@ -20,6 +20,7 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
+	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -126,8 +127,8 @@ var settings = []Setting{
 		variable: guard.SafetyVariable, old: "LIBTMUX_SAFETY", meaning: "as --safety; anything unknown is readonly, and empty an error",
 		otherwise: "is none of readonly, mutating, destructive: the server is readonly",
 	}, {
-		Flag: "toolsets", Usage: "offer only these `sets`, with commas: " + strings.Join(Toolsets(), ", "),
-		Values:   append([]string{"all"}, Toolsets()...),
+		Flag: "toolsets", Usage: "offer only these `sets`, with commas: " + strings.Join(tool.Toolsets(), ", "),
+		Values:   append([]string{"all"}, tool.Toolsets()...),
 		Set:      setToolsets,
 		variable: "TMUX_MCP_TOOLSETS", old: "LIBTMUX_MCP_TOOLSETS", meaning: "as --toolsets",
 	}, {
@@ -165,10 +166,10 @@ var settings = []Setting{
 		variable: "TMUX_MCP_PROMPTS_AS_TOOLS", meaning: "1 adds the tools list_prompts and get_prompt (default 0)",
 	}, {
 		Set: func(cfg *Config, value string) (err error) {
-			cfg.Effects, err = namesIn(value, effects, "effect")
+			cfg.Effects, err = namesIn(value, tool.Effects(), "effect")
 			return err
 		},
-		variable: effectsVariable, meaning: "tools by what they do: any of " + strings.Join(effects, ", "),
+		variable: effectsVariable, meaning: "tools by what they do: any of " + strings.Join(tool.Effects(), ", "),
 	},
 }
 
@@ -320,7 +321,7 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 		}
 	}
 	if cfg.Tier == "" {
-		cfg.Tier = tierOf(cfg.Effects)
+		cfg.Tier = tool.TierOf(cfg.Effects)
 	}
 	cfg.Caller = caller.Find(values)
 	cfg.Env = withTmpdir(env, values, cfg.Caller)
@@ -363,7 +364,7 @@ func setTier(cfg *Config, value string) error {
 
 // setToolsets takes a list with commas. "all" means all of them.
 func setToolsets(cfg *Config, value string) (err error) {
-	cfg.Toolsets, err = namesIn(value, append(Toolsets(), "all"), "toolset")
+	cfg.Toolsets, err = namesIn(value, append(tool.Toolsets(), "all"), "toolset")
 	if slices.Contains(cfg.Toolsets, "all") {
 		cfg.Toolsets = nil
 	}
@@ -429,3 +430,6 @@ func setWaitMax(cfg *Config, value string) error {
 	cfg.WaitMax = time.Duration(min(max(seconds, 1), screen.MaxWait.Seconds()) * float64(time.Second))
 	return nil
 }
+
+// Toolsets returns the names that [Config.Toolsets] may hold.
+func Toolsets() []string { return tool.Toolsets() }

@@ -1,13 +1,11 @@
 package server
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/server/internal/tool"
 )
 
 // TestFamilyVariables: asking for less in the terms of the libtmux family never yields
@@ -26,13 +24,13 @@ func TestFamilyVariables(t *testing.T) {
 		}
 		var names []string
 		for _, d := range s.offered() {
-			names = append(names, d.name)
+			names = append(names, d.Name)
 		}
 		return names
 	}
 	all := names("LIBTMUX_SAFETY=destructive")
 	seen := map[string]int{}
-	for _, set := range effects {
+	for _, set := range tool.Effects() {
 		for _, name := range names("LIBTMUX_TOOLSETS=" + set) {
 			seen[name]++
 		}
@@ -63,62 +61,6 @@ func TestFamilyVariables(t *testing.T) {
 		for name := range strings.FieldsSeq(want.lacks) {
 			if slices.Contains(got, name) {
 				t.Errorf("%s has %s", env, name)
-			}
-		}
-	}
-}
-
-// TestEveryOptionIsDecided: of every option of this tmux and of all versions the table says
-// what setting it can do, and of no other.
-func TestEveryOptionIsDecided(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../tmux/option_names.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	option := false
-	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, "\t") {
-			option = !strings.HasPrefix(line, "hook") && !strings.HasPrefix(line, "#")
-		} else if option {
-			for word := range strings.FieldsSeq(line) {
-				name, _, _ := strings.Cut(word, "@")
-				name, _, _ = strings.Cut(name, ":")
-				names = append(names, name)
-			}
-		}
-	}
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "cat")
-	listed := 0
-	for _, flag := range []string{"-s", "-g", "-gw"} {
-		for line := range strings.Lines(tmuxtest.Run(t, srv, "show-options", flag)) {
-			name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-			name, _, _ = strings.Cut(name, "[")
-			names = append(names, name)
-			listed++
-		}
-	}
-	if listed < 100 {
-		t.Errorf("tmux lists %d options", listed)
-	}
-	for _, name := range names {
-		if _, ok := optionEffects[name]; !ok {
-			t.Errorf("what %s can do is undecided", name)
-		}
-	}
-	for name := range optionEffects {
-		if !slices.Contains(names, name) {
-			t.Errorf("there is no option %s", name)
-		}
-	}
-	// What is not in the table is not harmless, nor is any value of what it says is not.
-	newest := tmux.Version{Major: 99}
-	for _, name := range []string{"of-a-newer-tmux", "Mouse", "mouse ", "-g", "", "set-clipboard", "set-clipboard[0]", "get-clipboard", "synchronize-panes", "escape-time"} {
-		for _, value := range []string{"", "on", "off", "0"} {
-			if effectOfOption(name, &value, newest).why == "" || effectOfOption(name, nil, newest).why == "" {
-				t.Errorf("%q may be set to %q", name, value)
 			}
 		}
 	}

@@ -6,27 +6,28 @@ import (
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/tool"
 )
 
-// refusal returns why this server does not offer a tool: it is above the server's tier or
+// refusal returns why a server does not offer a tool: it is above the server's tier or
 // outside its toolsets. It returns nil if the tool is offered. See [New] for the list of
 // tools.
-func (s *Server) refusal(d *tool) *reply.Fault {
-	if does := d.kind.effect(); s.cfg.Effects != nil && !slices.Contains(s.cfg.Effects, does) {
-		return reply.Faultf(reply.KindTier, "%s is in the toolset %s, and this server offers %s", d.name, does, strings.Join(s.cfg.Effects, ", ")).
-			Suggest("its user can start it with LIBTMUX_TOOLSETS=%s", strings.Join(append(slices.Clone(s.cfg.Effects), does), ","))
+func refusal(cfg Config, t *tool.Tool) *reply.Fault {
+	if does := t.Kind.Effect(); cfg.Effects != nil && !slices.Contains(cfg.Effects, does) {
+		return reply.Faultf(reply.KindTier, "%s is in the toolset %s, and this server offers %s", t.Name, does, strings.Join(cfg.Effects, ", ")).
+			Suggest("its user can start it with LIBTMUX_TOOLSETS=%s", strings.Join(append(slices.Clone(cfg.Effects), does), ","))
 	}
-	if !s.cfg.Tier.Allows(d.kind.tier) {
-		need := d.kind.tier
+	if !cfg.Tier.Allows(t.Kind.Tier) {
+		need := t.Kind.Tier
 		if need == "" {
-			return reply.Faultf(reply.KindTier, "%s has no tier and is refused", d.name)
+			return reply.Faultf(reply.KindTier, "%s has no tier and is refused", t.Name)
 		}
-		return reply.Faultf(reply.KindTier, "%s needs the tier %s, and this server runs as %s", d.name, need, s.cfg.Tier).
+		return reply.Faultf(reply.KindTier, "%s needs the tier %s, and this server runs as %s", t.Name, need, cfg.Tier).
 			Suggest("its user can start it with --safety %s or %s=%s", need, guard.SafetyVariable, need)
 	}
-	if len(s.cfg.Toolsets) > 0 && !slices.Contains(s.cfg.Toolsets, d.set) && !(d.core && slices.Contains(s.cfg.Toolsets, setCore)) {
-		return reply.Faultf(reply.KindTier, "%s is in the toolset %s, and this server offers %s", d.name, d.set, strings.Join(s.cfg.Toolsets, ", ")).
-			Suggest("its user can start it with --toolsets %s", strings.Join(append(slices.Clone(s.cfg.Toolsets), d.set), ","))
+	if len(cfg.Toolsets) > 0 && !slices.Contains(cfg.Toolsets, t.Set) && !(t.Core && slices.Contains(cfg.Toolsets, tool.Core)) {
+		return reply.Faultf(reply.KindTier, "%s is in the toolset %s, and this server offers %s", t.Name, t.Set, strings.Join(cfg.Toolsets, ", ")).
+			Suggest("its user can start it with --toolsets %s", strings.Join(append(slices.Clone(cfg.Toolsets), t.Set), ","))
 	}
 	return nil
 }

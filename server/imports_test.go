@@ -14,26 +14,35 @@ import (
 
 // mayImport says which rooms each room of server/internal may import.
 var mayImport = map[string]string{
-	"lost":    "",
-	"reply":   "lost params stdio",
-	"stdio":   "params",
-	"match":   "reply stdio",
-	"caller":  "",
-	"target":  "params reply",
-	"guard":   "caller reply stdio target",
-	"rows":    "caller match params reply target",
-	"agents":  "caller reply target",
-	"screen":  "agents caller match reply rows runner stdio target",
-	"typing":  "caller guard reply rows runner screen target",
-	"jobs":    "caller match params reply rows runner screen stdio target typing",
-	"closing": "caller reply",
-	"launch":  "params reply rows runner screen target typing",
-	"deliver": "agents reply screen stdio target typing",
-	"sockets": "caller reply rows stdio target",
+	"lost":      "",
+	"caller":    "",
+	"stdio":     "params",
+	"reply":     "lost params stdio",
+	"match":     "reply stdio",
+	"target":    "params reply",
+	"closing":   "caller reply",
+	"guard":     "caller reply stdio target",
+	"agents":    "caller reply target",
+	"rows":      "caller match params reply target",
+	"sockets":   "caller reply rows stdio target",
+	"tool":      "guard params reply rows stdio target",
+	"options":   "guard params reply target tool",
+	"screen":    "agents caller match reply rows runner stdio target",
+	"subscribe": "reply screen stdio",
+	"typing":    "caller guard reply rows runner screen target tool",
+	"deliver":   "agents reply screen stdio target typing",
+	"jobs":      "caller match params reply rows runner screen stdio target typing",
+	"launch":    "params reply rows screen target typing",
+	"tools":     "agents closing deliver guard jobs launch lost match options reply rows runner screen sockets stdio target tool typing",
 }
 
-// most is the number of files a room may have, and of methods a type in it.
-const mostFiles, mostMethods = 30, 30
+// bounds are how many files and lines of code a room may have, and methods a type in it.
+type bounds struct{ files, lines, methods int }
+
+var (
+	ofARoom = bounds{files: 30, lines: 3000, methods: 30}
+	ofThis  = bounds{files: 20, lines: 2300, methods: 25} // this package
+)
 
 // TestRooms: imports of the rooms below this package only go down, and no room has become a
 // place where everything is.
@@ -43,6 +52,7 @@ func TestRooms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ofThis.hold(t, ".")
 	rooms := 0
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(line)
@@ -58,41 +68,43 @@ func TestRooms(t *testing.T) {
 			}
 		}
 		rooms++
-		isSmall(t, filepath.Join("internal", room))
+		ofARoom.hold(t, filepath.Join("internal", room))
 	}
 	if rooms != len(mayImport) {
 		t.Errorf("%d rooms, and %d that may import something", rooms, len(mayImport))
 	}
 }
 
-// isSmall holds a room to its bounds.
-func isSmall(t *testing.T, dir string) {
+// hold holds a directory to the bounds.
+func (b bounds) hold(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, methods := 0, map[string]int{}
+	files, lines, methods := 0, 0, map[string]int{}
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
 		files++
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil, parser.SkipObjectResolution)
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, filepath.Join(dir, e.Name()), nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
+		lines += set.File(f.Pos()).LineCount()
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
 				methods[receiver(fn.Recv.List[0].Type)]++
 			}
 		}
 	}
-	if files > mostFiles {
-		t.Errorf("room %s has %d files", dir, files)
+	if files > b.files || lines > b.lines {
+		t.Errorf("%s has %d files with %d lines", dir, files, lines)
 	}
 	for name, n := range methods {
-		if n > mostMethods {
+		if n > b.methods {
 			t.Errorf("type %s in %s has %d methods", name, dir, n)
 		}
 	}

@@ -17,14 +17,14 @@ const (
 //go:embed instructions.txt
 var baseInstructions string
 
-// instructions returns the text that clients show to the model. What the environment adds is
+// instructionsFor returns the text that clients show to the model. What the environment adds is
 // omitted if it does not fit.
-func (s *Server) instructions() string {
+func instructionsFor(cfg Config) string {
 	text := strings.TrimSpace(baseInstructions)
-	if s.cfg.Tier == Readonly {
+	if cfg.Tier == Readonly {
 		text += "\nThis server is read-only: tools that type or change are not offered."
 	}
-	c := s.cfg.Caller
+	c := cfg.Caller
 	if c.Pane == "" {
 		return text
 	}

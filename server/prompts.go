@@ -107,7 +107,7 @@ func (s *Server) addPrompts() {
 type completer struct{ s *Server }
 
 func (c completer) CompletePromptArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	if c.s.refusal(c.s.tools["list_panes"]) != nil {
+	if refusal(c.s.cfg, c.s.tools["list_panes"]) != nil {
 		return &mcp.Completion{}, nil
 	}
 	return c.complete(ctx, a, mcp.CompleteContext{})
@@ -150,7 +150,7 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 		for _, r := range rows {
 			values = append(values, value(r))
 		}
-	} else if a.Name == "socket_name" && !c.s.sockets.Pinned() && c.s.refusal(c.s.tools["list_servers"]) == nil {
+	} else if a.Name == "socket_name" && !c.s.sockets.Pinned() && refusal(c.s.cfg, c.s.tools["list_servers"]) == nil {
 		servers, _ := c.s.sockets.All(nil)
 		for _, srv := range servers {
 			values = append(values, filepath.Base(srv.SocketPath()))

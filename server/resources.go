@@ -9,11 +9,13 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
+	"tmuxmcp/server/internal/subscribe"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -25,7 +27,7 @@ type resource struct {
 	mime                   string
 	drawn                  bool   // it changes only with what a pane shows
 	tools                  string // which read the same, and with which it is offered
-	read                   func(ctx context.Context, c *call, vars map[string]string) (any, error)
+	read                   func(ctx context.Context, src rows.Source, vars map[string]string) (any, error)
 }
 
 const (
@@ -35,17 +37,17 @@ const (
 
 var resources = []resource{
 	{"get_sessions", "tmux://sessions{?socket_name}", "All Sessions", "All tmux sessions.", jsonType, false, "list_sessions",
-		func(ctx context.Context, c *call, _ map[string]string) (any, error) {
-			return rows.List[rows.Session](ctx, c.Source, new(tmux.Batch), tmux.ListSessions{})
+		func(ctx context.Context, src rows.Source, _ map[string]string) (any, error) {
+			return rows.List[rows.Session](ctx, src, new(tmux.Batch), tmux.ListSessions{})
 		}},
 	{"get_session", "tmux://sessions/{session_name}{?socket_name}", "Session Detail", "A tmux session and its windows.", jsonType, false, "list_sessions list_windows",
-		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
+		func(ctx context.Context, src rows.Source, vars map[string]string) (any, error) {
 			s := target.Selection{Name: vars["session_name"]}
 			var b tmux.Batch
 			sessions := tmux.Rows[rows.Session](&b, tmux.ListSessions{Filter: s.Within()})
 			listed := tmux.Rows[rows.Window](&b, tmux.ListWindows{All: true, Filter: s.Within()})
 			linked := rows.LinkRows(&b)
-			if err := target.NoneIsEmpty(b.Do(ctx, c.Tmux)); err != nil {
+			if err := target.NoneIsEmpty(b.Do(ctx, src.Tmux)); err != nil {
 				return nil, err
 			}
 			if len(*sessions) == 0 {
@@ -54,19 +56,19 @@ var resources = []resource{
 			return struct {
 				rows.Session
 				Windows []rows.Window `json:"windows"`
-			}{(*sessions)[0], rows.Complete[rows.Window](c.Source, *listed, *linked)}, nil
+			}{(*sessions)[0], rows.Complete[rows.Window](src, *listed, *linked)}, nil
 		}},
 	{"get_session_windows", "tmux://sessions/{session_name}/windows{?socket_name}", "Session Windows", "The windows of a tmux session.", jsonType, false, "list_windows",
-		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
+		func(ctx context.Context, src rows.Source, vars map[string]string) (any, error) {
 			s := target.Selection{Name: vars["session_name"]}
-			listed, err := rows.List[rows.Window](ctx, c.Source, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.Within()})
+			listed, err := rows.List[rows.Window](ctx, src, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.Within()})
 			if err == nil && len(listed) == 0 {
 				err = reply.Faultf(reply.KindNotFound, "Session not found: %s", s.Name)
 			}
 			return listed, err
 		}},
 	{"get_window", "tmux://sessions/{session_name}/windows/{window_index}{?socket_name}", "Window Detail", "A tmux window and its panes.", jsonType, false, "list_windows list_panes",
-		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
+		func(ctx context.Context, src rows.Source, vars map[string]string) (any, error) {
 			s := target.Selection{Name: vars["session_name"], Index: vars["window_index"]}
 			if err := s.Check(); err != nil {
 				return nil, err
@@ -75,7 +77,7 @@ var resources = []resource{
 			listed := tmux.Rows[rows.Window](&b, tmux.ListWindows{All: true, Filter: s.Within()})
 			paneRows := tmux.Rows[rows.Pane](&b, tmux.ListPanes{All: true, Filter: s.Within()})
 			linked := rows.LinkRows(&b)
-			if err := target.NoneIsEmpty(b.Do(ctx, c.Tmux)); err != nil {
+			if err := target.NoneIsEmpty(b.Do(ctx, src.Tmux)); err != nil {
 				return nil, err
 			}
 			if len(*listed) == 0 {
@@ -84,19 +86,19 @@ var resources = []resource{
 			return struct {
 				rows.Window
 				Panes []rows.Pane `json:"panes"`
-			}{rows.Complete[rows.Window](c.Source, *listed, *linked)[0], rows.Complete[rows.Pane](c.Source, *paneRows, *linked)}, nil
+			}{rows.Complete[rows.Window](src, *listed, *linked)[0], rows.Complete[rows.Pane](src, *paneRows, *linked)}, nil
 		}},
 	{"get_pane", "tmux://panes/{pane_id}{?socket_name}", "Pane Detail", "A tmux pane.", jsonType, false, "list_panes",
-		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
-			return rows.Find[rows.Pane](ctx, c.Source, target.Selection{Pane: tmux.PaneID(vars["pane_id"])})
+		func(ctx context.Context, src rows.Source, vars map[string]string) (any, error) {
+			return rows.Find[rows.Pane](ctx, src, target.Selection{Pane: tmux.PaneID(vars["pane_id"])})
 		}},
 	{"get_pane_content", "tmux://panes/{pane_id}/content{?socket_name}", "Pane Content", "The visible screen of a tmux pane.", textType, true, "capture_pane",
-		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
-			target, err := (target.Selection{Pane: tmux.PaneID(vars["pane_id"])}).TargetFor(c.Here.Own())
+		func(ctx context.Context, src rows.Source, vars map[string]string) (any, error) {
+			target, err := (target.Selection{Pane: tmux.PaneID(vars["pane_id"])}).TargetFor(src.Here.Own())
 			if err != nil {
 				return nil, err
 			}
-			out, err := c.Tmux.Do(ctx, tmux.CapturePane{Target: target, Print: true})
+			out, err := src.Tmux.Do(ctx, tmux.CapturePane{Target: target, Print: true})
 			if err != nil {
 				return nil, err
 			}
@@ -128,7 +130,7 @@ func (s *Server) addResources() {
 // withheld returns why this server does not offer a resource, or nil.
 func (s *Server) withheld(r resource) *reply.Fault {
 	for name := range strings.FieldsSeq(r.tools) {
-		if f := s.refusal(s.tools[name]); f != nil {
+		if f := refusal(s.cfg, s.tools[name]); f != nil {
 			return f
 		}
 	}
@@ -138,6 +140,20 @@ func (s *Server) withheld(r resource) *reply.Fault {
 // template returns the template of the resource's URIs.
 func (r resource) template() mcp.ResourceTemplate {
 	return mcp.NewResourceTemplate(r.uri, r.name, mcp.WithTemplateTitle(r.title), mcp.WithTemplateDescription(r.desc), mcp.WithTemplateMIMEType(r.mime))
+}
+
+// watched returns what is to be watched of a resource.
+func (s *Server) watched(uri string) (*subscribe.Resource, error) {
+	for _, r := range s.resources {
+		vars, ok := r.variables(uri)
+		if !ok {
+			continue
+		}
+		srv, err := s.sockets.Get(vars["socket_name"])
+		read := func(ctx context.Context) (string, error) { return s.readResource(ctx, r, vars) }
+		return &subscribe.Resource{Tmux: srv, Pane: tmux.PaneID(vars["pane_id"]), Drawn: r.drawn, Read: read}, err
+	}
+	return nil, mcpserver.ErrResourceNotFound
 }
 
 // readResource returns the text of a resource.
@@ -155,7 +171,7 @@ func (s *Server) readResource(ctx context.Context, r resource, vars map[string]s
 	if err != nil {
 		return "", err
 	}
-	got, err := r.read(ctx, &call{s: s, Source: rows.Source{Tmux: srv, Here: here, Form: s.form}}, vars)
+	got, err := r.read(ctx, rows.Source{Tmux: srv, Here: here, Form: s.form}, vars)
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"runtime/debug"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
@@ -29,13 +31,13 @@ func (s *Server) run(ctx context.Context, req mcp.CallToolRequest) (res *mcp.Cal
 	}()
 	start := time.Now()
 	res, err = s.attempt(ctx, req)
-	if t := s.tools[req.Params.Name]; transient(err) && t.kind.tier == Readonly && !t.selfBounded {
-		s.cfg.Log.WarnContext(ctx, "retry", "tool", t.name, "cause", reply.Cause(err))
+	if t := s.tools[req.Params.Name]; transient(err) && t.Kind.Tier == Readonly && !t.SelfBounded {
+		s.cfg.Log.WarnContext(ctx, "retry", "tool", t.Name, "cause", reply.Cause(err))
 		if pause.For(ctx, retryDelay) == nil {
 			res, err = s.attempt(ctx, req)
 		}
 	}
-	s.audit(ctx, req, start, err)
+	s.audit.record(ctx, req, start, err)
 	if err != nil {
 		res, err = s.failed(ctx, req.Params.Name, err)
 	}
@@ -49,16 +51,16 @@ func (s *Server) run(ctx context.Context, req mcp.CallToolRequest) (res *mcp.Cal
 func (s *Server) attempt(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	t, ok := s.tools[req.Params.Name]
 	if !ok {
-		return nil, unknownTool(req.Params.Name, s)
+		return nil, s.unknownTool(req.Params.Name)
 	}
-	if f := s.refusal(t); f != nil {
+	if f := refusal(s.cfg, t); f != nil {
 		return nil, f
 	}
 	// A request may be cancelled before it runs.
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	return t.call(ctx, s, req)
+	return s.call(ctx, t, req)
 }
 
 // transient reports whether the same call may well succeed: the server exited during it
@@ -76,4 +78,25 @@ func (s *Server) panicked(ctx context.Context, tool string, p any) *mcp.CallTool
 	}
 	s.cfg.Log.ErrorContext(ctx, "tool panicked", "tool", tool, "panic", what, "stack", string(debug.Stack()))
 	return s.form.Error(reply.Faultf("Internal", "%s failed inside this server; its log has the details", tool), false)
+}
+
+// failed turns an error into a result with isError: one sentence and the suggestion on a
+// separate line, with the error's type in _meta. Structured content stays unset, because
+// clients check it against the schema of a success. A forged request state is the client's
+// fault, not the model's, and stays a protocol error.
+func (s *Server) failed(ctx context.Context, tool string, err error) (*mcp.CallToolResult, error) {
+	var q *guard.Question
+	if errors.As(err, &q) {
+		return q.ToolResult(), nil
+	}
+	f, expected := reply.FaultOf(err)
+	if f.Kind == reply.KindForged {
+		return nil, f
+	}
+	level := slog.LevelWarn
+	if !expected {
+		level = slog.LevelError
+	}
+	s.cfg.Log.Log(ctx, level, "tool failed", "tool", tool, "type", f.Kind, "cause", reply.Cause(err))
+	return s.form.Error(f, expected), nil
 }

@@ -3,10 +3,9 @@ package server
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"log/slog"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -23,7 +22,9 @@ import (
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/sockets"
 	"tmuxmcp/server/internal/stdio"
-	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/subscribe"
+	"tmuxmcp/server/internal/tool"
+	"tmuxmcp/server/internal/tools"
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -34,33 +35,15 @@ type Server struct {
 	cfg   Config
 	form  reply.Form
 	mcp   *mcpserver.MCPServer
-	tools map[string]*tool
-	order []string // in catalogue order
+	tools map[string]*tool.Tool
+	order []*tool.Tool // in catalogue order
 	// resources are those that this server offers.
 	resources []resource
-	digest    digester
 	questions *guard.Questions
-	screens   *screen.Reader
-	keyboard  typing.Keyboard
-	jobs      *jobs.Runner
-	start     *launch.Starter
 	sockets   *sockets.Sockets
-	prompts   *deliver.Sender
-
-	subscriptions subscriptions
-	waits
-
-	agents agents.Finder
-
-	mu          sync.Mutex
-	withBuffers map[string]*tmux.Server // those that hold our buffers, by socket
-}
-
-// waits are how long a server waits: the constants of the same names, except in tests.
-type waits struct {
-	followInterval, leastReading time.Duration
-	// bufferTime bounds tmux's work on a buffer.
-	bufferTime time.Duration
+	services  tools.Services
+	audit     auditor
+	following *subscribe.Subscriptions
 }
 
 // lookTime is how long tmux may take to answer a look at a pane.
@@ -87,28 +70,23 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Audit == nil {
 		cfg.Audit = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{
-		cfg: cfg, questions: guard.NewQuestions(), form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: make(map[string]*tool, len(tools)),
-		waits: waits{
-			followInterval: followInterval, leastReading: leastReading,
-			bufferTime: bufferTime,
-		},
-	}
-	s.screens = &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: &s.agents}
-	s.keyboard.Screens, s.jobs, s.start = s.screens, jobs.New(s.screens), launch.New(cfg.Env)
-	s.prompts = deliver.New(&s.agents)
-	rand.Read(s.digest[:])
-	var err error
-	if s.sockets, err = sockets.New(sockets.Config{
+	named, err := sockets.New(sockets.Config{
 		Name: cfg.SocketName, Path: cfg.SocketPath, Caller: cfg.Caller, Pin: cfg.Pin,
 		Tmux: tmux.Config{Binary: cfg.Tmux, Env: cfg.Env, Transport: cfg.Transport, Logger: cfg.Log},
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
+	s := &Server{
+		cfg: cfg, form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: map[string]*tool.Tool{},
+		questions: guard.NewQuestions(), sockets: named, services: servicesFor(cfg, named),
+	}
+	s.audit = newAuditor(cfg.Audit, s.tools)
+	s.following = subscribe.New(s.watched, s.services.Screens)
 
 	hooks := &mcpserver.Hooks{}
 	s.mcp = mcpserver.NewMCPServer("tmux", cfg.Version,
-		mcpserver.WithInstructions(s.instructions()),
+		mcpserver.WithInstructions(instructionsFor(cfg)),
 		mcpserver.WithToolCapabilities(false),
 		mcpserver.WithResourceCapabilities(true, false),
 		mcpserver.WithPromptCapabilities(false),
@@ -118,42 +96,48 @@ func New(cfg Config) (*Server, error) {
 		mcpserver.WithLogging(),
 		mcpserver.WithHooks(hooks),
 	)
-	for _, t := range tools {
+	for _, t := range slices.Concat(tools.All(s.services), s.batchTools()) {
 		s.add(t)
 	}
 	if cfg.PromptsAsTools {
-		for _, t := range promptTools {
-			s.add(t)
-		}
+		s.add(listPrompts)
+		s.add(getPrompt)
 	}
 	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) { r.Tools = s.Tools() })
 	hooks.AddOnError(stdio.KeepError)
 	hooks.AddBeforeReadResource(func(_ context.Context, _ any, req *mcp.ReadResourceRequest) {
 		req.Params.URI = encodedPane(req.Params.URI)
 	})
-	s.addSubscriptions(hooks)
+	s.following.Hook(hooks)
 	s.addResources()
 	s.addPrompts()
 	return s, nil
 }
 
+// servicesFor returns what tools use.
+func servicesFor(cfg Config, named *sockets.Sockets) tools.Services {
+	finder := new(agents.Finder)
+	screens := &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: finder}
+	return tools.Services{
+		Screens: screens, Keyboard: &typing.Keyboard{Screens: screens}, Jobs: jobs.New(screens, !cfg.SuppressHistory), Agents: finder,
+		Prompts: deliver.New(finder), Start: launch.New(cfg.Env), Sockets: named, Buffers: tools.NewBuffers(),
+	}
+}
+
 // add registers a tool. mcp-go knows only its name; what clients see comes from
 // [Server.Tools]. A tool that is not offered is registered too, so that the gate can say
 // why it is refused.
-func (s *Server) add(t *tool) {
-	if t.aim.Rule == target.Undeclared || t.harm == guard.UnknownHarm && !t.kind.readOnly {
-		panic(t.name + " does not declare what it acts on, or what it does to it")
-	}
-	s.order = append(s.order, t.name)
-	s.tools[t.name] = t
-	s.mcp.AddTool(mcp.Tool{Name: t.name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, s.run)
+func (s *Server) add(t *tool.Tool) {
+	s.order = append(s.order, t)
+	s.tools[t.Name] = t
+	s.mcp.AddTool(mcp.Tool{Name: t.Name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, s.run)
 }
 
 // Call runs one tool, as for a client, and returns what a client would get. The
 // error is non-nil only if no tool has that name.
 func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
 	if _, ok := s.tools[name]; !ok {
-		return nil, unknownTool(name, s)
+		return nil, s.unknownTool(name)
 	}
 	var req mcp.CallToolRequest
 	req.Params.Name, req.Params.RawArguments = name, args
@@ -161,10 +145,10 @@ func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) (*
 }
 
 // unknownTool returns a fault that suggests the tools that a wrong name may have meant.
-func unknownTool(name string, s *Server) *reply.Fault {
+func (s *Server) unknownTool(name string) *reply.Fault {
 	var names []string
-	for _, d := range s.offered() {
-		names = append(names, d.name)
+	for _, t := range s.offered() {
+		names = append(names, t.Name)
 	}
 	return reply.Faultf(reply.KindNotFound, "there is no tool %q%s", params.Short(name, 100), nearest.Meant(name, names))
 }

@@ -6,9 +6,12 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"tmuxmcp/server/internal/tool"
 )
 
 // eachNode visits the source of this package and of the packages below it that calls go
@@ -122,4 +125,44 @@ func typesNothing(lit *ast.CompositeLit) bool {
 		set = append(set, kv.Key.(*ast.Ident).Name)
 	}
 	return slices.Contains(set, "Command") || !slices.Contains(set, "Keys")
+}
+
+// TestOnlyTypingToolsType: a handler gets a typist only from typing.Tool, which declares what
+// it may do. build_workspace types only into panes that it has made.
+func TestOnlyTypingToolsType(t *testing.T) {
+	t.Parallel()
+	var in []string
+	eachNode(t, func(at token.Position, n ast.Node, stack []ast.Node) {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if _, name := selected(call.Fun); name == "Typist" {
+				in = append(in, stack[1].(*ast.FuncDecl).Name.Name)
+			}
+		}
+	})
+	if want := []string{"Tool", "buildWorkspace"}; !slices.Equal(slices.Sorted(slices.Values(in)), want) {
+		t.Errorf("typists are made in %q, want %q", in, want)
+	}
+}
+
+// TestChecksAreNotHidden: an input whose parts are checked is checked itself. A method that
+// two parts have is one of neither.
+func TestChecksAreNotHidden(t *testing.T) {
+	t.Parallel()
+	checked := reflect.TypeFor[interface{ Check(tool.Limits) error }]()
+	waiting := reflect.TypeFor[interface{ Waits() bool }]()
+	found := 0
+	for _, d := range allTools(t) {
+		for _, f := range reflect.VisibleFields(d.In) {
+			for _, does := range []reflect.Type{checked, waiting} {
+				if f.Anonymous && f.Type.Implements(does) {
+					if found++; !d.In.Implements(does) {
+						t.Errorf("%s: what %s does is hidden in its input", d.Name, f.Name)
+					}
+				}
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("only %d parts of inputs are checked", found)
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/params"
 )
 
@@ -51,9 +52,9 @@ func TestTiersAreThoseOfTheReference(t *testing.T) {
 	if len(want) != 56 {
 		t.Errorf("the reference has %d tools, want 56", len(want))
 	}
-	for _, d := range tools {
-		if tier, ok := want[d.name]; ok && tier != d.kind.tier || d.kind.readOnly != (d.kind.tier == Readonly) {
-			t.Errorf("%s is %+v, want the tier %s", d.name, d.kind, tier)
+	for _, d := range allTools(t) {
+		if tier, ok := want[d.Name]; ok && tier != d.Kind.Tier || d.Kind.ReadOnly != (d.Kind.Tier == Readonly) {
+			t.Errorf("%s is %+v, want the tier %s", d.Name, d.Kind, tier)
 		}
 	}
 }
@@ -61,22 +62,22 @@ func TestTiersAreThoseOfTheReference(t *testing.T) {
 func TestDeclarationsAreWhole(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, d := range tools {
-		if seen[d.name] {
-			t.Errorf("%s is declared twice", d.name)
+	for _, d := range allTools(t) {
+		if seen[d.Name] {
+			t.Errorf("%s is declared twice", d.Name)
 		}
-		seen[d.name] = true
-		if d.title == "" || d.desc == "" || d.kind.tier == "" || !slices.Contains(Toolsets()[1:], d.set) {
-			t.Errorf("%s lacks a title, a description, a kind or a toolset", d.name)
+		seen[d.Name] = true
+		if d.Title == "" || d.Desc == "" || d.Kind.Tier == "" || !slices.Contains(Toolsets()[1:], d.Set) {
+			t.Errorf("%s lacks a title, a description, a kind or a toolset", d.Name)
 		}
-		names := params.Names(d.in)
-		exempt := d.set == setBatch || d.name == "list_servers" || strings.HasSuffix(d.name, "_prompts") || d.name == "get_prompt"
+		names := params.Names(d.In)
+		exempt := d.Set == tool.Batch || d.Name == "list_servers" || strings.HasSuffix(d.Name, "_prompts") || d.Name == "get_prompt"
 		if slices.Contains(names, "socket_name") == exempt {
-			t.Errorf("%s has the parameters %v: socket_name is wrong", d.name, names)
+			t.Errorf("%s has the parameters %v: socket_name is wrong", d.Name, names)
 		}
 		// The Inspector warns of them, and some clients drop the tool.
-		if strings.Contains(string(params.InputSchema(d.in, nil)), `"type":[`) {
-			t.Errorf("%s: the input schema has a list of types: %s", d.name, params.InputSchema(d.in, nil))
+		if strings.Contains(string(params.InputSchema(d.In, nil)), `"type":[`) {
+			t.Errorf("%s: the input schema has a list of types: %s", d.Name, params.InputSchema(d.In, nil))
 		}
 	}
 }
@@ -93,7 +94,7 @@ func TestDescriptionsAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool := ""
+	all, tool := allTools(t), ""
 	for line := range strings.Lines(string(text)) {
 		query, found := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "\t")
 		if !found {
@@ -103,13 +104,13 @@ func TestDescriptionsAreFound(t *testing.T) {
 		score := map[string]float64{}
 		for word := range strings.FieldsSeq(query) {
 			var with []string
-			for _, d := range tools {
-				if has(d.name+" "+d.title+" "+d.desc, word) {
-					with = append(with, d.name)
+			for _, d := range all {
+				if has(d.Name+" "+d.Title+" "+d.Desc, word) {
+					with = append(with, d.Name)
 				}
 			}
 			for _, name := range with {
-				score[name] += math.Log(1 + float64(len(tools))/float64(len(with)))
+				score[name] += math.Log(1 + float64(len(all))/float64(len(with)))
 			}
 		}
 		better := 0
@@ -135,41 +136,41 @@ func TestListIsShort(t *testing.T) {
 		perTool                      = 1700
 	)
 	var input, all, core int
-	for _, d := range tools {
-		if d.retired {
+	for _, d := range allTools(t) {
+		if d.Retired {
 			continue
 		}
 		tool := definitionOf(*d)
-		raw, err := params.Marshal(map[string]any{"name": d.name, "description": d.desc, "inputSchema": tool.RawInputSchema})
+		raw, err := params.Marshal(map[string]any{"name": d.Name, "description": d.Desc, "inputSchema": tool.RawInputSchema})
 		if err != nil {
 			t.Fatal(err)
 		}
 		input += len(raw)
 		all += len(raw) + len(tool.RawOutputSchema) + len(`,"outputSchema":`)
-		if d.core {
+		if d.Core {
 			core += len(raw)
 		}
 		if len(raw) > perTool {
-			t.Errorf("%s takes %d bytes of the list, want at most %d", d.name, len(raw), perTool)
+			t.Errorf("%s takes %d bytes of the list, want at most %d", d.Name, len(raw), perTool)
 		}
 	}
-	t.Logf("%d tools: %d bytes of names, descriptions and inputs, %d with outputs, %d in core", len(tools), input, all, core)
+	t.Logf("%d tools: %d bytes of names, descriptions and inputs, %d with outputs, %d in core", len(allTools(t)), input, all, core)
 	if input > mostInput || all > mostAll || core > mostCore {
 		t.Errorf("the list has %d bytes (at most %d), %d with outputs (%d), %d in core (%d)", input, mostInput, all, mostAll, core, mostCore)
 	}
 }
 
 // definitionOf returns what clients see of a tool, without the server's own defaults.
-func definitionOf(t tool) mcp.Tool {
-	t.defaults = nil
-	return t.definition(Config{Tier: Readonly, Results: reply.ResultsJSON})
+func definitionOf(t tool.Tool) mcp.Tool {
+	t.Defaults = nil
+	return t.Definition(Readonly, reply.ResultsJSON)
 }
 
 func TestSchemasAreThoseOfTheSnapshots(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("testdata", "tools")
 	kept := map[string]bool{}
-	for _, d := range tools {
+	for _, d := range allTools(t) {
 		raw, err := json.Marshal(definitionOf(*d))
 		if err != nil {
 			t.Fatal(err)
@@ -179,8 +180,8 @@ func TestSchemasAreThoseOfTheSnapshots(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.WriteByte('\n')
-		kept[d.name+".json"] = true
-		checkFile(t, filepath.Join(dir, d.name+".json"), b.String())
+		kept[d.Name+".json"] = true
+		checkFile(t, filepath.Join(dir, d.Name+".json"), b.String())
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -224,8 +225,7 @@ func TestInstructionsFit(t *testing.T) {
 	t.Parallel()
 	for _, tier := range []Tier{Readonly, Mutating, Destructive} {
 		for _, c := range []Caller{{}, {Pane: "%1"}, {Pane: "%1", Socket: "/tmp/tmux-0/default"}, {Pane: "%12345", Socket: "/tmp/" + strings.Repeat("é", 2000)}} {
-			s := &Server{cfg: Config{Tier: tier, Caller: c}}
-			text := s.instructions()
+			text := instructionsFor(Config{Tier: tier, Caller: c})
 			if len(text) > maxInstructions {
 				t.Errorf("%s, %v: %d bytes", tier, c, len(text))
 			}
@@ -240,9 +240,9 @@ func TestInstructionsFit(t *testing.T) {
 		t.Errorf("%d bytes are the same for everybody", len(baseInstructions))
 	}
 	first := baseInstructions[:firstBytes]
-	for _, d := range tools {
-		if d.alwaysLoad != strings.Contains(first, d.name) {
-			t.Errorf("%s is always loaded is %t; the first %d bytes are %q", d.name, d.alwaysLoad, firstBytes, first)
+	for _, d := range allTools(t) {
+		if d.AlwaysLoad != strings.Contains(first, d.Name) {
+			t.Errorf("%s is always loaded is %t; the first %d bytes are %q", d.Name, d.AlwaysLoad, firstBytes, first)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/server/internal/tool"
 )
 
 // The contents of a nested call cannot be taken for the result of another.
@@ -12,7 +14,7 @@ func TestBatchSectionsHaveTheirLength(t *testing.T) {
 	var row batchRow
 	row.Tool, row.Success = "capture_pane", true
 	row.Content = append(row.Content, textContent("[%1]\nx\n== list_panes, 1 line\n[0 panes]"))
-	got := batchResult{Results: []batchRow{row}, Succeeded: 1}.View().Text(1000)
+	got := batchResult{Results: []batchRow{row}, Items: tool.Items{Succeeded: 1}}.View().Text(1000)
 	if want := "[1 of 1 succeeded]\n== capture_pane, 4 lines\n[%1]\nx\n== list_panes, 1 line\n[0 panes]"; got != want {
 		t.Errorf("got\n%s", got)
 	}

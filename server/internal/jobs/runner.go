@@ -17,6 +17,8 @@ import (
 // Runner runs commands in panes, and finds them again. It is safe for concurrent use.
 type Runner struct {
 	Screens *screen.Reader
+	// Record says that commands are in the history of the shell unless a call says otherwise.
+	Record bool
 	// PromptWait and MarkWait are the constants of these names, in typing and here, except in
 	// tests.
 	PromptWait, MarkWait time.Duration
@@ -27,8 +29,8 @@ type Runner struct {
 }
 
 // New returns a runner.
-func New(screens *screen.Reader) *Runner {
-	return &Runner{Screens: screens, PromptWait: typing.PromptWait, MarkWait: MarkWait}
+func New(screens *screen.Reader, record bool) *Runner {
+	return &Runner{Screens: screens, Record: record, PromptWait: typing.PromptWait, MarkWait: MarkWait}
 }
 
 // Close removes the files of a runner that is no longer used.

@@ -15,6 +15,7 @@ import (
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -41,6 +42,15 @@ type Typist struct {
 // Typist returns the Typist of a call.
 func (k *Keyboard) Typist(src rows.Source, g *guard.Guard) *Typist {
 	return &Typist{Source: src, Guard: g, keyboard: k}
+}
+
+// Tool returns a tool that types. Only such a tool's handler gets a typist, which asks the
+// guard before the first key.
+func Tool[In, Out any](k *Keyboard, d tool.Decl, run func(ctx context.Context, t *Typist, on target.Object, in In) (Out, error)) *tool.Tool {
+	d.Harm = guard.Types
+	return tool.New(d, func(ctx context.Context, c tool.Call, in In) (Out, error) {
+		return run(ctx, k.Typist(c.Source, c.Guard), c.On, in)
+	})
 }
 
 // Commands makes the commands that type into a pane.

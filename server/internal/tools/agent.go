@@ -1,0 +1,121 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tmuxmcp/server/internal/agents"
+	"tmuxmcp/server/internal/deliver"
+	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/tool"
+	"tmuxmcp/server/internal/typing"
+	"tmuxmcp/tmux"
+)
+
+func agentStatus(f *agents.Finder) *tool.Tool {
+	return tool.New(tool.Decl{
+		Name: "agent_status", Title: "Agent Status", Kind: tool.Reads, Set: tool.Panes,
+		Aim:  target.Nowhere,
+		Hint: "which coding agent is waiting for an answer",
+		Desc: "Find the coding agents (claude, codex, gemini, opencode) in all panes: is each working, asks (with the question, its choices and the keys " +
+			"for send_keys), idle, ended or unknown; its input.",
+	}, func(ctx context.Context, c tool.Call, in agentStatusIn) (out agentStatusResult, err error) {
+		seen, err := f.In(ctx, c.Tmux, in.Panes)
+		out.Agents = []agentInfo{}
+		for _, s := range seen {
+			a := agentInfo{
+				PaneID: s.ID, Place: rows.PlaceOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
+				Version: reply.NonEmpty(s.Version), Question: reply.NonEmpty(s.Question),
+			}
+			if s.Box != nil {
+				a.Input = reply.NonEmpty(s.Box.Text)
+			}
+			for _, choice := range s.Choices {
+				a.Choices = append(a.Choices, agentChoice{Keys: choice.Keys, Label: choice.Label})
+			}
+			out.Agents = append(out.Agents, a)
+		}
+		return out, err
+	})
+}
+
+type agentStatusIn struct {
+	Panes []tmux.PaneID `json:"panes,omitempty" desc:"default all"`
+	target.OnSocket
+}
+
+func (in agentStatusIn) Check(tool.Limits) error {
+	for _, id := range in.Panes {
+		if !id.Valid() {
+			return reply.Argument("panes", "must be panes' ids, such as %%3").Suggest("list_panes returns the ids")
+		}
+	}
+	return nil
+}
+
+type agentStatusResult struct {
+	Agents []agentInfo `json:"agents"`
+}
+
+type agentInfo struct {
+	PaneID   tmux.PaneID   `json:"pane_id"`
+	Place    string        `json:"place"`
+	Agent    string        `json:"agent"`
+	Version  *string       `json:"version"`
+	State    string        `json:"state" enum:"working,asks,idle,ended,unknown"`
+	Question *string       `json:"question" exact:"true"`
+	Choices  []agentChoice `json:"choices"`
+	Input    *string       `json:"input" exact:"true" desc:"in its input box"`
+}
+
+type agentChoice struct {
+	Keys  []string `json:"keys"`
+	Label string   `json:"label" exact:"true"`
+}
+
+func (r agentStatusResult) View() reply.View {
+	var v reply.View
+	v.Head = true
+	v.Fact("%s", reply.Count(len(r.Agents), "agent"))
+	for _, a := range r.Agents {
+		line := fmt.Sprintf("%s %s\t%s %s\t%s", a.PaneID, a.Place, a.Agent, reply.ValueOr(a.Version, ""), a.State)
+		if a.Input != nil {
+			line += "\tinput: " + reply.Flat(*a.Input)
+		}
+		if a.Question != nil {
+			line += "\t" + reply.Flat(*a.Question)
+		}
+		v.Lines = append(v.Lines, reply.Legible(line, "\t"))
+		for _, c := range a.Choices {
+			v.Lines = append(v.Lines, reply.Legible("  "+strings.Join(c.Keys, " ")+" = "+c.Label, ""))
+		}
+	}
+	return v
+}
+
+func sendPrompt(k *typing.Keyboard, s *deliver.Sender) *tool.Tool {
+	return typing.Tool(k, tool.Decl{
+		Name: "send_prompt", Title: "Send Prompt", Kind: tool.Shell, Set: tool.Input, SelfBounded: true,
+		Aim:  target.Need(target.Pane),
+		Hint: "give another coding agent a task",
+		Desc: "Give the coding agent in a pane (claude, codex, gemini, opencode) a prompt of any length: waits until it takes input, pastes, submits and " +
+			"checks, exactly once. Types nothing, and says why, if it asks, its box is not empty, a user is looking, or no agent runs there.",
+	}, func(ctx context.Context, t *typing.Typist, on target.Object, in sendPromptIn) (*deliver.Sent, error) {
+		budget, err := k.Screens.Budget(in.Timeout)
+		if err != nil {
+			return nil, err
+		}
+		return s.Send(ctx, t, on, in.Prompt, budget)
+	})
+}
+
+type sendPromptIn struct {
+	target.SelectPaneID
+	deliver.Prompt
+	target.OnSocket
+}
+
+func (in sendPromptIn) Check(tool.Limits) error { return in.Prompt.Check() }

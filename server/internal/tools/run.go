@@ -1,0 +1,57 @@
+package tools
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"tmuxmcp/server/internal/jobs"
+	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/target"
+	"tmuxmcp/server/internal/tool"
+	"tmuxmcp/server/internal/typing"
+	"tmuxmcp/server/runner"
+)
+
+func runCommand(k *typing.Keyboard, r *jobs.Runner) *tool.Tool {
+	return typing.Tool(k, tool.Decl{
+		Name: "run_command", Title: "Run Command", Kind: tool.Shell, Set: tool.Input, Core: true, SelfBounded: true, AlwaysLoad: true,
+		Aim: target.Need(target.Pane),
+		Desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git. " +
+			"The pane must be at the prompt of a " + runner.Shells + ". The command runs in a subshell: cd and export do not last; for those use send_keys. " +
+			"After the timeout it goes on as a job: see get_job. In several panes at once: detach, in a batch.",
+		Defaults: map[string]string{"suppress_history": strconv.FormatBool(!r.Record)},
+	}, func(ctx context.Context, t *typing.Typist, on target.Object, in runCommandIn) (*jobs.Result, error) {
+		limit, err := k.Screens.Budget(in.Timeout)
+		if err != nil {
+			return nil, err
+		}
+		cmd := jobs.Command{Text: in.Command, Limit: limit, Detach: in.Detach, Record: r.Record, Output: in.Output}
+		if in.SuppressHistory != nil {
+			cmd.Record = !*in.SuppressHistory
+		}
+		return r.Run(ctx, t, on, cmd)
+	})
+}
+
+type runCommandIn struct {
+	Command string `json:"command" desc:"shell command line or script"`
+	target.SelectPane
+	Timeout float64 `json:"timeout" default:"30" desc:"seconds"`
+	Detach  bool    `json:"detach,omitempty" desc:"do not wait: return a job_id"`
+	jobs.Output
+	SuppressHistory *bool `json:"suppress_history,omitempty" desc:"keep it out of the history"`
+	target.OnSocket
+}
+
+func (in runCommandIn) Waits() bool { return !in.Detach }
+
+func (in runCommandIn) Check(tool.Limits) error {
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return reply.Argument("command", "must not be blank")
+	case strings.IndexByte(in.Command, 0) >= 0:
+		return reply.Argument("command", "must not have a NUL character")
+	}
+	return in.Output.Check()
+}
