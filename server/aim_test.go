@@ -12,10 +12,10 @@ import (
 
 	"tmuxmcp/internal/test/testagent"
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )

@@ -17,10 +17,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/params"
 )
 
 // auditor logs calls.

@@ -10,10 +10,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/params"
 )
 
 // leastRow is about how many bytes a row has besides its contents.

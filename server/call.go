@@ -7,11 +7,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/sockets"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/params"
 )
 
 // call runs a tool.

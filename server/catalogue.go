@@ -12,10 +12,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/params"
 )
 
 //go:generate sh -c "go run ../cmd/tmux-mcp tools --all --markdown > ../docs/tools.md"

@@ -18,10 +18,10 @@ import (
 	"tmuxmcp/internal/nearest"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 

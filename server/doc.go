@@ -45,8 +45,9 @@ holds which of them may import which:
 	caller     knows where this process runs: in which pane, and which processes can be seen
 	stdio      speaks JSON-RPC over a pair of streams, with sessions, and reports what a call does
 	lost       finds tmux servers that run without the file of their socket
-	params     binds arguments to structs, and makes schemas from structs
 	runner     runs a command in a pane's shell for run_command, and records its outcome
+	transcript turns what a program prints into the lines that tmux would show
+	params     binds arguments to structs, and makes schemas from structs
 
 Besides tools there are resources (resources.go), which clients can subscribe to, and
 prompts (prompts.go). [Server.Serve] (serve.go) speaks JSON-RPC over a pair of streams.

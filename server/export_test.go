@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/sockets"
@@ -15,7 +16,6 @@ import (
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/internal/typing"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 

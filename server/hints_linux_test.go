@@ -16,7 +16,7 @@ import (
 	"tmuxmcp/internal/test/testagent"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
-	"tmuxmcp/server/runner"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )

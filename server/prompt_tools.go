@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/params"
 )
 
 // promptInfo is what list_prompts returns for a prompt.

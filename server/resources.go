@@ -12,12 +12,12 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/subscribe"
 	"tmuxmcp/server/internal/target"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 

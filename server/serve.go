@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/stdio"
-	"tmuxmcp/server/runner"
 )
 
 // Serve speaks JSON-RPC, one message per line, until in or ctx ends, as described in

@@ -18,6 +18,7 @@ import (
 	"tmuxmcp/server/internal/jobs"
 	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/match"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/sockets"
@@ -26,7 +27,6 @@ import (
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/internal/tools"
 	"tmuxmcp/server/internal/typing"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/server/runner"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )

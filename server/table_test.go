@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/params"
 )
 
 var update = flag.Bool("update", false, "write the snapshots and docs/tools.md anew")

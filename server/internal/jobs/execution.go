@@ -9,10 +9,10 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
-	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 

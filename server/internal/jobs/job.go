@@ -7,8 +7,8 @@ import (
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/typing"
-	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 

@@ -7,10 +7,10 @@ import (
 
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
-	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"tmuxmcp/server/internal/match"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/params"
 )
 
 // Output says which part of a command's output a call wants.

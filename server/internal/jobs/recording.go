@@ -11,11 +11,11 @@ import (
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
-	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 

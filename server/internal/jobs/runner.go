@@ -8,10 +8,10 @@ import (
 
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
-	"tmuxmcp/server/runner"
 )
 
 // Runner runs commands in panes, and finds them again. It is safe for concurrent use.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 

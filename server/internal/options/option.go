@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 

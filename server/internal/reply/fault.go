@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"tmuxmcp/server/internal/lost"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/stdio"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 

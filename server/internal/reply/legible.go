@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"tmuxmcp/server/params"
+	"tmuxmcp/server/internal/params"
 )
 
 // Names, titles, paths and the like are chosen by whatever runs in tmux, and a model reads

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"tmuxmcp/server/params"
+	"tmuxmcp/server/internal/params"
 )
 
 // MaxResult bounds any result, in bytes of its JSON.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"tmuxmcp/server/params"
+	"tmuxmcp/server/internal/params"
 )
 
 // List is the answer of a tool that lists things: one page, and the total on all pages.

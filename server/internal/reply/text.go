@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"tmuxmcp/server/params"
+	"tmuxmcp/server/internal/params"
 )
 
 // A result is text for a model to read: a line of facts in brackets, followed by raw lines.

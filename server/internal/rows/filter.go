@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"tmuxmcp/server/internal/match"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
-	"tmuxmcp/server/params"
 )
 
 // Filters narrows a list. It is a JSON object whose keys are field or field__op and whose

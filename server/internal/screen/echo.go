@@ -7,7 +7,8 @@ import (
 	"time"
 	"unicode"
 
-	"tmuxmcp/server/runner"
+	"tmuxmcp/server/internal/runner"
+	"tmuxmcp/server/internal/transcript"
 	"tmuxmcp/tmux"
 )
 
@@ -336,7 +337,7 @@ func (e *Echo) scrolled(line string, row int, isCursors bool, width int) bool {
 	for i, typed := range slices.Concat(e.Lines[:min(len(e.Lines), 1)], e.earlier) {
 		whole := unspaced(before + typed)
 		is := marked && !strings.Contains(whole, unspaced(line)) || kept && !strings.HasPrefix(unspaced(typed), shown)
-		if !is || runner.Width(before+typed) < width-4 || runner.Width(shown) < width/4 || !strings.Contains(whole, shown) {
+		if !is || transcript.Width(before+typed) < width-4 || transcript.Width(shown) < width/4 || !strings.Contains(whole, shown) {
 			continue
 		}
 		if i == 0 && len(e.Lines) > 0 && (!isCursors || strings.HasSuffix(whole, shown)) {

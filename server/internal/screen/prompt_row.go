@@ -6,7 +6,8 @@ import (
 	"time"
 	"unicode"
 
-	"tmuxmcp/server/runner"
+	"tmuxmcp/server/internal/runner"
+	"tmuxmcp/server/internal/transcript"
 	"tmuxmcp/tmux"
 )
 
@@ -50,7 +51,7 @@ func atPrompt(pid int, l *tmux.Look, likely bool) bool {
 // leftOfCursor returns the text of the cursor's line up to the cursor.
 func leftOfCursor(l *tmux.Look) string {
 	above, row := l.CursorRow()
-	left, _ := runner.SplitAt(row, l.CursorX)
+	left, _ := transcript.SplitAt(row, l.CursorX)
 	return above + left
 }
 

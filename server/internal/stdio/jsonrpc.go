@@ -13,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/tidwall/gjson"
 
-	"tmuxmcp/server/params"
+	"tmuxmcp/server/internal/params"
 )
 
 // mcp-go decodes messages loosely: names in any case, the last of duplicates, ids of any

@@ -10,7 +10,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/tidwall/gjson"
 
-	"tmuxmcp/server/params"
+	"tmuxmcp/server/internal/params"
 )
 
 // session is the client at the other end of the streams.

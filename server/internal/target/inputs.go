@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"tmuxmcp/server/params"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/tmux"
 )
 

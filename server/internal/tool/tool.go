@@ -12,11 +12,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/server/internal/guard"
+	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
-	"tmuxmcp/server/params"
 )
 
 // Call is what a handler gets besides its input.

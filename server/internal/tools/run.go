@@ -7,10 +7,10 @@ import (
 
 	"tmuxmcp/server/internal/jobs"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/internal/typing"
-	"tmuxmcp/server/runner"
 )
 
 func runCommand(k *typing.Keyboard, r *jobs.Runner) *tool.Tool {

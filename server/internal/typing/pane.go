@@ -5,8 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/target"
-	"tmuxmcp/server/runner"
+	"tmuxmcp/server/internal/transcript"
 	"tmuxmcp/tmux"
 )
 
@@ -65,7 +66,7 @@ func (p Pane) cursorLine() (left, right string) {
 	if p.Y >= len(p.Screen) {
 		return "", ""
 	}
-	return runner.SplitAt(p.Screen[p.Y], p.X)
+	return transcript.SplitAt(p.Screen[p.Y], p.X)
 }
 
 // typedLine returns the text before the cursor, with the rows above that continue in it:

@@ -10,7 +10,7 @@ import (
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/runner"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/tmux"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
-	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 

@@ -13,10 +13,10 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"tmuxmcp/server/internal/transcript"
 )
 
 // The recorder of a command is a shell and a dd, which tmux starts with pipe-pane
@@ -94,7 +96,7 @@ type reading struct {
 	file, next *os.File // this part, and the next one, held open so that it cannot be lost
 	held       []byte   // bytes that may be part of a mark
 	buf        []byte
-	transcript *transcript
+	transcript *transcript.Transcript
 	ended      bool
 	status     int
 
@@ -105,13 +107,13 @@ type reading struct {
 
 func newReading(j *Job, sink Sink) *reading {
 	r := &reading{script: j.script, part: -1}
-	r.transcript = newTranscript(j.Columns, j.Rows, -1, func(line string) {
+	r.transcript = transcript.New(j.Columns, j.Rows, -1, func(line string) {
 		if !j.ours(line) {
 			sink.Line(line)
 		}
 	})
-	r.transcript.below() // the command
-	r.transcript.missed = r.transcript.missed || j.Odd
+	r.transcript.Below() // the command
+	r.transcript.Missed = r.transcript.Missed || j.Odd
 	return r
 }
 
@@ -175,7 +177,7 @@ func (s script) parts() (numbers []int) {
 func (r *reading) close() {
 	r.file.Close()
 	r.next.Close()
-	r.transcript.flush()
+	r.transcript.Flush()
 }
 
 // take looks for the marks in more output, and transcribes what is between them.

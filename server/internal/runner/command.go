@@ -93,7 +93,7 @@ func (c *Command) Came() int64 { return c.reading.came.Load() }
 // Missed reports, after [Command.Close], whether output was dropped before it was read, or
 // may look different in the pane. tty is the pane's terminal, or "" if it is gone.
 func (c *Command) Missed(tty string) bool {
-	return c.reading != nil && (c.reading.lost.Load() || !c.reading.transcript.holds(c.size(tty)))
+	return c.reading != nil && (c.reading.lost.Load() || !c.reading.transcript.Holds(c.size(tty)))
 }
 
 // Close stops reading, and gives the sink the rest. The recorder keeps running.

@@ -1,6 +1,6 @@
 //go:build linux
 
-package runner
+package transcript
 
 import (
 	"cmp"
@@ -39,10 +39,10 @@ func TestTranscriptRandomPrograms(t *testing.T) {
 	t.Parallel()
 	if runs.Text != "" {
 		p, err := paneprog.Parse(runs.Text)
-		ok(t, err)
+		must(t, err)
 		f := &feeder{srv: tmuxtest.New(t)}
 		what, _, err := f.differs(t.Context(), p)
-		ok(t, err)
+		must(t, err)
 		if what != "" {
 			t.Fatal(what)
 		}
@@ -300,7 +300,7 @@ func (f *feeder) differs(ctx context.Context, p paneprog.Program) (what string, 
 	}
 	for _, start := range []int{p.Above, -1} {
 		lines, tr := transcribed(p.Columns, p.Rows, start, []byte(output))
-		m := !tr.holds(columns, rows)
+		m := !tr.Holds(columns, rows)
 		if start >= 0 {
 			missed = m
 		}
@@ -333,5 +333,5 @@ func (f *feeder) shrink(ctx context.Context, p paneprog.Program, what string) st
 		what = w
 		return true
 	})
-	return fmt.Sprintf("%s\nTMUX_TEST_BINARY=%s go test ./server/runner -run TestTranscriptRandomPrograms -program '%s'", what, f.srv.Binary(), p)
+	return fmt.Sprintf("%s\nTMUX_TEST_BINARY=%s go test ./server/internal/transcript -run TestTranscriptRandomPrograms -program '%s'", what, f.srv.Binary(), p)
 }

@@ -1,4 +1,5 @@
-package runner
+// Package transcript turns what a program prints in a pane into lines of text.
+package transcript
 
 import (
 	"slices"
@@ -10,21 +11,24 @@ import (
 	"golang.org/x/text/width"
 )
 
-// transcript is a tmux pane, as far as its text goes: a screen of the pane's size, whose
+// Transcript is a tmux pane, as far as its text goes: a screen of the pane's size, whose
 // top rows move into the history. The rows of the output become lines: what capture-pane -J
 // shows of them, with those trailing blanks and tabs that the program has written. A tab
-// over blanks is a tab, as from tmux 3.6 on, and a row that wraps before a wide character is joined without a blank, as from 3.4 on.
+// over blanks is a tab, as from tmux 3.6 on, and a row that wraps before a wide character is joined
+// without a blank, as from 3.4 on.
 //
 // It does what all of tmux 3.2a to 3.8 do with their default options. Anything that may
-// differ sets missed. So does text that is drawn above the first row of the output, or that
-// is erased from the history but kept here. If the pane was resized, holds reports whether
+// differ sets Missed. So does text that is drawn above the first row of the output, or that
+// is erased from the history but kept here. If the pane was resized, Holds reports whether
 // that matters.
 //
 // It accepts any bytes, in pieces of any size.
-type transcript struct {
+type Transcript struct {
+	// Missed is set if the lines may differ from what tmux shows.
+	Missed bool
+
 	emit          func(line string)
 	columns, rows int
-	missed        bool
 	placed        bool // the cursor moved to a row other than the next
 	widest        int  // the last column written; all if the cursor moved where nothing was
 	// above is set if the row above the output has text and it does not matter what becomes
@@ -87,12 +91,12 @@ const (
 	maxSequence = 63
 )
 
-// newTranscript returns a transcript that begins in a row of a screen that is blank from
+// New returns a transcript that begins in a row of a screen that is blank from
 // there on, or in an unknown row if start is negative.
-func newTranscript(columns, rows, start int, emit func(line string)) *transcript {
-	t := &transcript{emit: emit, columns: columns, rows: rows}
+func New(columns, rows, start int, emit func(line string)) *Transcript {
+	t := &Transcript{emit: emit, columns: columns, rows: rows}
 	if most := 10_000; columns < 1 || rows < 1 || columns > most || rows > most { // tmux's own limit
-		t.columns, t.rows, t.missed = 80, 24, true
+		t.columns, t.rows, t.Missed = 80, 24, true
 	}
 	if t.row = start; start < 0 || start >= t.rows {
 		t.row, t.hidden, t.scrolled = t.rows-1, t.rows-1, true
@@ -104,34 +108,34 @@ func newTranscript(columns, rows, start int, emit func(line string)) *transcript
 	return t
 }
 
-// below records that the row above the output has text, and that it does not matter what
+// Below records that the row above the output has text, and that it does not matter what
 // becomes of the rows above.
-func (t *transcript) below() {
+func (t *Transcript) Below() {
 	t.above, t.scrolled, t.hidden = true, false, max(0, t.hidden-1)
 }
 
-// holds reports whether nothing was missed, given the pane's present size.
-func (t *transcript) holds(columns, rows int) bool {
+// Holds reports whether nothing was missed, given the pane's present size.
+func (t *Transcript) Holds(columns, rows int) bool {
 	switch {
 	case columns == t.columns && rows == t.rows:
-		return !t.missed
+		return !t.Missed
 	case columns != t.columns && t.widest >= min(columns, t.columns)-1:
 		return false
 	}
-	return !t.missed && !t.placed
+	return !t.Missed && !t.placed
 }
 
 // failIf records that from here on tmux may show something else.
-func (t *transcript) failIf(odd bool) {
+func (t *Transcript) failIf(odd bool) {
 	if odd {
-		t.missed, t.hidden, t.lost = true, 0, false
+		t.Missed, t.hidden, t.lost = true, 0, false
 	}
 }
 
-// flush emits the rest at the end of the output.
-func (t *transcript) flush() {
+// Flush emits the rest at the end of the output.
+func (t *Transcript) Flush() {
 	t.putChars(true)
-	t.missed = t.missed || t.alternate
+	t.Missed = t.Missed || t.alternate
 	for _, r := range t.screen[:max(t.used(), t.row)] { // a newline ends a line and begins none
 		t.push(r)
 	}
@@ -139,7 +143,7 @@ func (t *transcript) flush() {
 }
 
 // used returns the number of rows down to the last one with text.
-func (t *transcript) used() int {
+func (t *Transcript) used() int {
 	y := t.rows
 	for y > 0 && (!t.screen[y-1].own || len(t.screen[y-1].cells) == 0) {
 		y--
@@ -148,7 +152,7 @@ func (t *transcript) used() int {
 }
 
 // push moves a row into the history.
-func (t *transcript) push(r *row) {
+func (t *Transcript) push(r *row) {
 	t.scrolled = t.scrolled || r.own || !t.above
 	if !r.own {
 		return
@@ -173,7 +177,7 @@ func (t *transcript) push(r *row) {
 }
 
 // unwrap ends the line of a row, or the one in the history.
-func (t *transcript) unwrap(y int) {
+func (t *Transcript) unwrap(y int) {
 	if y >= 0 {
 		t.screen[y].wrapped = false
 	} else if t.joins {
@@ -183,12 +187,12 @@ func (t *transcript) unwrap(y int) {
 }
 
 // unsure reports whether the cursor's row is unknown.
-func (t *transcript) unsure() bool {
+func (t *Transcript) unsure() bool {
 	return t.lost || t.hidden > 0 && (t.moved || t.bottom < t.rows-1)
 }
 
 // here returns the cursor's row, for changing it.
-func (t *transcript) here() *row {
+func (t *Transcript) here() *row {
 	r := t.screen[t.row]
 	t.failIf(t.unsure() || !r.own)
 	r.own = true
@@ -196,7 +200,7 @@ func (t *transcript) here() *row {
 }
 
 // put writes a character.
-func (t *transcript) put(c rune) {
+func (t *Transcript) put(c rune) {
 	if t.alternate {
 		return
 	}
@@ -244,10 +248,10 @@ func (t *transcript) put(c rune) {
 
 // goTo moves to a column where nothing may have been written: when a pane's width changes,
 // tmux puts the cursor behind the text.
-func (t *transcript) goTo(column int) { t.col, t.widest = column, t.columns }
+func (t *Transcript) goTo(column int) { t.col, t.widest = column, t.columns }
 
 // combine adds a zero-width character to the one before the cursor.
-func (t *transcript) combine(c string) {
+func (t *Transcript) combine(c string) {
 	if t.col == 0 {
 		return
 	}
@@ -278,7 +282,7 @@ func (r *row) splits(x int) bool {
 }
 
 // lineFeed moves to the next row.
-func (t *transcript) lineFeed() {
+func (t *Transcript) lineFeed() {
 	t.failIf(t.unsure())
 	if t.col > 0 {
 		t.goTo(t.col)
@@ -292,7 +296,7 @@ func (t *transcript) lineFeed() {
 }
 
 // scrollUp moves the first of the scrolling rows into the history.
-func (t *transcript) scrollUp() {
+func (t *Transcript) scrollUp() {
 	first := t.screen[0]
 	t.failIf(!t.screen[t.bottom].own)
 	t.push(first)
@@ -302,7 +306,7 @@ func (t *transcript) scrollUp() {
 }
 
 // clearRows clears rows, if any, which the row above then no longer continues in.
-func (t *transcript) clearRows(from, n int) {
+func (t *Transcript) clearRows(from, n int) {
 	if n == 0 {
 		return
 	}
@@ -314,7 +318,7 @@ func (t *transcript) clearRows(from, n int) {
 }
 
 // erase clears columns of the cursor's row.
-func (t *transcript) erase(from, to int) {
+func (t *Transcript) erase(from, to int) {
 	r := t.here()
 	if from == 0 && to == t.columns {
 		t.clearRows(t.row, 1)
@@ -327,7 +331,7 @@ func (t *transcript) erase(from, to int) {
 }
 
 // eraseLine erases in the cursor's row.
-func (t *transcript) eraseLine(mode int) {
+func (t *Transcript) eraseLine(mode int) {
 	if mode > 0 && t.col > 0 {
 		t.goTo(t.col)
 	}
@@ -344,7 +348,7 @@ func (t *transcript) eraseLine(mode int) {
 }
 
 // eraseScreen erases below the cursor, above it, the whole screen, or the history.
-func (t *transcript) eraseScreen(mode int) {
+func (t *Transcript) eraseScreen(mode int) {
 	switch {
 	case mode == 3:
 		t.failIf(t.scrolled || len(t.args) > 1)
@@ -366,7 +370,7 @@ func (t *transcript) eraseScreen(mode int) {
 }
 
 // clear moves the rows down to the last one with text into the history.
-func (t *transcript) clear() {
+func (t *Transcript) clear() {
 	last := t.used()
 	if last == 0 {
 		last = slices.IndexFunc(t.screen, func(r *row) bool { return r.own })
@@ -385,7 +389,7 @@ func (t *transcript) clear() {
 }
 
 // Write processes more of the program's output. It never fails.
-func (t *transcript) Write(p []byte) (int, error) {
+func (t *Transcript) Write(p []byte) (int, error) {
 	for _, c := range p {
 		if len(t.char) > 0 && c < 0x80 {
 			t.putChars(true)
@@ -422,7 +426,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 
 // putChars puts the characters of the collected bytes; with all, even an incomplete one.
 // tmux versions differ in what they show for invalid bytes.
-func (t *transcript) putChars(all bool) {
+func (t *Transcript) putChars(all bool) {
 	for len(t.char) > 0 && (all || utf8.FullRune(t.char)) {
 		c, n := utf8.DecodeRune(t.char)
 		t.failIf(n == 1)
@@ -432,7 +436,7 @@ func (t *transcript) putChars(all bool) {
 }
 
 // control handles a control character.
-func (t *transcript) control(c byte) {
+func (t *Transcript) control(c byte) {
 	switch {
 	case c == 0x0e: // SO: line drawing
 		t.failIf(true)
@@ -466,7 +470,7 @@ func (t *transcript) control(c byte) {
 var introducers = map[byte]state{'[': control, ']': operating, 'P': other, 'X': other, '^': other, '_': other, 'k': other}
 
 // collect takes the next byte of a sequence.
-func (t *transcript) collect(c byte) {
+func (t *Transcript) collect(c byte) {
 	next, introduces := introducers[c]
 	switch begun := len(t.sequence) > 0; {
 	case c < 0x30, c < 0x40 && t.state == control:
@@ -488,7 +492,7 @@ func (t *transcript) collect(c byte) {
 }
 
 // parse parses a control sequence and returns it without parameters; "" if invalid.
-func (t *transcript) parse(final byte) string {
+func (t *Transcript) parse(final byte) string {
 	s := string(t.sequence)
 	private := len(s) - len(strings.TrimLeft(s, "<=>?"))
 	between := strings.TrimLeft(s[private:], "0123456789:;")
@@ -508,7 +512,7 @@ func (t *transcript) parse(final byte) string {
 }
 
 // arg returns a parameter of a sequence, at least least, or otherwise if it is omitted.
-func (t *transcript) arg(i, least, otherwise int) int {
+func (t *Transcript) arg(i, least, otherwise int) int {
 	if i >= len(t.args) || t.args[i] < 0 {
 		return otherwise
 	}
@@ -523,7 +527,7 @@ var placing = map[string]bool{
 }
 
 // command handles a sequence. Sequences without a meaning to tmux are ignored here too.
-func (t *transcript) command(key string) {
+func (t *Transcript) command(key string) {
 	n := t.arg(0, 1, 1)
 	t.placed = t.placed || placing[key]
 	switch key { // these also work on the alternate screen
@@ -589,14 +593,14 @@ func (t *transcript) command(key string) {
 }
 
 // home moves the cursor to the top left of the screen.
-func (t *transcript) home() {
+func (t *Transcript) home() {
 	if !t.alternate {
 		t.cursor = cursor{moved: true}
 	}
 }
 
 // mode sets or resets a mode.
-func (t *transcript) mode(mode int, on bool) {
+func (t *Transcript) mode(mode int, on bool) {
 	switch mode {
 	case 3, 6, 7: // 132 columns, rows from the first that scrolls, wrapping
 		t.failIf(!on || mode != 7)
@@ -614,7 +618,7 @@ func (t *transcript) mode(mode int, on bool) {
 }
 
 // vertical moves the cursor down, or up if n is negative, not beyond the scrolling rows.
-func (t *transcript) vertical(n int) {
+func (t *Transcript) vertical(n int) {
 	most := t.rows - 1
 	if t.row <= t.bottom {
 		most = t.bottom

@@ -1,4 +1,4 @@
-package runner
+package transcript
 
 import (
 	"strconv"
@@ -16,9 +16,9 @@ func TestWidthsAreThoseOfTmux(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range "aé→✔…‐中日한カｶＡ！　😀🚀🟢☔⌚\u0301\u200d\u0e34𠀀㐀ﬁא" {
-		ok(t, srv.GlobalSessionOptions().Set(ctx, "@c", "x"+string(r)+"x"))
+		must(t, srv.GlobalSessionOptions().Set(ctx, "@c", "x"+string(r)+"x"))
 		w, err := srv.Display(ctx, "#{w:@c}")
-		ok(t, err)
+		must(t, err)
 		if got := strconv.Itoa(widthOf(r) + 2); got != w {
 			t.Errorf("%U %c: %s columns with an x before and after, in tmux %s", r, r, got, w)
 		}

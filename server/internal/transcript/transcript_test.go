@@ -1,4 +1,4 @@
-package runner
+package transcript
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ type output struct {
 func outputs(t *testing.T) []output {
 	t.Helper()
 	text, err := os.ReadFile("testdata/outputs.txt")
-	ok(t, err)
+	must(t, err)
 	all := []output{
 		{"blanks at the edge", strings.Repeat(" ", 80) + "\r\n" + strings.Repeat(" ", 81) + "\r\nx", []string{strings.Repeat(" ", 80), strings.Repeat(" ", 81), "x"}, false},
 		{"right at the edge", "ok\x1b[999C]", []string{"ok" + strings.Repeat(" ", 77) + "]"}, false},
@@ -72,13 +72,13 @@ func numbered(n int) string {
 // an unknown row if start is -1, and whether a pane may show others.
 func transcribe(columns, rows, start int, output []byte) (lines []string, missed bool) {
 	lines, t := transcribed(columns, rows, start, output)
-	return lines, t.missed
+	return lines, t.Missed
 }
 
-func transcribed(columns, rows, start int, output []byte) (lines []string, t *transcript) {
-	t = newTranscript(columns, rows, start, func(line string) { lines = append(lines, line) })
+func transcribed(columns, rows, start int, output []byte) (lines []string, t *Transcript) {
+	t = New(columns, rows, start, func(line string) { lines = append(lines, line) })
 	_, _ = t.Write(output)
-	t.flush()
+	t.Flush()
 	return lines, t
 }
 
@@ -86,15 +86,15 @@ func TestTranscriptIsWhatWasShown(t *testing.T) {
 	for _, c := range outputs(t) {
 		for _, size := range []int{len(c.output) + 1, 1, 3} {
 			var got []string
-			tr := newTranscript(80, 24, 0, func(l string) { got = append(got, l) })
+			tr := New(80, 24, 0, func(l string) { got = append(got, l) })
 			for rest := []byte(c.output); len(rest) > 0; {
 				n := min(size, len(rest))
 				tr.Write(rest[:n])
 				rest = rest[n:]
 			}
-			tr.flush()
-			if diff := cmp.Diff(c.want, got); diff != "" || tr.missed != c.missed {
-				t.Errorf("%s in pieces of %d: missed is %t; lines (-want +have):\n%s", c.name, size, tr.missed, diff)
+			tr.Flush()
+			if diff := cmp.Diff(c.want, got); diff != "" || tr.Missed != c.missed {
+				t.Errorf("%s in pieces of %d: missed is %t; lines (-want +have):\n%s", c.name, size, tr.Missed, diff)
 			}
 		}
 	}
@@ -176,10 +176,10 @@ func TestOrdinaryOutputIsNotMissed(t *testing.T) {
 		"at the bottom":         numbered(30) + "\x1b7\x1b[24;1HPROGRESS\x1b8",
 		"apt":                   numbered(30) + "\r\n\x1b7\x1b[0;23r\x1b8\x1b[1A\x1b7\x1b[24;0f\x1b[42mProgress\x1b[49m\x1b8Unpacking\r\n\r\n\x1b7\x1b[0;24r\x1b8\x1b[1A\x1b[J",
 	} {
-		tr := newTranscript(80, 24, -1, func(string) {})
-		tr.below()
+		tr := New(80, 24, -1, func(string) {})
+		tr.Below()
 		tr.Write([]byte(output))
-		if tr.flush(); tr.missed {
+		if tr.Flush(); tr.Missed {
 			t.Errorf("%s is missed", name)
 		}
 	}
@@ -220,11 +220,11 @@ func TestTranscriptOfAResizedPane(t *testing.T) {
 		{"one\r\n\x1b[?1049h\x1b[?1049l", false, false, false},
 	} {
 		_, tr := transcribed(80, 24, 0, []byte(c.output))
-		if !tr.holds(80, 24) {
+		if !tr.Holds(80, 24) {
 			t.Errorf("%q is missed", c.output)
 		}
 		for i, want := range []bool{c.lower, c.wide, c.tooWide} {
-			if columns := []int{80, 200, 40}[i]; tr.holds(columns, 10) != want {
+			if columns := []int{80, 200, 40}[i]; tr.Holds(columns, 10) != want {
 				t.Errorf("that %q holds in %d columns is %t", c.output, columns, !want)
 			}
 		}
@@ -236,7 +236,7 @@ func TestTranscriptEmitsALongText(t *testing.T) {
 	t.Parallel()
 	const lines = 400_000
 	n := 0
-	tr := newTranscript(80, 24, 0, func(l string) {
+	tr := New(80, 24, 0, func(l string) {
 		if l != fmt.Sprintf("line %d", n) {
 			t.Fatalf("line %d is %q", n, l)
 		}
@@ -248,7 +248,7 @@ func TestTranscriptEmitsALongText(t *testing.T) {
 			t.Fatalf("after %d lines only %d were emitted", i, n)
 		}
 	}
-	if tr.flush(); n != lines {
+	if tr.Flush(); n != lines {
 		t.Errorf("%d of %d lines were emitted", n, lines)
 	}
 }
@@ -259,7 +259,7 @@ func TestTranscriptTakesAnyBytes(t *testing.T) {
 	pieces := []string{"\x1b", "[", "9", ";", "999", "A", "B", "H", "J", "K", "L", "M", "P", "@", "S", "T", "X", "b", "r", "G", "\n", "\r", "\t", "日", "e\u0301", "\u0301", "x", "?1049h", "?1049l", "\xe2", "\xff", "\x1b7", "\x1b8", "\x1bc", "\x1bM", "\b"}
 	for range 3000 {
 		columns, rows := 1+random.Intn(12), 1+random.Intn(6)
-		tr := newTranscript(columns, rows, random.Intn(rows+1)-1, func(string) {})
+		tr := New(columns, rows, random.Intn(rows+1)-1, func(string) {})
 		for range 60 {
 			tr.Write([]byte(pieces[random.Intn(len(pieces))]))
 		}
@@ -268,16 +268,16 @@ func TestTranscriptTakesAnyBytes(t *testing.T) {
 				t.Fatalf("%d rows of %d, one of %d columns of %d", len(tr.screen), rows, len(r.cells), columns)
 			}
 		}
-		tr.flush()
+		tr.Flush()
 	}
-	tr := newTranscript(80, 24, 0, func(l string) {
+	tr := New(80, 24, 0, func(l string) {
 		if len(l) > maxLine+80*maxCell {
 			t.Errorf("a line of %d bytes", len(l))
 		}
 	})
 	tr.Write([]byte("\x1b]" + strings.Repeat("x", 1<<20) + "\a\x1b[" + strings.Repeat("1", 1<<20) + "m" + strings.Repeat("x", 3*maxLine) + "e" + strings.Repeat("\u0301", 1<<16)))
-	if tr.flush(); cap(tr.sequence) > 1000 || !tr.missed {
-		t.Errorf("%d bytes of a sequence are kept; missed is %t", cap(tr.sequence), tr.missed)
+	if tr.Flush(); cap(tr.sequence) > 1000 || !tr.Missed {
+		t.Errorf("%d bytes of a sequence are kept; missed is %t", cap(tr.sequence), tr.Missed)
 	}
 }
 
@@ -285,16 +285,16 @@ func FuzzTranscript(f *testing.F) {
 	f.Add([]byte("a\x1b[2Ab\r\n\t日\x1b[?1049hx\x1b]0;t\x07"), 3)
 	f.Fuzz(func(t *testing.T, output []byte, size int) {
 		var a, b []string
-		whole := newTranscript(80, 24, 0, func(l string) { a = append(a, l) })
-		pieces := newTranscript(80, 24, 0, func(l string) { b = append(b, l) })
+		whole := New(80, 24, 0, func(l string) { a = append(a, l) })
+		pieces := New(80, 24, 0, func(l string) { b = append(b, l) })
 		whole.Write(output)
 		for rest := output; len(rest) > 0; {
 			n := max(1, min(size, len(rest)))
 			pieces.Write(rest[:n])
 			rest = rest[n:]
 		}
-		whole.flush()
-		pieces.flush()
+		whole.Flush()
+		pieces.Flush()
 		if diff := cmp.Diff(a, b); diff != "" {
 			t.Errorf("%q in pieces of %d differs (-whole +pieces):\n%s", output, size, diff)
 		}
@@ -315,5 +315,13 @@ func BenchmarkTranscript(b *testing.B) {
 				transcribe(80, 24, 0, []byte(text))
 			}
 		})
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
