@@ -234,6 +234,7 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	}
 	recall()
 	p.command("%0", "true")
+	p.tool("run_command", `{"pane_id":"%0","command":"true","detach":true}`) // whatever became of the others
 	p.in.Close()
 	<-p.done
 	// What is left is the jobs whose results nobody has read, the user's alone; with
