@@ -211,7 +211,7 @@ func Environment() string {
 	return b.String()
 }
 
-// knownVariables are the names of this project's and libtmux's variables that the
+// knownVariables returns the names of this project's and libtmux's variables that the
 // environment may have; some of them to be refused.
 func knownVariables() []string {
 	names := slices.Collect(maps.Keys(unobeyed))

@@ -68,7 +68,7 @@ func (t *transports) run(ctx context.Context, req request) (reply, error) {
 	}
 	rep, err := t.native.run(ctx, req)
 	t.learn(rep, err)
-	if rep.noServer() && req.starts {
+	if rep.noServer() && req.startsServer {
 		return t.exec.run(ctx, req)
 	}
 	return rep, err

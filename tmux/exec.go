@@ -51,7 +51,7 @@ func (t *execTransport) reach(ctx context.Context, req request) (answer *reply, 
 		conn.Close()
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case !none || !req.starts:
+	case !none || !req.startsServer:
 		rep, err := t.socket.noServer(err)
 		return &rep, err
 	default:
@@ -84,7 +84,7 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	}
 	cmd := exec.CommandContext(ctx, t.binary, slices.Concat(t.flags, req.words)...)
 	cmd.Env = t.lean
-	if req.starts || req.needs == needsAll {
+	if req.startsServer || req.needs == needsAll {
 		cmd.Env = t.env
 	}
 	cmd.WaitDelay = waitDelay

@@ -265,7 +265,7 @@ func (r PaneRef) Look(ctx context.Context, since *Mark) (*Look, error) {
 	return r.srv.LookAt(ctx, r, since)
 }
 
-// LookAt is [PaneRef.Look] for any target; nil is the pane that tmux picks.
+// LookAt looks at a pane as [PaneRef.Look] does. If target is nil, tmux picks the pane.
 func (s *Server) LookAt(ctx context.Context, target Target, since *Mark) (*Look, error) {
 	above := tailRows
 	if since != nil {

@@ -198,8 +198,8 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 			return nil, err
 		}
 		list[i].before = append(before, list[i].before...)
-		does := list[i].words.does()
-		list[i].text = does&runsText != 0
+		does := list[i].words.effects()
+		list[i].text = does&runsCommands != 0
 		private = private && !list[i].text
 		if r, ok := c.(interface{ stdin() []byte }); ok {
 			list[i].stdin = r.stdin()
@@ -246,16 +246,16 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 			stdin = it.stdin
 		}
 		text = text || it.text
-		typed = typed || it.words.does()&bare == 0
+		typed = typed || it.words.effects()&hasNoUserText == 0
 	}
 	// The mark after the last command proves that all have succeeded, whatever hooks of the
 	// user print, and however these fail. A list of commands that run others goes on after
 	// some of their failures.
 	parts := len(items)
 	last := items[parts-1]
-	closed := last.words.does()&ownsOutput == 0 && last.file == nil
+	closed := last.words.effects()&ownsOutput == 0 && last.file == nil
 	for _, it := range items {
-		closed = closed && it.words.does()&goesOn == 0
+		closed = closed && it.words.effects()&goesOn == 0
 	}
 	if closed {
 		list = append(list, m.after(parts))
@@ -288,7 +288,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		outputs = outputs[:len(items)]
 	}
 	for i, it := range items[:len(outputs)] {
-		if it.words.does()&silent != 0 {
+		if it.words.effects()&silent != 0 {
 			notice(ctx, string(outputs[i]))
 			outputs[i] = []byte{}
 		}
@@ -299,7 +299,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		return outputs, nil
 	}
 	// Without the mark, as when the server exits, the status counts. A hook may have set it.
-	cut := !whole || rep.open && (len(outputs[len(items)-1]) > 0 || req.file != nil) || closed && last.words.does()&looks != 0
+	cut := !whole || rep.open && (len(outputs[len(items)-1]) > 0 || req.file != nil) || closed && last.words.effects()&readsOnly != 0
 	ended := rep.code == 0 && (!closed || len(rep.stderr) == 0)
 	if err == nil && ended && !cut {
 		return outputs, nil

@@ -24,8 +24,8 @@ type request struct {
 	text bool
 	// needs is how much of the environment the list needs.
 	needs environ
-	// starts is set if a command of the list starts a server if none is running.
-	starts bool
+	// startsServer is set if a command of the list starts a server if none is running.
+	startsServer bool
 	// printed, if set, is called once the server has printed something, and so has begun to
 	// run the list. It may be called again.
 	printed func()
@@ -115,7 +115,7 @@ const (
 // exactly as an argument vector does.
 func newRequest(cmds []encoded, stdin []byte) (request, error) {
 	words, size := make([]string, 0, 8*len(cmds)), 0
-	var does deed
+	var does effects
 	for i, c := range cmds {
 		if i > 0 {
 			words = endCommand(words)
@@ -123,13 +123,13 @@ func newRequest(cmds []encoded, stdin []byte) (request, error) {
 		for _, w := range c {
 			words = append(words, word(w))
 		}
-		does |= c.does()
+		does |= c.effects()
 	}
 	for _, w := range words {
 		size += len(w) + 1
 	}
-	req := request{list: cmds, words: words, stdin: stdin, needs: needsPath, starts: does&starts != 0}
-	if does&sessions != 0 {
+	req := request{list: cmds, words: words, stdin: stdin, needs: needsPath, startsServer: does&startsServer != 0}
+	if does&touchesSessions != 0 {
 		req.needs = needsAll
 	}
 	if size <= maxListBytes && len(words) <= maxListWords {
@@ -155,7 +155,7 @@ func endCommand(words []string) []string {
 // onStdin returns the request with its list on standard input.
 func (r request) onStdin() request {
 	r.words = []string{"source-file", "-"}
-	if r.starts {
+	if r.startsServer {
 		r.words = append([]string{"start-server", ";"}, r.words...)
 	}
 	r.stdin = []byte(configLine(r.list) + "\n")
@@ -188,7 +188,7 @@ func partSize(private bool) int {
 // commands that cannot share standard output or input, and for a long list that only reads.
 // For private see [transports].
 func roundTrips(list []item, private bool) [][]item {
-	size, words, all := 0, 0, looks|bare
+	size, words, all := 0, 0, readsOnly|hasNoUserText
 	for _, it := range list {
 		for _, e := range append(it.before, it.words) {
 			for _, w := range e {
@@ -197,19 +197,19 @@ func roundTrips(list []item, private bool) [][]item {
 			words += len(e) + 1
 		}
 		words += 3
-		if all &= it.words.does(); it.before != nil || it.stdin != nil {
-			all &^= looks
+		if all &= it.words.effects(); it.before != nil || it.stdin != nil {
+			all &^= readsOnly
 		}
 	}
 	// A list over the limits is itself sent on standard input. So is everything that a user
 	// may have typed if the tmux program is run, since everybody can see its arguments.
-	long := size > maxListBytes/2 || words > maxListWords || !private && all&bare == 0
+	long := size > maxListBytes/2 || words > maxListWords || !private && all&hasNoUserText == 0
 	var parts [][]item
 	shared, read := false, false
 	for _, it := range list {
-		alone := it.words.does()&ownsOutput != 0 || it.file != nil || it.stdin != nil && long
+		alone := it.words.effects()&ownsOutput != 0 || it.file != nil || it.stdin != nil && long
 		last := len(parts) - 1
-		if !shared || alone || it.stdin != nil && read || all&looks != 0 && len(parts[last]) == partSize(private) {
+		if !shared || alone || it.stdin != nil && read || all&readsOnly != 0 && len(parts[last]) == partSize(private) {
 			parts, read = append(parts, nil), false
 			last++
 		}
@@ -219,33 +219,33 @@ func roundTrips(list []item, private bool) [][]item {
 	return parts
 }
 
-// deed is what a command does, as far as it affects how the command is sent.
-type deed int
+// effects is what a command does, as far as it affects how the command is sent.
+type effects int
 
 const (
-	starts     deed = 1 << iota // starts a server if none is running
-	sessions                    // may create or attach to a session, itself or through other commands
-	looks                       // changes nothing
-	ownsOutput                  // needs standard output to itself: the tmux program closes it afterwards
-	bare                        // has no text of the user's in its words, which the list of processes may show
-	runsText                    // names a file, or runs commands that are given as text, by a file or by an alias
-	goesOn                      // runs a program or other commands, after whose failure the list goes on
-	silent                      // prints nothing
+	startsServer    effects = 1 << iota // starts a server if none is running
+	touchesSessions                     // may create or attach to a session, itself or through other commands
+	readsOnly                           // changes nothing
+	ownsOutput                          // needs standard output to itself: the tmux program closes it afterwards
+	hasNoUserText                       // has no text of the user's in its words, which the list of processes may show
+	runsCommands                        // names a file, or runs commands that are given as text, by a file or by an alias
+	goesOn                              // runs a program or other commands, after whose failure the list goes on
+	silent                              // prints nothing
 )
 
-// does returns what the command does. An unknown one may be an alias for anything.
-func (w encoded) does() deed {
+// effects returns what the command does. An unknown one may be an alias for anything.
+func (w encoded) effects() effects {
 	last := w[len(w)-1]
 	switch w[0] {
 	case "new-session", "attach-session":
-		return starts | sessions
+		return startsServer | touchesSessions
 	case "start-server", "list-commands", "list-keys":
-		return starts
+		return startsServer
 	case "list-sessions", "list-windows", "list-panes", "show-options":
-		return looks
+		return readsOnly
 	case "display-message", "capture-pane":
 		if slices.Contains(w, "-p") {
-			return looks
+			return readsOnly
 		}
 	case "show-buffer":
 		return ownsOutput
@@ -253,36 +253,36 @@ func (w encoded) does() deed {
 		if last == "-" {
 			return ownsOutput
 		}
-		return runsText
+		return runsCommands
 	case "load-buffer":
 		if last != "-" {
-			return bare | runsText | silent
+			return hasNoUserText | runsCommands | silent
 		}
-		return bare | silent
+		return hasNoUserText | silent
 	case "delete-buffer":
-		return bare | silent
+		return hasNoUserText | silent
 	case "paste-buffer":
 		if !slices.Contains(w, "-s") {
-			return bare | silent
+			return hasNoUserText | silent
 		}
 	case "source-file":
 		if last == "-" {
-			return bare | sessions | runsText | goesOn
+			return hasNoUserText | touchesSessions | runsCommands | goesOn
 		}
-		return sessions | runsText | goesOn
+		return touchesSessions | runsCommands | goesOn
 	case "if-shell":
-		return sessions | runsText | goesOn
+		return touchesSessions | runsCommands | goesOn
 	case "set-hook":
-		return sessions | runsText | silent
+		return touchesSessions | runsCommands | silent
 	case "confirm-before", "command-prompt", "display-menu":
-		return sessions | runsText | goesOn
+		return touchesSessions | runsCommands | goesOn
 	case "display-popup":
 		return goesOn
 	case "run-shell":
 		if w.mayHave("C") {
-			return sessions | runsText | goesOn
+			return touchesSessions | runsCommands | goesOn
 		}
-		return sessions | goesOn
+		return touchesSessions | goesOn
 	}
 	if commandsByName()[w[0]] != nil {
 		verb, _, _ := strings.Cut(w[0], "-")
@@ -294,13 +294,13 @@ func (w encoded) does() deed {
 		}
 		return silent
 	}
-	does := sessions | runsText | goesOn
+	does := touchesSessions | runsCommands | goesOn
 	for name, alias := range map[string]string{
 		"new-session": "new", "attach-session": "attach", "start-server": "start", "list-commands": "lscm", "list-keys": "lsk",
 		"show-buffer": "showb", "save-buffer": "saveb",
 	} {
 		if w[0] == alias || strings.HasPrefix(name, w[0]) {
-			does |= encoded{name, last}.does() & (starts | ownsOutput)
+			does |= encoded{name, last}.effects() & (startsServer | ownsOutput)
 		}
 	}
 	return does
@@ -308,7 +308,7 @@ func (w encoded) does() deed {
 
 // reads reports whether the command is known to change nothing.
 func (w encoded) reads() bool {
-	return w.does()&looks != 0 || slices.Contains([]string{"show-buffer", "show-environment", "show-hooks", "list-buffers", "list-clients", "list-keys", "list-commands"}, w[0])
+	return w.effects()&readsOnly != 0 || slices.Contains([]string{"show-buffer", "show-environment", "show-hooks", "list-buffers", "list-clients", "list-keys", "list-commands"}, w[0])
 }
 
 // mayHave reports whether any word, to be safe, has a flag.

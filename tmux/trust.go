@@ -165,8 +165,8 @@ func (s socket) listens(ctx context.Context, pid int) (bool, error) {
 	return peer.pid == pid && pid != 0, err // 0 stands for all that this namespace does not have
 }
 
-// errFree means that nothing exists at a path where another user may create it.
-var errFree = errors.New("free for others")
+// errOthersMayCreate means that nothing exists at a path where another user may create it.
+var errOthersMayCreate = errors.New("free for others")
 
 // checkPath refuses a socket that another user could replace between now and the time the
 // tmux program connects: every directory on the way must belong to this user or root and be
@@ -201,7 +201,7 @@ func (s socket) checkPath() error {
 		if errors.Is(err, fs.ErrNotExist) {
 			if shared && !s.named {
 				dirInfo, _ := os.Lstat(dir)
-				return fmt.Errorf("%w: %w", errFree, untrusted("%s does not exist, and others may create it in %s: use a socket in a directory of your own, or start this server yourself", at, found(dir, dirInfo)))
+				return fmt.Errorf("%w: %w", errOthersMayCreate, untrusted("%s does not exist, and others may create it in %s: use a socket in a directory of your own, or start this server yourself", at, found(dir, dirInfo)))
 			}
 			return nil // tmux checks the directory of named sockets after creating it
 		}

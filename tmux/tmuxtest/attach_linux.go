@@ -29,7 +29,7 @@ func Attach(t testing.TB, srv *tmux.Server, session string, columns, lines uint1
 
 var errNoTerminal = errors.New("no pseudo-terminals here")
 
-// AttachClient is [Attach] for use outside tests: detach ends the client.
+// AttachClient does what [Attach] does, for use outside tests: detach ends the client.
 func AttachClient(srv *tmux.Server, session string, columns, lines uint16) (master *os.File, detach func(), err error) {
 	master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {

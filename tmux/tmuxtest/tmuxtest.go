@@ -18,7 +18,7 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Binary is the tmux that tests run: $TMUX_TEST_BINARY, else the one on PATH, else
+// Binary returns the tmux that tests run: $TMUX_TEST_BINARY, else the one on PATH, else
 // Debian's, as mcp-conform fetches it. Without any the test is skipped.
 func Binary(t testing.TB) string {
 	t.Helper()
@@ -50,7 +50,7 @@ func New(t testing.TB) *tmux.Server {
 	return srv
 }
 
-// Open is [New] for use outside tests, such as in examples: end does what New does when the
+// Open does what [New] does, for use outside tests, such as in examples: end does what New does when the
 // test ends.
 func Open(binary string) (srv *tmux.Server, end func() error, err error) {
 	// Not t.TempDir, because a socket's path is limited to some 100 bytes.

@@ -93,7 +93,7 @@ func (g *Guard) At(ctx context.Context, s target.Selection) (target.Object, erro
 	return on, g.Spare(ctx, g.Harm, g.Aim.Object, on)
 }
 
-// All is At for several selections, with one question for all of them.
+// All does what At does for several selections, with one question for all of them.
 func (g *Guard) All(ctx context.Context, selections []target.Selection) (all []target.Object, err error) {
 	for _, s := range selections {
 		on, err := g.resolve(ctx, s)
@@ -212,7 +212,7 @@ func (g *Guard) Proceed(ctx context.Context, act func(context.Context) error) er
 	return act(ctx)
 }
 
-// Cleared is Proceed for harm that no command of tmux does.
+// Cleared does what Proceed does for harm that no command of tmux does.
 func (g *Guard) Cleared(ctx context.Context) error {
 	if len(g.spared) == 0 {
 		return nil

@@ -134,7 +134,7 @@ func (g *Guard) ownTerminals(ctx context.Context) (all []string, err error) {
 	return all, err
 }
 
-// Shows is the condition that a pane, or one that is synchronized with it, is a terminal of
+// Shows returns the condition that a pane, or one that is synchronized with it, is a terminal of
 // tmux: of a client of its server or of the agent's, or of any that is in the foreground. It
 // then draws on the alternate screen; on others, asking for more would take a tenth of a call.
 func (p Presence) Shows() tmux.Format {
@@ -142,11 +142,11 @@ func (p Presence) Shows() tmux.Format {
 		either("#{m:*[ #,]#{pane_tty}[ #,]*, #{S:#{session_attached_list} }}", tmux.MatchOneOf("pane_tty", p.terminals...))) + ",0}")
 }
 
-// either is tmux.Or for a second condition that is expanded only if the first is false, as it
+// either does what tmux.Or does for a second condition that is expanded only if the first is false, as it
 // takes long.
 func either(is, or tmux.Format) tmux.Format { return "#{?" + is + ",1," + or + "}" }
 
-// reaching is the condition that keys typed into a pane reach one for which a condition
+// reaching returns the condition that keys typed into a pane reach one for which a condition
 // holds: they go to all panes of a window that are synchronized with it.
 func reaching(is tmux.Format) tmux.Format {
 	return either(is, "#{?pane_synchronized,#{P:#{?pane_synchronized,#{?"+is+",1,},}},0}")
@@ -160,7 +160,7 @@ func (p Presence) only(condition tmux.Format) tmux.Format {
 	return tmux.And(tmux.MatchEqual("pid", fmt.Sprint(p.server)), condition)
 }
 
-// Reached is the condition that keys typed into a pane reach one of the agent's.
+// Reached returns the condition that keys typed into a pane reach one of the agent's.
 func (p Presence) Reached() tmux.Format {
 	if p.Every {
 		return "#{pane_synchronized}" // the pane itself was asked about

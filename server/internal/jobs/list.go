@@ -24,7 +24,7 @@ type Info struct {
 	AgeSeconds float64     `json:"age_seconds"`
 }
 
-// Columns are the columns of a list of jobs.
+// Columns returns the columns of a list of jobs.
 func (Info) Columns() []reply.Column[Info] {
 	return []reply.Column[Info]{
 		{Name: "job", Text: func(j Info) string { return j.JobID }},

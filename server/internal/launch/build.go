@@ -44,8 +44,8 @@ type builder struct {
 	starter *Starter
 	typist  *typing.Typist
 	in      Workspace
-	session placed // where it begins: the last existing window
-	made    bool   // begin created the session
+	session created // where it begins: the last existing window
+	made    bool    // begin created the session
 	panes   []*building
 	out     Built
 }
@@ -56,13 +56,13 @@ type building struct {
 	window, index int // position in the input
 	dir           string
 	env           tmux.Env
-	row           *[]placed // what tmux printed when it created the pane
+	row           *[]created // what tmux printed when it created the pane
 }
 
 func (p *building) id() tmux.PaneID { return (*p.row)[0].Pane }
 
-// placed is where something was created.
-type placed struct {
+// created is where something was created.
+type created struct {
 	Session tmux.SessionID `tmux:"session_id"`
 	Path    string         `tmux:"session_path"`
 	Window  tmux.WindowID  `tmux:"window_id"`
@@ -72,10 +72,10 @@ type placed struct {
 
 // begin finds the session or creates it with its first pane, or returns the plan.
 func (b *builder) begin(ctx context.Context) error {
-	var there []placed
+	var there []created
 	if b.in.Append {
 		var err error
-		there, err = tmux.List[placed](ctx, b.Tmux, tmux.ListWindows{All: true, Filter: tmux.MatchEqual("session_name", b.in.SessionName)})
+		there, err = tmux.List[created](ctx, b.Tmux, tmux.ListWindows{All: true, Filter: tmux.MatchEqual("session_name", b.in.SessionName)})
 		if err := target.NoneIsEmpty(err); err != nil && !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrServerGone) {
 			return err
 		}
@@ -96,8 +96,8 @@ func (b *builder) begin(ctx context.Context) error {
 	}
 	err := UntilServerEnds(ctx, b.Tmux, func() error {
 		var batch tmux.Batch
-		b.panes[0].row = tmux.Rows[placed](&batch, b.newSession())
-		all := tmux.Rows[placed](&batch, tmux.ListWindows{All: true}) // a hook may have created more
+		b.panes[0].row = tmux.Rows[created](&batch, b.newSession())
+		all := tmux.Rows[created](&batch, tmux.ListWindows{All: true}) // a hook may have created more
 		err := batch.Do(context.WithoutCancel(ctx), b.Tmux)
 		if err == nil {
 			err = ResizeFirst(context.WithoutCancel(ctx), b.Tmux, (*b.panes[0].row)[0].Session, b.in.X, b.in.Y)
@@ -215,7 +215,7 @@ func (b *builder) furnish(ctx context.Context) error {
 	var batch tmux.Batch
 	b.commands(string(b.session.Session)+":", b.made, b.session.Index, func(p *building, cmd tmux.Command) {
 		if lister, ok := cmd.(tmux.Lister); ok && p != nil {
-			p.row = tmux.Rows[placed](&batch, lister)
+			p.row = tmux.Rows[created](&batch, lister)
 		} else {
 			tmux.Add(&batch, cmd)
 		}

@@ -12,8 +12,8 @@ import (
 // end.
 const exitsWithin = 500 * time.Millisecond
 
-// Server says that the tmux server of a socket still runs without it, and what to do; "" if
-// none is known to.
+// Server returns words for a tmux server that still runs without its socket, and what to do;
+// "" if there is none.
 func Server(socket string) (text, hint string) {
 	pid := serverOf(socket)
 	for begun := time.Now(); pid != 0 && time.Since(begun) < exitsWithin; pid = serverOf(socket) {

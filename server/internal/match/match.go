@@ -132,7 +132,7 @@ type Search struct {
 	took, Most time.Duration
 }
 
-// Match is [Matcher.match] with limits.
+// Match reports whether a line matches, within the limits.
 func (w *Search) Match(ctx context.Context, m *Matcher, line string) (bool, error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)

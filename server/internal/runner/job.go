@@ -197,7 +197,7 @@ type Phase int
 
 // Phases of a job.
 const (
-	Waiting Phase = iota // it has not begun, and perhaps never will
+	Waiting Phase = iota // the shell has not read the command yet, and may never do so
 	Running
 	Ended
 	Lost // what ran it was killed, and its status is unknown

@@ -32,7 +32,7 @@ func (p Place) pane() Place {
 	return p
 }
 
-// Rest is Remove for a command whose recorder may serve the next one.
+// Rest does what Remove does for a command whose recorder may serve the next one.
 func (f *Files) Rest(c *Command) {
 	c.Close()
 	// First hide it from the shell, which would end the recorder because no server is

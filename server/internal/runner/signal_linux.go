@@ -112,7 +112,7 @@ func Gone(pid int) bool {
 // are in the same group if their shell has no job control, nor the shell.
 func (j *Job) Signal(sig syscall.Signal) error { return j.signal(sig, notedIn) }
 
-// signal is Signal. A job that has just begun takes a moment to note its process.
+// signal does what Signal does. A job that has just begun takes a moment to note its process.
 func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 	p, there, known := j.runner()
 	for began := time.Now(); !known && time.Since(began) < notedIn; {

@@ -17,7 +17,7 @@ import (
 
 // rests records whether the cursor is at the prompt of a shell, and reports whether at most
 // the prompt has been drawn again since the last look, or typed at.
-func (p *awaited) rests(pid int, l *tmux.Look) bool {
+func (p *waitedPane) rests(pid int, l *tmux.Look) bool {
 	left := strings.TrimRight(leftOfCursor(l), " ")
 	// A shell may have been in a trap or an event handler at the last look.
 	was := p.prompt || p.left != "" && sameButDigits(p.left, left)

@@ -29,14 +29,14 @@ type Reader struct {
 	// Agents finds the agents whose states a wait can be for.
 	Agents *agents.Finder
 	// cursors are the short cursors that clients have; nil until the server is serving.
-	cursors *cursors
-	places  places
+	cursors   *cursors
+	bookmarks bookmarks
 }
 
-// places are how far this server has read the panes that it typed into or waited for. A
+// bookmarks are how far this server has read the panes that it typed into or waited for. A
 // wait continues from there, so that nothing is lost while a model thinks between two
 // calls.
-type places struct {
+type bookmarks struct {
 	mu   sync.Mutex
 	last map[string]Bookmark // by socket and pane
 }
@@ -48,8 +48,8 @@ type Bookmark struct {
 	prompt bool // the cursor was at the prompt of a shell
 }
 
-// maxPlaces bounds the number of panes; beyond it, one of them is forgotten.
-const maxPlaces = 1000
+// maxBookmarks bounds the number of panes; beyond it, one of them is forgotten.
+const maxBookmarks = 1000
 
 // Typed records what is typed into a pane that has just been looked at, the typing of which
 // began at a time.
@@ -59,19 +59,21 @@ func (b *Bookmark) Typed(ctx context.Context, srv *tmux.Server, l *tmux.Look, wh
 }
 
 // Remember records how far a pane was read.
-func (r *Reader) Remember(srv *tmux.Server, at Bookmark) { r.places.set(srv, at) }
+func (r *Reader) Remember(srv *tmux.Server, at Bookmark) { r.bookmarks.set(srv, at) }
 
 // Bookmark returns how far a pane was read, or the zero bookmark.
-func (r *Reader) Bookmark(srv *tmux.Server, pane tmux.PaneID) Bookmark { return r.places.of(srv, pane) }
+func (r *Reader) Bookmark(srv *tmux.Server, pane tmux.PaneID) Bookmark {
+	return r.bookmarks.of(srv, pane)
+}
 
-func (p *places) set(srv *tmux.Server, at Bookmark) {
+func (p *bookmarks) set(srv *tmux.Server, at Bookmark) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last == nil {
 		p.last = map[string]Bookmark{}
 	}
 	key := srv.SocketPath() + " " + string(at.Mark.Pane)
-	if _, known := p.last[key]; !known && len(p.last) >= maxPlaces {
+	if _, known := p.last[key]; !known && len(p.last) >= maxBookmarks {
 		for other := range p.last {
 			delete(p.last, other)
 			break
@@ -81,7 +83,7 @@ func (p *places) set(srv *tmux.Server, at Bookmark) {
 }
 
 // of returns how far a pane was read, or the zero bookmark.
-func (p *places) of(srv *tmux.Server, pane tmux.PaneID) Bookmark {
+func (p *bookmarks) of(srv *tmux.Server, pane tmux.PaneID) Bookmark {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last[srv.SocketPath()+" "+string(pane)]
@@ -115,13 +117,13 @@ func died(l *tmux.Look) *reply.Fault {
 		Suggest("capture_pane still reads it, respawn_pane starts it again").LastWords(l.Tail())
 }
 
-// Respawned is like died, for a pane that now runs another program.
+// Respawned returns the fault for a pane that now runs another program.
 func Respawned(l *tmux.Look, pid string, last []string) *reply.Fault {
 	return reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was respawned (pid %s -> %s): what was there is gone", l.ID, pid, l.PID).
 		Suggest("call again to look at the new program").LastWords(last)
 }
 
-// closed is like died, for a pane that no longer exists. The cause is tmux's error.
+// closed returns the fault for a pane that no longer exists. The cause is tmux's error.
 func closed(ctx context.Context, srv *tmux.Server, pane tmux.PaneID, last []string, err error) *reply.Fault {
 	f := reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was closed during the wait", pane)
 	if !errors.Is(err, tmux.ErrNotFound) || serverEnds(ctx, srv) {

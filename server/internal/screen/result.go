@@ -52,7 +52,7 @@ type otherPane struct {
 // Result returns the answer: about the first pane that is done or, if all should be, the
 // first that is not.
 func (w *Wait) Result(ctx context.Context) *Result {
-	matters := func(p *awaited) int {
+	matters := func(p *waitedPane) int {
 		switch {
 		case p.outcome == outcomeTimeout && w.All:
 			return 2

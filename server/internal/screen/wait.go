@@ -68,15 +68,15 @@ type Wait struct {
 	budget         time.Duration
 
 	watch *tmux.Watcher
-	panes []*awaited
+	panes []*waitedPane
 	look  match.Search
 	sent  time.Time // when progress was last sent
 	// warned is set once the client has been warned that a pane's history is nearly full.
 	warned bool
 }
 
-// awaited is a pane being waited for.
-type awaited struct {
+// waitedPane is a pane being waited for.
+type waitedPane struct {
 	id      tmux.PaneID
 	look    *tmux.Look
 	began   time.Time // when the look began
@@ -147,7 +147,7 @@ func (w *Wait) Run(ctx context.Context, interval time.Duration, panes []tmux.Pan
 	w.watch = w.src.Tmux.Watch(ctx, interval)
 	defer w.watch.Close()
 	for _, id := range panes {
-		p := &awaited{id: id, printed: w.start}
+		p := &waitedPane{id: id, printed: w.start}
 		w.panes = append(w.panes, p)
 		if err := w.first(ctx, p, from(id)); err != nil {
 			return err
@@ -181,13 +181,13 @@ func (w *Wait) Run(ctx context.Context, interval time.Duration, panes []tmux.Pan
 	return nil
 }
 
-// lookAt is [lookSince], bounded.
+// lookAt looks at a pane, within a time.
 func (w *Wait) lookAt(ctx context.Context, id tmux.PaneID, since *tmux.Mark) (*tmux.Look, error) {
 	return bounded(ctx, w, func(ctx context.Context) (*tmux.Look, error) { return lookSince(ctx, w.src.Tmux, id, since) })
 }
 
 // first takes the first look at a pane.
-func (w *Wait) first(ctx context.Context, p *awaited, from Begin) error {
+func (w *Wait) first(ctx context.Context, p *waitedPane, from Begin) error {
 	now := time.Now()
 	p.echo = from.echo.clone()
 	l, err := w.lookAt(ctx, p.id, from.Mark)
@@ -219,11 +219,11 @@ func (w *Wait) first(ctx context.Context, p *awaited, from Begin) error {
 	if from.Mark != nil {
 		p.text, p.left = !from.Mark.Blank(), from.Mark.Typed()
 	}
-	return w.took(ctx, p, l, now, fresh, rows)
+	return w.processLook(ctx, p, l, now, fresh, rows)
 }
 
 // again takes another look at a pane.
-func (w *Wait) again(ctx context.Context, p *awaited) error {
+func (w *Wait) again(ctx context.Context, p *waitedPane) error {
 	began := time.Now()
 	since := p.look.Mark()
 	l, err := w.lookAt(ctx, p.id, since)
@@ -244,7 +244,7 @@ func (w *Wait) again(ctx context.Context, p *awaited) error {
 		fresh = after(p.look.Tail(), fresh)
 		rows = rows[len(rows)-len(fresh):]
 	}
-	return w.took(ctx, p, l, began, fresh, rows)
+	return w.processLook(ctx, p, l, began, fresh, rows)
 }
 
 // after returns the lines of screen that follow the lines ending earlier, for a screen
@@ -264,7 +264,7 @@ func after(earlier, screen []string) []string {
 }
 
 // gone records that a pane no longer exists, or runs another program.
-func (w *Wait) gone(p *awaited, err error) error {
+func (w *Wait) gone(p *waitedPane, err error) error {
 	if len(w.panes) == 1 && !w.typed {
 		return err
 	}
@@ -273,8 +273,8 @@ func (w *Wait) gone(p *awaited, err error) error {
 	return nil
 }
 
-// took processes a look with the lines that are new to the wait.
-func (w *Wait) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
+// processLook processes a look with the lines that are new to the wait.
+func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
 	bell := p.look != nil && !p.look.Bell && l.Bell
 	redrawn := p.rests(caller.PID(ctx, w.src.Tmux, l.PaneState), l)
 	if redrawn {
@@ -329,7 +329,7 @@ func (w *Wait) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Ti
 
 // sees records whether the screen has been drawn. An empty alternate screen is about to be,
 // and so is a normal screen that had text and has been cleared.
-func (p *awaited) sees(l *tmux.Look) {
+func (p *waitedPane) sees(l *tmux.Look) {
 	blank := l.Blank()
 	p.text = p.text || !blank
 	p.blank = blank && (l.Alternate || p.text)
@@ -351,7 +351,7 @@ func (w *Wait) next() time.Time {
 }
 
 // nextOf returns when to look at a pane even if nothing is printed.
-func (w *Wait) nextOf(p *awaited) time.Time {
+func (w *Wait) nextOf(p *waitedPane) time.Time {
 	next := w.deadline
 	for _, e := range w.endings(p) {
 		next = earlier(next, e.at)
@@ -369,7 +369,7 @@ type ending struct {
 	outcome string
 }
 
-func (w *Wait) endings(p *awaited) (all []ending) {
+func (w *Wait) endings(p *waitedPane) (all []ending) {
 	if w.quiet > 0 && !p.blank && !(w.draws && p.echo.Entered && !p.drew) {
 		all = append(all, ending{p.printed.Add(w.quiet), outcomeQuiet})
 	}
@@ -470,10 +470,10 @@ func (w *Wait) over() bool {
 		return true
 	}
 	// One failure ends a wait for all panes. At the timeout, each gets one more look.
-	return early && !w.All || slices.ContainsFunc(w.panes, func(p *awaited) bool { return p.outcome == outcomeStopped })
+	return early && !w.All || slices.ContainsFunc(w.panes, func(p *waitedPane) bool { return p.outcome == outcomeStopped })
 }
 
-// firstOf is [match.Search.First] with a limit that suits a long wait.
+// firstOf does what [match.Search.First] does, with a limit that suits a long wait.
 func (w *Wait) firstOf(ctx context.Context, patterns []*match.Matcher, lines []string) (int, error) {
 	w.look.Most = match.MaxTime + time.Since(w.start)/10
 	return w.look.First(ctx, patterns, lines)
@@ -519,7 +519,7 @@ func (w *Wait) warn(ctx context.Context, l *tmux.Look) {
 // shown returns what an answer shows of a pane: the screen if requested, otherwise the last
 // new lines, preceded by those that matched. cut is the number of new lines omitted before
 // them.
-func (p *awaited) shown() (shown []string, cut int) {
+func (p *waitedPane) shown() (shown []string, cut int) {
 	if p.screen {
 		return p.look.Lines(), 0
 	}
@@ -563,7 +563,7 @@ func (w *Wait) After(ctx context.Context, typedInto []Bookmark, show string) (*R
 // settle looks at a pane until it is completely drawn: until nothing changes for a moment,
 // at most for half a second, or until the deadline while nothing has been drawn at all. A
 // pattern may have matched when only half of the screen was there.
-func (w *Wait) settle(ctx context.Context, p *awaited) error {
+func (w *Wait) settle(ctx context.Context, p *waitedPane) error {
 	const moment = 50 * time.Millisecond
 	for tries := 10; tries > 0; {
 		left := moment

@@ -38,8 +38,8 @@ func TestAStateComesWithItsLines(t *testing.T) {
 	}
 	w.anything, w.states, w.watch = false, []agents.State{agents.Idle}, srv.Watch(ctx, 50*time.Millisecond)
 	defer w.watch.Close()
-	p := &awaited{id: "%0", echo: new(Echo)}
-	w.panes = []*awaited{p}
+	p := &waitedPane{id: "%0", echo: new(Echo)}
+	w.panes = []*waitedPane{p}
 	if err := w.first(ctx, p, Begin{}); err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,8 @@ func TestNoEndWithoutALook(t *testing.T) {
 		{outcomeEnded, endPause, 0, start},
 		{outcomeTimeout, time.Hour, 0, time.Time{}},
 	} {
-		p := &awaited{look: &tmux.Look{}, printed: start, began: start, back: c.back, echo: new(Echo)}
-		w := &Wait{panes: []*awaited{p}, deadline: start.Add(time.Hour), quiet: c.quiet}
+		p := &waitedPane{look: &tmux.Look{}, printed: start, began: start, back: c.back, echo: new(Echo)}
+		w := &Wait{panes: []*waitedPane{p}, deadline: start.Add(time.Hour), quiet: c.quiet}
 		at := start.Add(c.at)
 		if next := w.next(); !next.Equal(at) {
 			t.Errorf("%s: the next look is after %v", c.outcome, next.Sub(start))
@@ -37,7 +37,7 @@ func TestNoEndWithoutALook(t *testing.T) {
 		if !w.over() || p.outcome != c.outcome {
 			t.Errorf("%q after a look at its time, want %s", p.outcome, c.outcome)
 		}
-		other := &awaited{look: &tmux.Look{}, printed: at, began: at.Add(-time.Nanosecond), echo: new(Echo)}
+		other := &waitedPane{look: &tmux.Look{}, printed: at, began: at.Add(-time.Nanosecond), echo: new(Echo)}
 		w.panes = append(w.panes, other)
 		if over := w.over(); over != (c.outcome != outcomeTimeout) {
 			t.Errorf("%s in one of two panes ends a wait is %t", c.outcome, over)

@@ -189,7 +189,7 @@ func requestOf(ctx context.Context) *request {
 	return new(request)
 }
 
-// KeepError is a hook for mcp-go that keeps an error which mcp-go is about to flatten into
+// KeepError keeps, as a hook of mcp-go, an error which mcp-go is about to flatten into
 // a code.
 func KeepError(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
 	requestOf(ctx).err = err

@@ -49,16 +49,16 @@ var (
 	WholeServer = Aim{AimNeed, Server}
 )
 
-// Filter is the aim of tools that list objects, all or those in one.
+// Filter returns the aim of tools that list objects, all or those in one.
 func Filter(o Kind) Aim { return Aim{AimFilter, o} }
 
-// Default is the aim of tools that act on one object, and choose it if the call does not.
+// Default returns the aim of tools that act on one object, and choose it if the call does not.
 func Default(o Kind) Aim { return Aim{AimDefault, o} }
 
-// Need is the aim of tools that act on one object, which the call must name.
+// Need returns the aim of tools that act on one object, which the call must name.
 func Need(o Kind) Aim { return Aim{AimNeed, o} }
 
-// NeedEach is the aim of tools that act on several objects, each of which the call must name.
+// NeedEach returns the aim of tools that act on several objects, each of which the call must name.
 func NeedEach(o Kind) Aim { return Aim{AimEach, o} }
 
 // FilterFor returns the filter for the panes of the object that a selection names.

@@ -121,12 +121,12 @@ type loadBufferIn struct {
 	target.OnSocket
 }
 
-// ours names a buffer that load_buffer created.
-type ours struct {
+// ownBuffer names a buffer that load_buffer created.
+type ownBuffer struct {
 	BufferName string `json:"buffer_name" desc:"as returned by load_buffer"`
 }
 
-func (o ours) Check(tool.Limits) error {
+func (o ownBuffer) Check(tool.Limits) error {
 	if !bufferName.MatchString(o.BufferName) {
 		return reply.Faultf(reply.KindValidation, "Invalid buffer name: %.120q", o.BufferName).
 			Suggest("load_buffer returns the names; tools cannot use other buffers")
@@ -135,7 +135,7 @@ func (o ours) Check(tool.Limits) error {
 }
 
 // missing returns a fault if err means that the buffer is gone, otherwise err.
-func (o ours) missing(err error) error {
+func (o ownBuffer) missing(err error) error {
 	var e *tmux.Error
 	if errors.As(err, &e) && errors.Is(err, tmux.ErrNotFound) && strings.Contains(e.Stderr, "buffer") {
 		return reply.Faultf(reply.KindNotFound, "Object not found: buffer %s", o.BufferName).Suggest("load_buffer makes a new one")
@@ -165,7 +165,7 @@ func pasteBuffer(k *typing.Keyboard) *tool.Tool {
 }
 
 type pasteBufferIn struct {
-	ours
+	ownBuffer
 	target.SelectPane
 	Bracket bool `json:"bracket" default:"true" desc:"mark it as a paste for programs that ask for it"`
 	target.OnSocket
@@ -201,7 +201,7 @@ func showBuffer(b *Buffers) *tool.Tool {
 }
 
 type showBufferIn struct {
-	ours
+	ownBuffer
 	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
 	target.OnSocket
 }
@@ -219,6 +219,6 @@ func deleteBuffer(b *Buffers) *tool.Tool {
 }
 
 type deleteBufferIn struct {
-	ours
+	ownBuffer
 	target.OnSocket
 }

@@ -77,7 +77,7 @@ func KeyName(s string) (name string, ok bool) {
 	return name, ok
 }
 
-// modifiedName is keyName, without the key that Tab with S- is.
+// modifiedName does what KeyName does, without the key that Tab with S- is.
 func modifiedName(s string) (string, bool) {
 	lower := strings.ToLower(s)
 	switch {

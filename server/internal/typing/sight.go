@@ -104,7 +104,7 @@ func (t *Typist) Others() []tmux.PaneID {
 // HasTyped reports whether anything was typed that SeePane has not seen.
 func (t *Typist) HasTyped() bool { return len(t.into) > 0 }
 
-// SeePane is See for one of the panes. What is typed into it later is new again.
+// SeePane does what See does for one of the panes. What is typed into it later is new again.
 func (t *Typist) SeePane(ctx context.Context, id tmux.PaneID, in Sight) (*screen.Result, error) {
 	i := slices.IndexFunc(t.into, func(p screen.Bookmark) bool { return p.Mark.Pane == id })
 	others := slices.Delete(slices.Clone(t.into), i, i+1)

@@ -87,7 +87,7 @@ func atOnce(typing Commands) bursts {
 	}
 }
 
-// typeBursts is Type for what is typed in several round trips, each of which checks the
+// typeBursts does what Type does for what is typed in several round trips, each of which checks the
 // pane again.
 func (t *Typist) typeBursts(ctx context.Context, on target.Object, what screen.Echo, typing bursts, first ...tmux.Command) (tmux.PaneID, error) {
 	own, err := t.Presence(ctx)
@@ -111,7 +111,7 @@ func (t *Typist) typeBursts(ctx context.Context, on target.Object, what screen.E
 	return pane, err
 }
 
-// TypeIntoMade is Type for a pane that the call itself created. It is not the caller's,
+// TypeIntoMade does what Type does for a pane that the call itself created. It is not the caller's,
 // but a hook may have synchronized them: then nothing is typed.
 func (t *Typist) TypeIntoMade(ctx context.Context, pane tmux.PaneID, what screen.Echo, typing Commands) error {
 	own, err := t.Presence(ctx)
@@ -125,7 +125,7 @@ func (t *Typist) TypeIntoMade(ctx context.Context, pane tmux.PaneID, what screen
 	return err
 }
 
-// typeUnless is Type, but types nothing if the keys would also reach the agent. It
+// typeUnless does what Type does, but types nothing if the keys would also reach the agent. It
 // returns the pane that on names.
 func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, on target.Object, what screen.Echo, typing bursts, first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
 	if what.Longest > runner.MostLine {
