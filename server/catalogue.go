@@ -194,11 +194,11 @@ func answerWords(t reflect.Type) string {
 		return name
 	}
 	if reply.IsList(t) {
-		rows := t.Field(0).Type.Elem()
-		if name, ok := rowName(rows); ok {
+		row := t.Field(0).Type.Elem()
+		if name, ok := rowName(row); ok {
 			return "a list, each row " + name
 		}
-		return "a list, each row with " + properties(params.FieldsOf(rows))
+		return "a list, each row with " + properties(params.FieldsOf(row))
 	}
 	// A row with additional properties.
 	if t.NumField() > 0 && t.Field(0).Anonymous {

@@ -94,11 +94,11 @@ var resources = []resource{
 		}},
 	{"get_pane_content", "tmux://panes/{pane_id}/content{?socket_name}", "Pane Content", "The visible screen of a tmux pane.", textType, true, "capture_pane",
 		func(ctx context.Context, src rows.Source, vars map[string]string) (any, error) {
-			target, err := (target.Selection{Pane: tmux.PaneID(vars["pane_id"])}).TargetFor(src.Here.Own())
+			at, err := (target.Selection{Pane: tmux.PaneID(vars["pane_id"])}).TargetFor(src.Here.Own())
 			if err != nil {
 				return nil, err
 			}
-			out, err := src.Tmux.Do(ctx, tmux.CapturePane{Target: target, Print: true})
+			out, err := src.Tmux.Do(ctx, tmux.CapturePane{Target: at, Print: true})
 			if err != nil {
 				return nil, err
 			}

@@ -150,7 +150,7 @@ func (p *prompter) look(ctx context.Context) error {
 	panes := tmux.Rows[agents.Pane](&b, tmux.DisplayMessage{Target: at})
 	clients := tmux.Rows[client](&b, tmux.ListClients{})
 	buffers := tmux.Rows[buffer](&b, tmux.ListBuffers{})
-	screen := tmux.Add(&b, tmux.CapturePane{Target: at, Print: true})
+	shown := tmux.Add(&b, tmux.CapturePane{Target: at, Print: true})
 	if err := b.Do(ctx, p.Tmux); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (p *prompter) look(ctx context.Context) error {
 	for _, b := range *buffers {
 		p.now.buffers = append(p.now.buffers, b.Name)
 	}
-	p.now.Status = p.now.StatusOf(p.program, p.now.Dead, agents.ScreenRows(*screen))
+	p.now.Status = p.now.StatusOf(p.program, p.now.Dead, agents.ScreenRows(*shown))
 	if same := was.State == p.now.State && was.input() == p.now.input() && was.Question == p.now.Question && was.X == p.now.X && was.Y == p.now.Y; !same {
 		p.since = time.Now()
 	}

@@ -179,9 +179,9 @@ func (r *recording) finishStopped(ctx context.Context) {
 // gone reports, and records, whether the pane's program has ended. tmux may notice that later
 // than the shell is seen to be gone, where that was the program.
 func (r *recording) gone(ctx context.Context) bool {
-	rows, err := typing.Programs(ctx, r.Tmux, tmux.DisplayMessage{Target: r.pane.ID})
+	panes, err := typing.Programs(ctx, r.Tmux, tmux.DisplayMessage{Target: r.pane.ID})
 	r.result.PaneGone = errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) ||
-		err == nil && (rows[0].ID == "" || rows[0].Dead || rows[0].PID != r.pane.PID || r.shell.PID == r.pane.PID && runner.Gone(r.pane.PID))
+		err == nil && (panes[0].ID == "" || panes[0].Dead || panes[0].PID != r.pane.PID || r.shell.PID == r.pane.PID && runner.Gone(r.pane.PID))
 	return r.result.PaneGone
 }
 

@@ -13,7 +13,7 @@ import (
 const exitsWithin = 500 * time.Millisecond
 
 // Server returns words for a tmux server that still runs without its socket, and what to do;
-// "" if there is none.
+// "" if none is known to run.
 func Server(socket string) (text, hint string) {
 	pid := serverOf(socket)
 	for begun := time.Now(); pid != 0 && time.Since(begun) < exitsWithin; pid = serverOf(socket) {

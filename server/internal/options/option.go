@@ -153,8 +153,8 @@ type optionInfo struct {
 	Target    *string           `json:"target" desc:"the object asked about"`
 }
 
-func infoOfOption(name string, items *[]tmux.Option, target *string) optionInfo {
-	info := optionInfo{Option: name, Target: target}
+func infoOfOption(name string, items *[]tmux.Option, at *string) optionInfo {
+	info := optionInfo{Option: name, Target: at}
 	if *items == nil {
 		return info
 	}

@@ -145,11 +145,11 @@ func IsGone(err error) bool { return IsServerGone(err) || errors.Is(err, tmux.Er
 // first, and answers for a moment.
 func serverEnds(ctx context.Context, srv *tmux.Server) bool {
 	for range 10 {
-		rows, err := tmux.List[target.IDs](ctx, srv, tmux.ListPanes{All: true})
+		listed, err := tmux.List[target.IDs](ctx, srv, tmux.ListPanes{All: true})
 		switch {
 		case IsServerGone(err):
 			return true
-		case target.NoneIsEmpty(err) != nil, len(rows) > 0, pause.For(ctx, 20*time.Millisecond) != nil:
+		case target.NoneIsEmpty(err) != nil, len(listed) > 0, pause.For(ctx, 20*time.Millisecond) != nil:
 			return false
 		}
 	}

@@ -21,11 +21,11 @@ var capturePane = tool.New(tool.Decl{
 	Desc: "Read text of a pane from its screen and scrollback (history), by line range. Defaults to the visible screen of the caller's pane. For " +
 		"screen and state in one call use snapshot_pane; to follow output use capture_since.",
 }, func(ctx context.Context, c tool.Call, in capturePaneIn) (screenText, error) {
-	target := c.On.Target
+	at := c.On.Target
 	var b tmux.Batch
-	panes := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target}, "pane_id", "pane_height", "pane_width", "history_size")
+	panes := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: at}, "pane_id", "pane_height", "pane_width", "history_size")
 	capture := tmux.CapturePane{
-		Target: target, Print: true, Start: in.Start, End: in.End,
+		Target: at, Print: true, Start: in.Start, End: in.End,
 		Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
 	}
 	captured := new([]byte)
@@ -35,7 +35,7 @@ var capturePane = tool.New(tool.Decl{
 	}
 	var hidden *[]byte // it may have a different height
 	if in.Hidden {
-		hidden = tmux.Add(&b, tmux.CapturePane{Target: target, Print: true, Alternate: true})
+		hidden = tmux.Add(&b, tmux.CapturePane{Target: at, Print: true, Alternate: true})
 	}
 	if err := b.Do(ctx, c.Tmux); err != nil {
 		return screenText{}, err
@@ -132,14 +132,14 @@ var snapshotPane = tool.New(tool.Decl{
 	Desc: "See a pane's screen now: visible text, cursor position, size, running command, directory, mode. Use it for full-screen programs (vim, less, " +
 		"menus). Defaults to the caller's pane.",
 }, func(ctx context.Context, c tool.Call, in snapshotPaneIn) (*paneSnapshot, error) {
-	target := c.On.Target
+	at := c.On.Target
 	var b tmux.Batch
-	rows := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target})
-	captured := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
+	panes := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: at})
+	captured := tmux.Add(&b, tmux.CapturePane{Target: at, Print: true})
 	if err := b.Do(ctx, c.Tmux); err != nil {
 		return nil, err
 	}
-	snap := &(*rows)[0]
+	snap := &(*panes)[0]
 	lines, cut := reply.LastLines(screen.Lines(*captured), in.MaxLines)
 	snap.Content = strings.Join(lines, "\n")
 	snap.ContentTruncated, snap.ContentTruncatedLines = cut > 0, cut

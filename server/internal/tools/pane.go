@@ -42,11 +42,11 @@ var findPaneByPosition = tool.New(tool.Decl{
 	s := c.On.Selection
 	list := tmux.ListPanes{All: true, Filter: s.WindowFilter()}
 	if s.Zero() {
-		target, err := s.TargetFor(c.Here.Own())
+		at, err := s.TargetFor(c.Here.Own())
 		if err != nil {
 			return nil, err
 		}
-		list = tmux.ListPanes{Target: target}
+		list = tmux.ListPanes{Target: at}
 	}
 	listed, err := rows.List[rows.Pane](ctx, c.Source, new(tmux.Batch), list)
 	if err == nil && len(listed) == 0 && !s.Zero() {

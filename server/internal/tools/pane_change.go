@@ -130,11 +130,11 @@ var selectPane = tool.New(tool.Decl{
 	Aim: target.Need(target.Pane), Harm: guard.Harmless,
 	Desc: "Focus a pane: make it the active one of its window, by pane_id or by direction from the active pane. Rarely needed: tools take a pane_id.",
 }, func(ctx context.Context, c tool.Call, in selectPaneIn) (*rows.Pane, error) {
-	s, target := c.On.Selection, c.On.Target
+	s, at := c.On.Selection, c.On.Target
 	if s.Pane == "" && (in.Direction == "next" || in.Direction == "previous") {
-		return selectBeside(ctx, c, s, target, in.Direction == "next")
+		return selectBeside(ctx, c, s, at, in.Direction == "next")
 	}
-	cmd := tmux.SelectPane{Target: target}
+	cmd := tmux.SelectPane{Target: at}
 	if s.Pane == "" {
 		cmd.Up, cmd.Down = in.Direction == "up", in.Direction == "down"
 		cmd.Left, cmd.Right = in.Direction == "left", in.Direction == "right"

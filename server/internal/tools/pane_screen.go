@@ -23,15 +23,15 @@ var clearPane = tool.New(tool.Decl{
 	Aim: target.Need(target.Pane), Harm: guard.Disturbs,
 	Desc: "Clear a pane: reset its terminal and discard its screen and scrollback. The program keeps running and does not redraw by itself.",
 }, func(ctx context.Context, c tool.Call, in target.OfPane) (reply.PaneText, error) {
-	target := c.On.Target
-	id, err := onPane(ctx, c, target, tmux.SendKeys{Target: target, Reset: true}, tmux.ClearHistory{Target: target})
+	at := c.On.Target
+	id, err := onPane(ctx, c, at, tmux.SendKeys{Target: at, Reset: true}, tmux.ClearHistory{Target: at})
 	return reply.PaneText{Result: "Pane cleared: " + id, PaneID: id}, err
 })
 
 // onPane runs commands and returns which pane their target is.
-func onPane(ctx context.Context, c tool.Call, target tmux.Target, cmds ...tmux.Command) (string, error) {
+func onPane(ctx context.Context, c tool.Call, at tmux.Target, cmds ...tmux.Command) (string, error) {
 	var b tmux.Batch
-	id := tmux.Displayed(&b, tmux.DisplayMessage{Target: target, Message: "#{pane_id}"})
+	id := tmux.Displayed(&b, tmux.DisplayMessage{Target: at, Message: "#{pane_id}"})
 	for _, cmd := range cmds {
 		tmux.Add(&b, cmd)
 	}
@@ -118,10 +118,10 @@ var enterCopyMode = tool.New(tool.Decl{
 	Desc: "Put a pane into copy mode, scrolled up, to show its scrollback to a user. Keys go to the mode until exit_copy_mode. To read scrollback " +
 		"yourself use capture_pane.",
 }, func(ctx context.Context, c tool.Call, in enterCopyModeIn) (*rows.Pane, error) {
-	target := c.On.Target
-	cmds := []tmux.Command{tmux.CopyMode{Target: target}}
+	at := c.On.Target
+	cmds := []tmux.Command{tmux.CopyMode{Target: at}}
 	if in.ScrollUp > 0 {
-		cmds = append(cmds, tmux.SendKeys{Target: target, Command: true, Repeat: in.ScrollUp, Keys: []string{"scroll-up"}})
+		cmds = append(cmds, tmux.SendKeys{Target: at, Command: true, Repeat: in.ScrollUp, Keys: []string{"scroll-up"}})
 	}
 	return rows.Find[rows.Pane](ctx, c.Source, c.On.Selection, cmds...)
 })

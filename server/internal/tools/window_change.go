@@ -70,19 +70,19 @@ var selectWindow = tool.New(tool.Decl{
 		"other tools work on any window without it.",
 }, func(ctx context.Context, c tool.Call, in selectWindowIn) (*rows.Window, error) {
 	s := c.On.Selection
-	target, err := s.Linked(c.Here.Own())
+	at, err := s.Linked(c.Here.Own())
 	if err != nil {
 		return nil, err
 	}
-	var cmd tmux.Command = tmux.SelectWindow{Target: target}
+	var cmd tmux.Command = tmux.SelectWindow{Target: at}
 	if s.Window == "" && s.Index == "" {
 		cmd = map[string]tmux.Command{
-			"next": tmux.NextWindow{Target: target}, "previous": tmux.PreviousWindow{Target: target}, "last": tmux.LastWindow{Target: target},
+			"next": tmux.NextWindow{Target: at}, "previous": tmux.PreviousWindow{Target: at}, "last": tmux.LastWindow{Target: at},
 		}[in.Direction]
 	}
 	// The current window of the target's session: a session that shares the window may
 	// have another current one.
-	listed, err := rows.List[rows.Window](ctx, c.Source, rows.BatchOf(cmd), tmux.ListWindows{Target: target, Filter: "#{window_active}"})
+	listed, err := rows.List[rows.Window](ctx, c.Source, rows.BatchOf(cmd), tmux.ListWindows{Target: at, Filter: "#{window_active}"})
 	return rows.FirstOf(ctx, c.Source, s, listed, err)
 })
 

@@ -245,9 +245,9 @@ func (s *Shell) AtPrompt() bool {
 
 // Pasting returns the commands that type bytes into exactly this pane. They use a buffer,
 // because keys would go to all panes of a synchronized window.
-func (s *Shell) Pasting(ctx context.Context, target tmux.Target, text string) ([]tmux.Command, error) {
+func (s *Shell) Pasting(ctx context.Context, at tmux.Target, text string) ([]tmux.Command, error) {
 	buffer := s.Tmux.Buffer(NewBufferName("run"))
-	paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{})
+	paste, err := buffer.Pasting(ctx, at, tmux.PasteOptions{})
 	paste.Delete = true
 	return []tmux.Command{tmux.SetBuffer{Buffer: buffer.Name, Data: &text}, paste}, err
 }
