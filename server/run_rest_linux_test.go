@@ -84,7 +84,7 @@ func TestAKilledServerLeavesNoRecorder(t *testing.T) {
 				t.Helper()
 				testtool.Eventually(t, "the pipe is closed "+what, func() bool { return format(t, srv, "%0", "#{pane_pipe}") == "0" })
 				word := fmt.Sprint(shell, "-typed-", srv.SocketPath())
-				typeLine(t, srv, "%0", "echo "+word)
+				typeCommand(t, srv, "%0", "echo "+word) // before the prompt it would be echoed elsewhere
 				tmuxtest.WaitScreen(t, srv, "%0", "\n"+word)
 				if recorded(word) {
 					t.Errorf("what the user typed %s is kept", what)

@@ -141,7 +141,7 @@ func (s *Shell) interruptLine(ctx context.Context) error {
 			return s.busy()
 		}
 		var err error
-		if done, err = s.awaitLook(ctx, 100*time.Millisecond, taken); err != nil {
+		if done, err = s.AwaitLook(ctx, 100*time.Millisecond, taken); err != nil {
 			return err
 		}
 		again, done = s.Pane.Idle(s.Foreground.PID), done || late
@@ -161,7 +161,7 @@ func (s *Shell) showProbe(ctx context.Context, probe string) (bool, error) {
 	if err := s.typeBytes(ctx, probe); err != nil {
 		return false, err
 	}
-	return s.awaitLook(ctx, s.PromptWait, func() bool {
+	return s.AwaitLook(ctx, s.PromptWait, func() bool {
 		return strings.HasSuffix(s.Pane.typedLine(0), probe[len(probe)-1:]) && s.Pane.Idle(s.Foreground.PID)
 	})
 }
@@ -174,8 +174,8 @@ func (s *Shell) typeBytes(ctx context.Context, text string) error {
 	return err
 }
 
-// awaitLook looks at the pane until it is as expected, and reports whether it is in time.
-func (s *Shell) awaitLook(ctx context.Context, limit time.Duration, expected func() bool) (bool, error) {
+// AwaitLook looks at the pane until it is as expected, and reports whether it is in time.
+func (s *Shell) AwaitLook(ctx context.Context, limit time.Duration, expected func() bool) (bool, error) {
 	begun := time.Now()
 	for d := range pause.Growing(20 * time.Millisecond) {
 		if time.Since(begun) >= limit {

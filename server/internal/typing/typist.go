@@ -4,8 +4,6 @@ package typing
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -67,17 +65,6 @@ type Commands func(tmux.Target) ([]tmux.Command, error)
 func (t *Typist) Type(ctx context.Context, on target.Object, what screen.Echo, typing Commands, first ...tmux.Command) (tmux.PaneID, error) {
 	return t.typeBursts(ctx, on, what, atOnce(typing), first...)
 }
-
-// burst is what is typed in one round trip.
-type burst struct {
-	cmds []tmux.Command
-	// after, for a burst that is not the first, waits until it may be typed. It gets the
-	// pane as it was before the first.
-	after func(context.Context, *tmux.Look) error
-}
-
-// bursts makes what is typed into a pane in several round trips.
-type bursts func(tmux.Target) ([]burst, error)
 
 // atOnce returns what types the commands made by typing in one burst.
 func atOnce(typing Commands) bursts {
@@ -174,71 +161,6 @@ func inPart(pane tmux.PaneID, err error) error {
 	return f
 }
 
-// typeBurst types one burst. It returns the pane as it was before, of which only the id is
-// set if the keys would also reach the agent. If the burst follows others, the pane
-// still has to run the program that it ran at the look since.
-func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Object, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
-	none := new(tmux.Look)
-	condition := "#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0," + tmux.Not(own.Shows()) + "}}},0}"
-	if since != nil && since.PID != "" {
-		condition = "#{?" + tmux.MatchEqual("pane_pid", since.PID) + "," + condition + ",0}"
-	}
-	var b tmux.Batch
-	for _, cmd := range first {
-		tmux.Add(&b, cmd)
-	}
-	states := tmux.Rows[inputState](&b, tmux.DisplayMessage{Target: on.Target})
-	reached := new(string)
-	if !own.None() {
-		reach := own.Reached()
-		reached = tmux.Displayed(&b, tmux.DisplayMessage{Target: on.Target, Message: reach})
-		condition = "#{?" + reach + ",0," + condition + "}"
-	}
-	// A wait in this pane counts what is new from here on.
-	before = tmux.AddLook(&b, on.Target)
-	tmux.Add(&b, tmux.Require{Target: on.Target, Condition: condition})
-	for _, cmd := range cmds {
-		tmux.Add(&b, cmd)
-	}
-	err = b.Do(ctx, t.Tmux)
-	if errors.Is(err, tmux.ErrNotFound) && len(*states) > 0 && (*states)[0].ID == "" {
-		return none, false, target.Missing(ctx, t.Tmux, on.Selection)
-	}
-	if errors.Is(err, tmux.ErrUnmet) {
-		if err := (*states)[0].refusal(ctx, t.Tmux, on.Selection); err != nil {
-			return none, false, err
-		}
-		if *reached == "1" {
-			none.ID = (*states)[0].ID
-			return none, true, nil
-		}
-		if since != nil && before.PID != since.PID {
-			return none, false, screen.Respawned(before, since.PID, nil)
-		}
-		return none, false, reply.Faultf(reply.KindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", (*states)[0].ID).
-			Suggest("type into that pane: list_panes has it, or does with the socket_name of the other tmux")
-	}
-	if err != nil {
-		return none, false, err
-	}
-	if pane := (*states)[0]; pane.Synchronized && slices.ContainsFunc(cmds, func(cmd tmux.Command) bool { _, is := cmd.(tmux.SendKeys); return is }) {
-		t.noteSynchronized(ctx, pane.ID)
-	}
-	return before, false, nil
-}
-
-// noteSynchronized records which other panes of its window got the keys typed into a pane.
-func (t *Typist) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
-	synchronized, _ := tmux.List[target.IDs](ctx, t.Tmux, tmux.ListPanes{Target: pane, Filter: "#{pane_synchronized}"})
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, r := range synchronized {
-		if r.Pane != pane && !slices.Contains(t.also, r.Pane) {
-			t.also = append(t.also, r.Pane)
-		}
-	}
-}
-
 // fitsTerminal refuses a line of size bytes if the terminal would truncate it. The returned
 // aimed is the pane that was checked, to type into.
 func (t *Typist) fitsTerminal(ctx context.Context, on target.Object, size int) (target.Object, error) {
@@ -252,31 +174,4 @@ func (t *Typist) fitsTerminal(ctx context.Context, on target.Object, size int) (
 	}
 	on.Target = panes[0].ID
 	return on, nil
-}
-
-// inputState is what decides whether a pane takes keys.
-type inputState struct {
-	ID     tmux.PaneID `tmux:"pane_id"`
-	Dead   bool        `tmux:"pane_dead"`
-	InMode bool        `tmux:"pane_in_mode"`
-	Mode   string      `tmux:"pane_mode"`
-	Off    bool        `tmux:"pane_input_off"`
-	// Synchronized is set if keys also go to the other panes of its window.
-	Synchronized bool `tmux:"pane_synchronized"`
-}
-
-// refusal returns why a pane takes no keys, or nil.
-func (pane inputState) refusal(ctx context.Context, srv *tmux.Server, s target.Selection) error {
-	switch {
-	case pane.ID == "": // display-message does not fail on a missing target
-		return target.Missing(ctx, srv, s)
-	case pane.Dead:
-		return reply.Faultf(reply.KindRefused, "the program in pane %s has ended", pane.ID).Suggest("respawn_pane starts it again")
-	case pane.InMode:
-		return reply.Faultf(reply.KindRefused, "pane %s is in %s, which would take the keys", pane.ID, pane.Mode).Suggest("exit_copy_mode leaves it")
-	case pane.Off:
-		return reply.Faultf(reply.KindRefused, "the input of pane %s is off, so keys would be lost", pane.ID).
-			Suggest("use another pane, or ask the user to turn it on with tmux select-pane -e")
-	}
-	return nil
 }
