@@ -15,12 +15,13 @@ import (
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
+	"tmuxmcp/server/internal/tools"
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
 )
 
 // Tests are not about how long it takes.
-func init() { lookTime = 20 * time.Second }
+func init() { tools.RemovalTime, lookTime = time.Minute, 20*time.Second }
 
 // allTools returns the tools of every server, in catalogue order.
 func allTools(t testing.TB) []*tool.Tool {

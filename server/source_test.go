@@ -76,7 +76,7 @@ func TestOnlyTypedCommands(t *testing.T) {
 // function that a Typist runs after, and only if, the pane takes it.
 func TestTypingIsGuarded(t *testing.T) {
 	t.Parallel()
-	makers := []string{"Typing", "Pasting", "SendText", "SendLine", "SendKeys", "Paste"}
+	makers := []string{"Typing", "Pasting", "SendText", "SendLine", "SendKeys", "Paste", "keyCommands"}
 	literals := []string{"SendKeys", "SendPrefix", "PasteBuffer"}
 	typing := 0
 	eachNode(t, func(at token.Position, n ast.Node, stack []ast.Node) {
@@ -96,7 +96,7 @@ func TestTypingIsGuarded(t *testing.T) {
 		}
 		typing++
 		for i, outer := range stack {
-			if f, ok := outer.(*ast.FuncDecl); ok && slices.Contains([]string{"commands", "Pasting"}, f.Name.Name) && strings.Contains(at.Filename, "internal/typing/") {
+			if f, ok := outer.(*ast.FuncDecl); ok && slices.Contains([]string{"keyCommands", "Pasting"}, f.Name.Name) && strings.Contains(at.Filename, "internal/typing/") {
 				return // makes the commands for such a function; calls of it are checked
 			}
 			if call, ok := outer.(*ast.CallExpr); ok && i+1 < len(stack) {
@@ -144,25 +144,25 @@ func TestOnlyTypingToolsType(t *testing.T) {
 	}
 }
 
-// TestChecksAreNotHidden: an input whose parts are checked is checked itself. A method that
-// two parts have is one of neither.
+// TestChecksAreNotHidden: an input whose parts can be checked is checked itself. A method
+// that two parts have is one of neither, and that of a part may want other arguments.
 func TestChecksAreNotHidden(t *testing.T) {
 	t.Parallel()
-	checked := reflect.TypeFor[interface{ Check(tool.Limits) error }]()
-	waiting := reflect.TypeFor[interface{ Waits() bool }]()
 	found := 0
 	for _, d := range allTools(t) {
 		for _, f := range reflect.VisibleFields(d.In) {
-			for _, does := range []reflect.Type{checked, waiting} {
-				if f.Anonymous && f.Type.Implements(does) {
+			for name, does := range map[string]reflect.Type{
+				"Check": reflect.TypeFor[interface{ Check(tool.Limits) error }](), "Waits": reflect.TypeFor[interface{ Waits() bool }](),
+			} {
+				if _, has := f.Type.MethodByName(name); f.Anonymous && has {
 					if found++; !d.In.Implements(does) {
-						t.Errorf("%s: what %s does is hidden in its input", d.Name, f.Name)
+						t.Errorf("%s: %s of %s is hidden in its input", d.Name, name, f.Name)
 					}
 				}
 			}
 		}
 	}
-	if found < 5 {
+	if found < 15 {
 		t.Errorf("only %d parts of inputs are checked", found)
 	}
 }

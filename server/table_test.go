@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,6 +80,24 @@ func TestDeclarationsAreWhole(t *testing.T) {
 		if strings.Contains(string(params.InputSchema(d.In, nil)), `"type":[`) {
 			t.Errorf("%s: the input schema has a list of types: %s", d.Name, params.InputSchema(d.In, nil))
 		}
+	}
+}
+
+// TestListsSayOfWhat: the first line of a list is made from the name of the rows' type.
+func TestListsSayOfWhat(t *testing.T) {
+	t.Parallel()
+	said := map[string]string{}
+	for _, d := range allTools(t) {
+		if reply.IsList(d.Out) {
+			said[d.Name] = reflect.Zero(d.Out).Interface().(interface{ View() reply.View }).View().Facts[0]
+		}
+	}
+	want := map[string]string{
+		"list_sessions": "0 sessions", "list_servers": "0 servers", "list_clients": "0 clients", "list_windows": "0 windows",
+		"list_panes": "0 panes", "list_jobs": "0 jobs",
+	}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Errorf("(-want +said)\n%s", diff)
 	}
 }
 

@@ -57,7 +57,8 @@ type Asker struct {
 	pause     Pause
 }
 
-// Pause lets other calls work while the user thinks. resume waits until this one may go on.
+// Pause lets other calls work while this one waits for the user, or for its turn in a pane.
+// resume waits until it may go on.
 type Pause func() (resume func(context.Context) error)
 
 // Of returns what asks about a call of a tool, with the answers that came with the call.

@@ -14,8 +14,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Info is a job, as it is listed.
-type Info struct {
+// JobInfo is a job, as it is listed.
+type JobInfo struct {
 	JobID      string      `json:"job_id"`
 	PaneID     tmux.PaneID `json:"pane_id"`
 	Command    string      `json:"command"`
@@ -25,25 +25,25 @@ type Info struct {
 }
 
 // Columns returns the columns of a list of jobs.
-func (Info) Columns() []reply.Column[Info] {
-	return []reply.Column[Info]{
-		{Name: "job", Text: func(j Info) string { return j.JobID }},
-		{Name: "pane", Text: func(j Info) string { return string(j.PaneID) }},
-		{Name: "state", Text: func(j Info) string {
+func (JobInfo) Columns() []reply.Column[JobInfo] {
+	return []reply.Column[JobInfo]{
+		{Name: "job", Text: func(j JobInfo) string { return j.JobID }},
+		{Name: "pane", Text: func(j JobInfo) string { return string(j.PaneID) }},
+		{Name: "state", Text: func(j JobInfo) string {
 			if j.ExitStatus != nil {
 				return fmt.Sprintf("exit %d", *j.ExitStatus)
 			}
 			return j.State
 		}},
-		{Name: "age", Text: func(j Info) string { return reply.Elapsed(j.AgeSeconds) }},
-		{Name: "command", Text: func(j Info) string { return j.Command }},
+		{Name: "age", Text: func(j JobInfo) string { return reply.Elapsed(j.AgeSeconds) }},
+		{Name: "command", Text: func(j JobInfo) string { return j.Command }},
 	}
 }
 
 // List returns the jobs of a tmux server, newest first.
-func (r *Runner) List(ctx context.Context, srv *tmux.Server) ([]Info, error) {
+func (r *Runner) List(ctx context.Context, srv *tmux.Server) ([]JobInfo, error) {
 	r.Sweep()
-	all := []Info{}
+	all := []JobInfo{}
 	panes, err := typing.Programs(ctx, srv, tmux.ListPanes{All: true})
 	if err := target.NoneIsEmpty(err); err != nil || len(panes) == 0 {
 		return all, err
@@ -56,7 +56,7 @@ func (r *Runner) List(ctx context.Context, srv *tmux.Server) ([]Info, error) {
 	}
 	for _, j := range runner.Jobs(placeOf(srv, panes[0])) {
 		s := j.Look()
-		info := Info{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: reply.Seconds(time.Since(j.At).Round(time.Second))}
+		info := JobInfo{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: reply.Seconds(time.Since(j.At).Round(time.Second))}
 		switch {
 		case s.Phase == runner.Ended:
 			info.State, info.ExitStatus = Ended, &s.Status

@@ -26,7 +26,7 @@ type hookList struct {
 	Target  *string     `json:"target" desc:"the object asked about"`
 }
 
-// hooks reads one hook, or all if name is empty.
+// hooksOf reads one hook, or all if name is empty.
 func hooksOf(ctx context.Context, c tool.Call, in scopeSelect, name string) (l hookList, err error) {
 	p, err := optionTargetOf(ctx, c, in, "")
 	if err != nil {

@@ -37,8 +37,10 @@ type Sockets struct {
 	cfg   Config
 	slots turns.Turns // per tmux server, by socket
 
+	configured *tmux.Server
+
 	mu      sync.Mutex
-	handles map[string]*tmux.Server // by socket name; "" is the configured one
+	handles map[string]*tmux.Server // by socket name
 }
 
 // MaxAtOnce is how many calls of non-waiting tools work on one tmux server at a time.
@@ -48,17 +50,16 @@ const MaxAtOnce = 64
 // New returns sockets. It finds the tmux program, once for all of them, but runs nothing.
 func New(cfg Config) (*Sockets, error) {
 	s := &Sockets{cfg: cfg, slots: turns.Turns{Most: MaxAtOnce}, handles: map[string]*tmux.Server{}}
-	srv, err := s.named("")
-	if err != nil {
+	var err error
+	if s.configured, err = s.named(""); err != nil {
 		return nil, err
 	}
-	s.handles[""] = srv
-	s.cfg.Tmux.Binary = srv.Binary()
+	s.cfg.Tmux.Binary = s.configured.Binary()
 	return s, nil
 }
 
 // Configured returns the tmux server that calls mean if they name none.
-func (s *Sockets) Configured() *tmux.Server { return s.handles[""] }
+func (s *Sockets) Configured() *tmux.Server { return s.configured }
 
 // Get returns the tmux server of a socket name; "" is the configured one.
 func (s *Sockets) Get(name string) (*tmux.Server, error) {
@@ -67,6 +68,9 @@ func (s *Sockets) Get(name string) (*tmux.Server, error) {
 	}
 	if strings.ContainsAny(name, "/\x00") || name == "." || name == ".." {
 		return nil, reply.Argument("socket_name", "must be a name as for tmux -L, without a slash")
+	}
+	if name == "" {
+		return s.configured, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,16 +82,12 @@ func (s *Sockets) Get(name string) (*tmux.Server, error) {
 		return nil, err
 	}
 	// A tmux server has a single handle, because commands for a pane are queued by handle.
-	if configured := s.handles[""]; caller.SamePath(configured.SocketPath(), srv.SocketPath()) {
-		return configured, nil
+	if caller.SamePath(s.configured.SocketPath(), srv.SocketPath()) {
+		return s.configured, nil
 	}
 	// Handles cost next to nothing, but a caller may invent names forever.
 	if len(s.handles) >= 1000 {
-		for name := range s.handles {
-			if name != "" {
-				delete(s.handles, name)
-			}
-		}
+		clear(s.handles)
 	}
 	s.handles[name] = srv
 	return srv, nil
@@ -116,7 +116,7 @@ func (s *Sockets) named(name string) (*tmux.Server, error) {
 
 // pinned returns the fault for an argument that names another socket.
 func (s *Sockets) pinned(argument string) *reply.Fault {
-	return reply.Faultf(reply.KindRefused, "this server is pinned to %s", s.handles[""].SocketPath()).Suggest("leave %s out", argument)
+	return reply.Faultf(reply.KindRefused, "this server is pinned to %s", s.configured.SocketPath()).Suggest("leave %s out", argument)
 }
 
 // Pinned reports whether no other socket than the configured one is allowed.
@@ -129,7 +129,7 @@ func (s *Sockets) All(extra []string) ([]*tmux.Server, error) {
 		if len(extra) > 0 {
 			return nil, s.pinned("extra_socket_paths")
 		}
-		return []*tmux.Server{s.handles[""]}, nil
+		return []*tmux.Server{s.configured}, nil
 	}
 	dir := tmux.SocketDir(s.cfg.Tmux.Env)
 	entries, err := os.ReadDir(dir)

@@ -26,16 +26,16 @@ const bufferTime = 5 * time.Second
 type Buffers struct {
 	// Time is the constant bufferTime, except in tests.
 	Time time.Duration
-	// RemovalTime bounds the removal at the end, per server.
-	RemovalTime time.Duration
-
 	mu   sync.Mutex
 	with map[string]*tmux.Server // servers that hold buffers of ours, by socket
 }
 
+// RemovalTime bounds the removal of buffers at the end, per server.
+var RemovalTime = 4 * time.Second
+
 // NewBuffers returns no buffers yet.
 func NewBuffers() *Buffers {
-	return &Buffers{Time: bufferTime, RemovalTime: 4 * time.Second, with: map[string]*tmux.Server{}}
+	return &Buffers{Time: bufferTime, with: map[string]*tmux.Server{}}
 }
 
 // bufferName matches the paste buffers that this program creates. No other buffer is ever
@@ -57,7 +57,7 @@ func (b *Buffers) Remove(failed func(socket string, err error)) {
 	b.with = map[string]*tmux.Server{}
 	b.mu.Unlock()
 	for socket, srv := range servers {
-		ctx, cancel := context.WithTimeout(context.Background(), b.RemovalTime)
+		ctx, cancel := context.WithTimeout(context.Background(), RemovalTime)
 		type buffer struct {
 			Name string `tmux:"buffer_name"`
 		}

@@ -110,7 +110,7 @@ func listJobs(r *jobs.Runner) *tool.Tool {
 		Name: "list_jobs", Title: "List Jobs", Kind: tool.Reads, Set: tool.Input,
 		Aim:  target.Nowhere,
 		Desc: "List the commands of run_command that run or have ended lately: job, pane, command, state, exit status, age.",
-	}, func(ctx context.Context, c tool.Call, _ target.OnSocket) (l reply.List[jobs.Info], err error) {
+	}, func(ctx context.Context, c tool.Call, _ target.OnSocket) (l reply.List[jobs.JobInfo], err error) {
 		l.Result, err = r.List(ctx, c.Tmux)
 		l.Total = len(l.Result)
 		return l, err

@@ -8,7 +8,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 )
 
-// Views of the tools' outputs: see view.
+// Views of the tools' outputs: see [reply.View].
 
 func (s *createdSession) View() reply.View {
 	v := reply.RowFacts(s.Session)

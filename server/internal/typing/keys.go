@@ -29,7 +29,7 @@ func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []
 			all[0].cmds = []tmux.Command{tmux.SendKeys{Target: to, Reset: true}}
 		}
 		for i, k := range keys {
-			cmds, err := t.commands(ctx, to, k)
+			cmds, err := t.keyCommands(ctx, to, k)
 			if err != nil {
 				return nil, err
 			}
@@ -50,8 +50,8 @@ func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []
 	return id, err
 }
 
-// commands returns the commands that type a key.
-func (t *Typist) commands(ctx context.Context, to tmux.Target, k Key) ([]tmux.Command, error) {
+// keyCommands returns the commands that type a key.
+func (t *Typist) keyCommands(ctx context.Context, to tmux.Target, k Key) ([]tmux.Command, error) {
 	if k.Name == "" {
 		return t.Tmux.Typing(ctx, to, k.Text)
 	}

@@ -43,7 +43,7 @@ func (k *Keyboard) Typist(src rows.Source, g *guard.Guard) *Typist {
 }
 
 // Tool returns a tool that types. Only such a tool's handler gets a typist, which asks the
-// guard before the first key.
+// guard before the first key; build_workspace, which makes one, types into its own panes.
 func Tool[In, Out any](k *Keyboard, d tool.Decl, run func(ctx context.Context, t *Typist, on target.Object, in In) (Out, error)) *tool.Tool {
 	d.Harm = guard.Types
 	return tool.New(d, func(ctx context.Context, c tool.Call, in In) (Out, error) {
@@ -161,8 +161,8 @@ func inPart(pane tmux.PaneID, err error) error {
 	return f
 }
 
-// fitsTerminal refuses a line of size bytes if the terminal would truncate it. The returned
-// aimed is the pane that was checked, to type into.
+// fitsTerminal refuses a line of size bytes if the terminal would truncate it. It returns
+// the pane that was checked, to type into.
 func (t *Typist) fitsTerminal(ctx context.Context, on target.Object, size int) (target.Object, error) {
 	panes, err := tmux.List[Pane](ctx, t.Tmux, tmux.DisplayMessage{Target: on.Target})
 	if err != nil || panes[0].ID == "" { // reported by typeUnless
