@@ -1,11 +1,13 @@
 package screen
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/transcript"
 	"tmuxmcp/tmux"
@@ -17,18 +19,33 @@ import (
 
 // rests records whether the cursor is at the prompt of a shell, and reports whether at most
 // the prompt has been drawn again since the last look, or typed at.
-func (p *waitedPane) rests(pid int, l *tmux.Look) bool {
+func (p *waitedPane) rests(ctx context.Context, srv *tmux.Server, l *tmux.Look) bool {
+	pid, known := caller.PID(ctx, srv, l.PaneState), p.prompt
 	left := strings.TrimRight(leftOfCursor(l), " ")
 	// A shell may have been in a trap or an event handler at the last look.
 	was := p.prompt || p.left != "" && sameButDigits(p.left, left)
 	again := was && redrawn(l)
 	p.left = left
 	p.prompt = p.prompt && again && !l.Printed || atPrompt(pid, l, p.prompt && again)
+	if again && p.prompt && !known {
+		// The shell is at its prompt by now. At the look it may have been a program's line.
+		p.prompt = stays(ctx, srv, l)
+	}
 	if again && p.prompt {
 		p.echo.moved(l.CursorIn() - l.WasRow)
 		return true
 	}
 	return false
+}
+
+// stays reports whether the cursor has not moved since a look.
+func stays(ctx context.Context, srv *tmux.Server, l *tmux.Look) bool {
+	now, err := tmux.List[struct {
+		X       int `tmux:"cursor_x"`
+		Y       int `tmux:"cursor_y"`
+		History int `tmux:"history_size"`
+	}](ctx, srv, tmux.DisplayMessage{Target: l.ID})
+	return err == nil && now[0].X == l.CursorX && now[0].Y == l.CursorY && now[0].History == l.History
 }
 
 // atPrompt reports whether the cursor is at a prompt of a shell that is waiting for a line.

@@ -276,7 +276,7 @@ func (w *Wait) gone(p *waitedPane, err error) error {
 // processLook processes a look with the lines that are new to the wait.
 func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
 	bell := p.look != nil && !p.look.Bell && l.Bell
-	redrawn := p.rests(caller.PID(ctx, w.src.Tmux, l.PaneState), l)
+	redrawn := p.rests(ctx, w.src.Tmux, l)
 	if redrawn {
 		fresh, rows = p.echo.atCursor(l, fresh, rows)
 	}
@@ -584,7 +584,7 @@ func (w *Wait) settle(ctx context.Context, p *waitedPane) error {
 		if err != nil {
 			return nil // show what was there before the pane was gone
 		}
-		if !p.rests(caller.PID(ctx, w.src.Tmux, l.PaneState), l) && l.Printed {
+		if !p.rests(ctx, w.src.Tmux, l) && l.Printed {
 			p.printed = time.Now()
 		}
 		p.look = l

@@ -11,7 +11,9 @@ import (
 
 	"tmuxmcp/internal/test/testagent"
 	"tmuxmcp/server/internal/agents"
+	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -53,5 +55,43 @@ func TestAStateComesWithItsLines(t *testing.T) {
 	}
 	if p.outcome != outcomeState || !slices.ContainsFunc(textsOf(p.fresh.lines), func(line string) bool { return strings.TrimSpace(line) == "done" }) {
 		t.Errorf("outcome %q with the lines %q", p.outcome, textsOf(p.fresh.lines))
+	}
+}
+
+// TestAnOldLookIsNoPrompt: the last line of a program is its output, though its shell is at
+// the prompt by the time that it is asked whether it is, and the line looks like a prompt.
+func TestAnOldLookIsNoPrompt(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "exec env PS1='ready: ' bash --norc --noprofile -i")
+	tmuxtest.WaitScreen(t, srv, "%0", "ready:")
+	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", `sh -c 'stty -echo; printf "\r47 %%"; read x; printf "\r60 %%"; read x; stty echo; echo; echo all done'`, "Enter")
+	ctx := tmuxtest.Context(t)
+	look := func(since *tmux.Mark, shows string) *tmux.Look {
+		t.Helper()
+		tmuxtest.WaitScreen(t, srv, "%0", "\n"+shows)
+		l, err := srv.Pane("%0").Look(ctx, since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	w := &Wait{src: rows.Source{Tmux: srv}, watch: srv.Watch(ctx, 50*time.Millisecond), look: match.Search{Most: match.MaxTime}}
+	defer w.watch.Close()
+	p := &waitedPane{id: "%0", echo: new(Echo)}
+	first := look(nil, "47 %")
+	if err := w.processLook(ctx, p, first, time.Now(), first.Lines(), nil); err != nil {
+		t.Fatal(err)
+	}
+	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Enter")
+	tmuxtest.WaitScreen(t, srv, "%0", "\n60 %")
+	second := look(first.Mark(), "60 %")
+	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Enter")
+	tmuxtest.WaitScreen(t, srv, "%0", "all done\nready:")
+	if err := w.processLook(ctx, p, second, time.Now(), second.New, second.NewRows); err != nil {
+		t.Fatal(err)
+	}
+	if got := textsOf(p.fresh.lines); !slices.Contains(got, "60 %") {
+		t.Errorf("the new lines are %q", got)
 	}
 }
