@@ -39,7 +39,7 @@ type Config struct {
 	Pin bool
 	// Tier limits what tools may do; an unknown one is Readonly.
 	Tier Tier
-	// Toolsets restricts the tools to these sets; all if empty.
+	// Toolsets restricts the tools to these sets, which [Settings] names; all if empty.
 	Toolsets []string
 	// Effects restricts the tools further, to those that do these things: inspect, manage,
 	// execute or teardown; all if empty.
@@ -430,6 +430,3 @@ func setWaitMax(cfg *Config, value string) error {
 	cfg.WaitMax = time.Duration(min(max(seconds, 1), screen.MaxWait.Seconds()) * float64(time.Second))
 	return nil
 }
-
-// Toolsets returns the names that [Config.Toolsets] may hold.
-func Toolsets() []string { return tool.Toolsets() }

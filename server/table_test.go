@@ -68,7 +68,7 @@ func TestDeclarationsAreWhole(t *testing.T) {
 			t.Errorf("%s is declared twice", d.Name)
 		}
 		seen[d.Name] = true
-		if d.Title == "" || d.Desc == "" || d.Kind.Tier == "" || !slices.Contains(Toolsets()[1:], d.Set) {
+		if d.Title == "" || d.Desc == "" || d.Kind.Tier == "" || !slices.Contains(tool.Toolsets()[1:], d.Set) {
 			t.Errorf("%s lacks a title, a description, a kind or a toolset", d.Name)
 		}
 		names := params.Names(d.In)
