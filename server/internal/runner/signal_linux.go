@@ -131,8 +131,8 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 		group = p.Foreground
 	}
 	forked := becoming(p, group)
-	defer func() { signalAgain(forked, sig) }()
 	own, alone := programs(p, group)
+	defer func() { signalAgain(forked, own, sig) }()
 	if alone && (sig == syscall.SIGINT || group != p.Group) {
 		// What runs the command traps interrupts.
 		if err := syscall.Kill(-group, sig); err != nil {
@@ -276,9 +276,20 @@ func becoming(p procstat.Process, group int) (all []procstat.Process) {
 	return all
 }
 
-// signalAgain signals those of the processes that have since become another program.
-func signalAgain(forked []procstat.Process, sig syscall.Signal) {
+// signalAgain signals those of the processes that have since become another program and, if
+// they were interrupted, the programs that they have started since then. known had the signal.
+func signalAgain(forked, known []procstat.Process, sig syscall.Signal) {
 	for began := time.Now(); len(forked) > 0 && time.Since(began) < becomesIn; time.Sleep(10 * time.Millisecond) {
+		for i := 0; i < len(forked) && sig == syscall.SIGINT; i++ {
+			for _, child := range join(nil, children(forked[i].PID), forked[i].Group) {
+				before := len(known)
+				if child.Forked {
+					forked = join(forked, []procstat.Process{child}, 0)
+				} else if known = join(known, []procstat.Process{child}, 0); len(known) > before {
+					send(child, sig)
+				}
+			}
+		}
 		forked = slices.DeleteFunc(forked, func(p procstat.Process) bool {
 			now, err := procstat.Of(p.PID)
 			if err == nil && !now.Forked {

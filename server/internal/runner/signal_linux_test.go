@@ -44,24 +44,26 @@ func TestSignalBeforeTheNote(t *testing.T) {
 }
 
 // A process that gets the signal while it still is the shell's, and then becomes another
-// program, gets it again.
+// program or starts one, gets it again, or that program does.
 func TestSignalBetweenForkAndExec(t *testing.T) {
 	f := ownFiles(t)
-	j := made(t, f, here(), "", 0)
-	job := exec.Command("bash", "-c", `trap : INT; read -r stat </proc/$$/stat; echo "$stat" >process
-(trap go=1 INT; echo; until [ "$go" ]; do :; done; exec sleep 60)`)
-	job.Dir = filepath.Dir(j.path("process"))
-	ready, err := job.StdoutPipe()
-	ok(t, err)
-	job.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	ok(t, job.Start())
-	defer syscall.Kill(-job.Process.Pid, syscall.SIGKILL)
-	if _, err := ready.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-	ok(t, j.Signal(syscall.SIGINT))
-	if err := job.Wait(); job.ProcessState.ExitCode() != 128+int(syscall.SIGINT) {
-		t.Errorf("it ended with %v", err)
+	for then, status := range map[string]int{"exec sleep 60": 128 + int(syscall.SIGINT), "sleep 20 && exit 4; exit 3": 3} {
+		j := made(t, f, here(), "", 0)
+		job := exec.Command("bash", "-c", `trap : INT; read -r stat </proc/$$/stat; echo "$stat" >process
+(trap go=1 INT; echo; until [ "$go" ]; do :; done; `+then+`)`)
+		job.Dir = filepath.Dir(j.path("process"))
+		ready, err := job.StdoutPipe()
+		ok(t, err)
+		job.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		ok(t, job.Start())
+		defer syscall.Kill(-job.Process.Pid, syscall.SIGKILL)
+		if _, err := ready.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		ok(t, j.Signal(syscall.SIGINT))
+		if err := job.Wait(); job.ProcessState.ExitCode() != status {
+			t.Errorf("%s: it ended with %v", then, err)
+		}
 	}
 }
 
