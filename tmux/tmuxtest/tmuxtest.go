@@ -50,8 +50,8 @@ func New(t testing.TB) *tmux.Server {
 	return srv
 }
 
-// Open does what [New] does, for use outside tests, such as in examples: end does what New does when the
-// test ends.
+// Open does what [New] does, for use outside tests, such as in examples: end does what New
+// does when the test ends.
 func Open(binary string) (srv *tmux.Server, end func() error, err error) {
 	// Not t.TempDir, because a socket's path is limited to some 100 bytes.
 	dir, err := os.MkdirTemp("", "tt")

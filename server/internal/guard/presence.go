@@ -134,16 +134,17 @@ func (g *Guard) ownTerminals(ctx context.Context) (all []string, err error) {
 	return all, err
 }
 
-// Shows returns the condition that a pane, or one that is synchronized with it, is a terminal of
-// tmux: of a client of its server or of the agent's, or of any that is in the foreground. It
-// then draws on the alternate screen; on others, asking for more would take a tenth of a call.
+// Shows returns the condition that a pane, or one that is synchronized with it, is a terminal
+// of tmux: of a client of its server or of the agent's, or of any that is in the foreground.
+// It then draws on the alternate screen; on others, asking for more would take a tenth of a
+// call.
 func (p Presence) Shows() tmux.Format {
 	return reaching("#{?alternate_on," + either("#{m/r:^tmux(-?[0-9][0-9a-z.]*|: client)?$,#{pane_current_command}}",
 		either("#{m:*[ #,]#{pane_tty}[ #,]*, #{S:#{session_attached_list} }}", tmux.MatchOneOf("pane_tty", p.terminals...))) + ",0}")
 }
 
-// either does what tmux.Or does for a second condition that is expanded only if the first is false, as it
-// takes long.
+// either does what tmux.Or does for a second condition that is expanded only if the first is
+// false, as it takes long.
 func either(is, or tmux.Format) tmux.Format { return "#{?" + is + ",1," + or + "}" }
 
 // reaching returns the condition that keys typed into a pane reach one for which a condition

@@ -27,8 +27,8 @@ type optionTarget struct {
 	asked  target.Selection // what the caller named
 }
 
-// optionTargetOf determines the target that a call means. If the call names no scope, or only says
-// that it is global, it is the option's own scope; without an option, the whole server.
+// optionTargetOf determines the target that a call means. If the call names no scope, or only
+// says that it is global, it is the option's own scope; without an option, the whole server.
 func optionTargetOf(ctx context.Context, c tool.Call, in scopeSelect, option string) (p optionTarget, err error) {
 	byName := tmux.ServerOptions
 	if option != "" {

@@ -217,8 +217,8 @@ func List[R any, P row[R]](ctx context.Context, src Source, b *tmux.Batch, cmd t
 	return once[R, P](rows), err
 }
 
-// listEach does what List does, with a row of a window or pane for each session that holds it, as
-// tmux lists them.
+// listEach does what List does, with a row of a window or pane for each session that holds
+// it, as tmux lists them.
 func listEach[R any, P row[R]](ctx context.Context, src Source, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
 	rows := tmux.Rows[R](b, cmd, only...)
 	linked := new([]target.IDs)

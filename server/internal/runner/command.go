@@ -99,9 +99,9 @@ func (c *Command) Missed(tty string) bool {
 // Close stops reading, and gives the sink the rest. The recorder keeps running.
 func (c *Command) Close() { c.endReading(0) }
 
-// Finish does what Close does for a command that will print no more: the sink gets everything that tmux
-// has read. It reports whether that is proven: the recorder has reached the end,
-// or is waiting for more in a pane whose program has ended.
+// Finish does what Close does for a command that will print no more: the sink gets everything
+// that tmux has read. It reports whether that is proven: the recorder has reached the end, or
+// is waiting for more in a pane whose program has ended.
 func (c *Command) Finish(limit time.Duration) bool {
 	if c.reading == nil {
 		return false

@@ -58,7 +58,8 @@ func Default(o Kind) Aim { return Aim{AimDefault, o} }
 // Need returns the aim of tools that act on one object, which the call must name.
 func Need(o Kind) Aim { return Aim{AimNeed, o} }
 
-// NeedEach returns the aim of tools that act on several objects, each of which the call must name.
+// NeedEach returns the aim of tools that act on several objects, each of which the call must
+// name.
 func NeedEach(o Kind) Aim { return Aim{AimEach, o} }
 
 // FilterFor returns the filter for the panes of the object that a selection names.

@@ -114,9 +114,10 @@ func IsIndex(s string) bool {
 // Zero reports whether nothing is selected.
 func (s Selection) Zero() bool { return s == Selection{} }
 
-// TargetFor returns the selection as a target of tmux commands. Without a selection, it is the
-// caller's own pane if there is one on this server, otherwise nil: tmux picks the active pane of the
-// session used last. Tools that type or end something call [Selection.Required] first.
+// TargetFor returns the selection as a target of tmux commands. Without a selection, it is
+// the caller's own pane if there is one on this server, otherwise nil: tmux picks the active
+// pane of the session used last. Tools that type or end something call [Selection.Required]
+// first.
 func (s Selection) TargetFor(own tmux.PaneID) (tmux.Target, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -150,10 +151,10 @@ func (s Selection) Required(tool string) error {
 	return s.Check()
 }
 
-// Resolve checks the selection of a tool that changes something, on a tmux server, and returns one that tmux
-// cannot misinterpret. Ids and plain names are unambiguous already. What tmux matches
-// loosely costs a round trip: it takes an index that does not exist for the beginning of a
-// window's name, and a session's name for an id, a client or a pattern.
+// Resolve checks the selection of a tool that changes something, on a tmux server, and
+// returns one that tmux cannot misinterpret. Ids and plain names are unambiguous already.
+// What tmux matches loosely costs a round trip: it takes an index that does not exist for the
+// beginning of a window's name, and a session's name for an id, a client or a pattern.
 func Resolve(ctx context.Context, srv *tmux.Server, tool string, s Selection) (Selection, error) {
 	if err := s.Required(tool); err != nil {
 		return s, err

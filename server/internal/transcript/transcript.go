@@ -11,11 +11,11 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Transcript is a tmux pane, as far as its text goes: a screen of the pane's size, whose
-// top rows move into the history. The rows of the output become lines: what capture-pane -J
-// shows of them, with those trailing blanks and tabs that the program has written. A tab
-// over blanks is a tab, as from tmux 3.6 on, and a row that wraps before a wide character is joined
-// without a blank, as from 3.4 on.
+// Transcript is a tmux pane, as far as its text goes: a screen of the pane's size, whose top
+// rows move into the history. The rows of the output become lines: what capture-pane -J shows
+// of them, with those trailing blanks and tabs that the program has written. A tab over
+// blanks is a tab, as from tmux 3.6 on, and a row that wraps before a wide character is
+// joined without a blank, as from 3.4 on.
 //
 // It does what all of tmux 3.2a to 3.8 do with their default options. Anything that may
 // differ sets Missed. So does text that is drawn above the first row of the output, or that

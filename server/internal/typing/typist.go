@@ -74,8 +74,8 @@ func atOnce(typing Commands) bursts {
 	}
 }
 
-// typeBursts does what Type does for what is typed in several round trips, each of which checks the
-// pane again.
+// typeBursts does what Type does for what is typed in several round trips, each of which
+// checks the pane again.
 func (t *Typist) typeBursts(ctx context.Context, on target.Object, what screen.Echo, typing bursts, first ...tmux.Command) (tmux.PaneID, error) {
 	own, err := t.Presence(ctx)
 	if err != nil {
@@ -98,8 +98,8 @@ func (t *Typist) typeBursts(ctx context.Context, on target.Object, what screen.E
 	return pane, err
 }
 
-// TypeIntoMade does what Type does for a pane that the call itself created. It is not the caller's,
-// but a hook may have synchronized them: then nothing is typed.
+// TypeIntoMade does what Type does for a pane that the call itself created. It is not the
+// caller's, but a hook may have synchronized them: then nothing is typed.
 func (t *Typist) TypeIntoMade(ctx context.Context, pane tmux.PaneID, what screen.Echo, typing Commands) error {
 	own, err := t.Presence(ctx)
 	if err != nil {
