@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/paneprog"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -16,11 +16,7 @@ import (
 func TestRowsOfLongPanes(t *testing.T) {
 	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "50", "-y", "20", "cat")
-	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "50000")
-	pane := tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}",
-		`awk 'BEGIN { for (i = 0; i < 9000; i++) { s = "L" i; for (j = 0; j < i % 40; j++) s = s " word" j; print s } }'; echo all; exec cat`))
-	tmuxtest.WaitScreen(t, srv, string(pane), "all")
+	pane := paneprog.Long(t, srv)
 	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Results: reply.ResultsJSON})
 	if err != nil {
 		t.Fatal(err)

@@ -119,7 +119,7 @@ func servicesFor(cfg Config, named *sockets.Sockets) tools.Services {
 	finder := new(agents.Finder)
 	screens := &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: finder}
 	return tools.Services{
-		Screens: screens, Keyboard: &typing.Keyboard{Screens: screens}, Jobs: jobs.New(screens, !cfg.SuppressHistory), Agents: finder,
+		Screens: screens, Keyboard: typing.New(screens), Jobs: jobs.New(screens, !cfg.SuppressHistory), Agents: finder,
 		Prompts: deliver.New(finder), Start: launch.New(cfg.Env), Sockets: named, Buffers: tools.NewBuffers(),
 	}
 }

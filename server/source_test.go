@@ -144,8 +144,8 @@ func TestOnlyTypingToolsType(t *testing.T) {
 	}
 }
 
-// TestChecksAreNotHidden: an input whose parts can be checked is checked itself. A method
-// that two parts have is one of neither, and that of a part may want other arguments.
+// TestChecksAreNotHidden: an input whose parts have a check has one itself. It would not get
+// one from its parts if two of them had it, or if theirs took other arguments.
 func TestChecksAreNotHidden(t *testing.T) {
 	t.Parallel()
 	found := 0

@@ -14,7 +14,6 @@ import (
 	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
-	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
 )
@@ -39,10 +38,10 @@ type recording struct {
 }
 
 const (
-	// MarkWait is how long a mark may take after the last of the output, if the command is
+	// markWait is how long a mark may take after the last of the output, if the command is
 	// known to have ended and the recorder is waiting for more; five times as long if it is
 	// unknown what the recorder does.
-	MarkWait = 2 * time.Second
+	markWait = 2 * time.Second
 	// readWait is how long reading a recording may take after the time is up.
 	readWait = 10 * time.Second
 )
@@ -172,8 +171,7 @@ func (r *recording) finishStopped(ctx context.Context) {
 	for range 2 {
 		_, _ = r.Tmux.Do(ctx, tmux.DisplayMessage{Target: r.pane.ID})
 	}
-	r.missed = !r.cmd.Finish(r.jobs.MarkWait) || r.missed
-	r.takeEnd()
+	r.finish()
 }
 
 // gone reports, and records, whether the pane's program has ended. tmux may notice that later
@@ -210,14 +208,11 @@ func (r *recording) readOff(ctx context.Context) {
 	}
 }
 
-// finish gets the remaining output of a pane that has ended, and the exit status, if any.
+// finish reads all that a command has printed that prints no more, and takes the exit
+// status, if there is one.
 func (r *recording) finish() {
 	r.missed = !r.cmd.Finish(r.jobs.MarkWait) || r.missed
-	select {
-	case status := <-r.cmd.Ended:
-		r.result.ExitStatus = &status
-	default:
-	}
+	r.takeEnd()
 }
 
 // answer finishes reading the output and returns the result. whole is set if the result
@@ -309,18 +304,9 @@ func (r *recording) note(ctx context.Context) string {
 	return ""
 }
 
-// lookAgain reads the pane's state again.
-func (r *recording) lookAgain(ctx context.Context) error {
-	pane, err := typing.LookAt(ctx, r.Tmux, target.AtPane(r.pane.ID))
-	if err == nil {
-		*r.pane = pane
-	}
-	return err
-}
-
 // asks reports whether the cursor is right after text that ends as questions or prompts do.
 func (r *recording) asks(ctx context.Context) bool {
-	if ctx.Err() != nil || r.lookAgain(ctx) != nil || r.pane.Y >= len(r.pane.Screen) {
+	if ctx.Err() != nil || r.pane.LookAgain(ctx, r.Tmux) != nil || r.pane.Y >= len(r.pane.Screen) {
 		return false
 	}
 	text := []rune(strings.TrimRight(r.pane.Screen[r.pane.Y], " "))

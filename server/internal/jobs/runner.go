@@ -19,9 +19,8 @@ type Runner struct {
 	Screens *screen.Reader
 	// Record says that commands are in the history of the shell unless a call says otherwise.
 	Record bool
-	// PromptWait and MarkWait are the constants of these names, in typing and here, except in
-	// tests.
-	PromptWait, MarkWait time.Duration
+	// MarkWait is the constant of this name, except in tests.
+	MarkWait time.Duration
 
 	files runner.Files
 	mu    sync.Mutex
@@ -30,7 +29,7 @@ type Runner struct {
 
 // New returns a runner.
 func New(screens *screen.Reader, record bool) *Runner {
-	return &Runner{Screens: screens, Record: record, PromptWait: typing.PromptWait, MarkWait: MarkWait}
+	return &Runner{Screens: screens, Record: record, MarkWait: markWait}
 }
 
 // Close removes the files of a runner that is no longer used.
@@ -63,7 +62,7 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	}
 	defer release()
 	start := time.Now()
-	x := &execution{Shell: &typing.Shell{Typist: t, Pane: pane, PromptWait: r.PromptWait, Begun: start, Limit: cmd.Limit}, command: cmd}
+	x := &execution{Shell: &typing.Shell{Typist: t, Pane: pane, Until: start.Add(cmd.Limit)}, command: cmd}
 	x.recording = recording{
 		Source: t.Source, jobs: r, pane: &x.Pane, shell: &x.Foreground, out: out, output: cmd.Output, detach: cmd.Detach, start: start, limit: cmd.Limit,
 	}

@@ -53,7 +53,7 @@ func (x *execution) settle(ctx context.Context, err error) (*Result, error) {
 func (x *execution) notBegun(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), typing.CleanupTime)
 	defer cancel()
-	waited := time.Since(x.Begun).Round(time.Millisecond)
+	waited := time.Since(x.start).Round(time.Millisecond)
 	f := reply.Faultf(reply.KindNotBegun, "the command has not run: %s in pane %s did not begin it within %v, and will not", x.Program(), x.Pane.ID, waited)
 	if dir, full := x.cmd.NoSpace(); full {
 		f = reply.Faultf(reply.KindNotBegun, "the command has not run: no space left in %s", dir)

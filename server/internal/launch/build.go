@@ -363,7 +363,7 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 	if err != nil {
 		return err
 	}
-	sh := &typing.Shell{Typist: b.typist, Pane: pane, PromptWait: b.starter.PromptWait, Begun: time.Now(), Limit: b.starter.ReadyWait}
+	sh := &typing.Shell{Typist: b.typist, Pane: pane}
 	since, was := time.Now(), ""
 	ready, err := sh.Await(ctx, func(waited time.Duration) (bool, error) {
 		if waited > b.starter.ReadyWait || sh.Foreground.IsShell() {

@@ -13,22 +13,20 @@ import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
-	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
 )
 
 // Starter starts programs in new panes.
 type Starter struct {
-	// StartWait, EndWait and ReadyWait are the constants of these names, and PromptWait is
-	// that of typing, except in tests.
-	StartWait, EndWait, ReadyWait, PromptWait time.Duration
+	// StartWait, EndWait and ReadyWait are the constants of these names, except in tests.
+	StartWait, EndWait, ReadyWait time.Duration
 
 	env []string
 }
 
 // New returns a starter. HOME in env, a list of NAME=VALUE, is what ~ stands for.
 func New(env []string) *Starter {
-	return &Starter{StartWait: startWait, EndWait: endWait, ReadyWait: readyWait, PromptWait: typing.PromptWait, env: env}
+	return &Starter{StartWait: startWait, EndWait: endWait, ReadyWait: readyWait, env: env}
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/paneprog"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -13,11 +14,7 @@ import (
 func TestLongPanesInPieces(t *testing.T) {
 	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "50", "-y", "20", "cat")
-	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "50000")
-	pane := tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}",
-		`awk 'BEGIN { for (i = 0; i < 9000; i++) { s = "L" i; for (j = 0; j < i % 40; j++) s = s " word" j; print s } }'; echo all; exec cat`))
-	tmuxtest.WaitScreen(t, srv, string(pane), "all")
+	pane := paneprog.Long(t, srv)
 	listed, err := tmux.List[PaneMatch](ctx, srv, tmux.DisplayMessage{Target: pane})
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,8 @@ func (p *waitedPane) rests(ctx context.Context, srv *tmux.Server, l *tmux.Look) 
 	p.prompt = p.prompt && again && !l.Printed || atPrompt(pid, l, p.prompt && again)
 	if again && p.prompt && !known {
 		// The shell is at its prompt by now. At the look it may have been a program's line.
-		p.prompt = stays(ctx, srv, l)
+		now, err := CursorOf(ctx, srv, l.ID)
+		p.prompt = err == nil && now == CursorAt(l)
 	}
 	if again && p.prompt {
 		p.echo.moved(l.CursorIn() - l.WasRow)
@@ -38,14 +39,23 @@ func (p *waitedPane) rests(ctx context.Context, srv *tmux.Server, l *tmux.Look) 
 	return false
 }
 
-// stays reports whether the cursor has not moved since a look.
-func stays(ctx context.Context, srv *tmux.Server, l *tmux.Look) bool {
-	now, err := tmux.List[struct {
-		X       int `tmux:"cursor_x"`
-		Y       int `tmux:"cursor_y"`
-		History int `tmux:"history_size"`
-	}](ctx, srv, tmux.DisplayMessage{Target: l.ID})
-	return err == nil && now[0].X == l.CursorX && now[0].Y == l.CursorY && now[0].History == l.History
+// Cursor is where the cursor of a pane is.
+type Cursor struct {
+	X       int `tmux:"cursor_x"`
+	Y       int `tmux:"cursor_y"`
+	History int `tmux:"history_size"` // rows above the screen
+}
+
+// CursorAt returns where the cursor was at a look.
+func CursorAt(l *tmux.Look) Cursor { return Cursor{l.CursorX, l.CursorY, l.History} }
+
+// CursorOf asks where the cursor of a pane is.
+func CursorOf(ctx context.Context, srv *tmux.Server, pane tmux.PaneID) (Cursor, error) {
+	now, err := tmux.List[Cursor](ctx, srv, tmux.DisplayMessage{Target: pane})
+	if err != nil {
+		return Cursor{}, err
+	}
+	return now[0], nil
 }
 
 // atPrompt reports whether the cursor is at a prompt of a shell that is waiting for a line.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testagent"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/rows"
@@ -48,11 +49,12 @@ func TestAStateComesWithItsLines(t *testing.T) {
 	footer("done")
 	tmuxtest.Signal(t, srv, "%0", syscall.SIGUSR1)
 	tmuxtest.WaitScreen(t, srv, "%0", "done")
-	for deadline := time.Now().Add(time.Minute); p.outcome == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	testtool.Eventually(t, "the state ends the wait", func() bool {
 		if err := w.readStates(ctx); err != nil {
 			t.Fatal(err)
 		}
-	}
+		return p.outcome != ""
+	})
 	if p.outcome != outcomeState || !slices.ContainsFunc(textsOf(p.fresh.lines), func(line string) bool { return strings.TrimSpace(line) == "done" }) {
 		t.Errorf("outcome %q with the lines %q", p.outcome, textsOf(p.fresh.lines))
 	}

@@ -58,6 +58,15 @@ func LookAt(ctx context.Context, srv *tmux.Server, on target.Object) (Pane, erro
 	return pane, pane.refusal(ctx, srv, on.Selection)
 }
 
+// LookAgain reads the state of the pane again, and keeps it if there is an error.
+func (p *Pane) LookAgain(ctx context.Context, srv *tmux.Server) error {
+	pane, err := LookAt(ctx, srv, target.AtPane(p.ID))
+	if err == nil {
+		*p = pane
+	}
+	return err
+}
+
 // row returns the number of the cursor's row, from the first of the history.
 func (p Pane) row() int { return p.History + p.Y }
 
@@ -70,8 +79,8 @@ func (p Pane) cursorLine() (left, right string) {
 }
 
 // typedLine returns the text before the cursor, with the rows above that continue in it:
-// those that are full, or as good as full, but for so many cells. tmux does not say whether
-// a row that ends in a blank is.
+// those that are full, or lack at most so many cells. tmux does not say whether a row that
+// ends in a blank is full.
 func (p Pane) typedLine(but int) string {
 	line, _ := p.typedRows(but, p.Height)
 	return line

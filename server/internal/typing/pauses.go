@@ -11,6 +11,7 @@ import (
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/runner"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/tmux"
 )
 
@@ -89,9 +90,8 @@ func (t *Typist) pasteTaken(ctx context.Context, before *tmux.Look) error {
 		most   = 3 * time.Second        // for a cursor that never rests
 		unread = 30 * time.Second       // for a program that reads slowly
 	)
-	type place struct{ X, Y, History int }
 	start, moved := time.Now(), time.Time{}
-	was := place{before.CursorX, before.CursorY, before.History}
+	was := screen.CursorAt(before)
 	pid := caller.PID(ctx, t.Tmux, before.PaneState)
 	for read := start; ; {
 		if runner.Unread(pid, before.TTY) {
@@ -107,15 +107,11 @@ func (t *Typist) pasteTaken(ctx context.Context, before *tmux.Look) error {
 		if err := pause.For(ctx, look); err != nil {
 			return err
 		}
-		rows, err := tmux.List[struct {
-			X       int `tmux:"cursor_x"`
-			Y       int `tmux:"cursor_y"`
-			History int `tmux:"history_size"`
-		}](ctx, t.Tmux, tmux.DisplayMessage{Target: before.ID})
+		now, err := screen.CursorOf(ctx, t.Tmux, before.ID)
 		if err != nil {
 			return err
 		}
-		if now := place(rows[0]); now != was {
+		if now != was {
 			was, moved = now, time.Now()
 		}
 	}

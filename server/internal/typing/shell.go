@@ -22,8 +22,8 @@ const (
 	// shell's start-up or prompt, and so be waited for. What may be about to end is waited for
 	// as long.
 	startUp = 2 * time.Second
-	// PromptWait is how long a shell may take to show its prompt.
-	PromptWait = 5 * time.Second
+	// promptWait is how long a shell may take to show its prompt.
+	promptWait = 5 * time.Second
 )
 
 // Shell is a shell in a pane, to be typed into at its prompt.
@@ -31,17 +31,13 @@ type Shell struct {
 	*Typist
 	Pane       Pane              // at the last look
 	Foreground runner.Foreground // the program that reads what is typed
-	// PromptWait is how long the shell may take to show its prompt.
-	PromptWait time.Duration
-	// Begun is when the call began, and Limit how long it may take.
-	Begun time.Time
-	Limit time.Duration
+	Until      time.Time         // when the call must end
 }
 
 // AwaitPrompt waits for the prompt of a shell if one may be about to appear.
 func (s *Shell) AwaitPrompt(ctx context.Context) error {
 	ready, err := s.Await(ctx, func(waited time.Duration) (bool, error) {
-		return time.Since(s.Begun) > s.Limit || s.Foreground.IsShell() && waited > s.PromptWait ||
+		return time.Now().After(s.Until) || s.Foreground.IsShell() && waited > s.keyboard.PromptWait ||
 			!s.Foreground.IsShell() && max(s.Foreground.Age, waited) > startUp && waited > 20*time.Millisecond, nil
 	})
 	if ready || err != nil {
@@ -84,13 +80,7 @@ func (s *Shell) Await(ctx context.Context, enough func(waited time.Duration) (bo
 }
 
 // LookAgain reads the pane's state again.
-func (s *Shell) LookAgain(ctx context.Context) error {
-	pane, err := LookAt(ctx, s.Tmux, target.AtPane(s.Pane.ID))
-	if err == nil {
-		s.Pane = pane
-	}
-	return err
-}
+func (s *Shell) LookAgain(ctx context.Context) error { return s.Pane.LookAgain(ctx, s.Tmux) }
 
 // FreshLine makes the shell drop a line that someone has begun. What is typed before the
 // command deletes the text to the left of the cursor, which is enough if there is nothing
@@ -136,7 +126,7 @@ func (s *Shell) interruptLine(ctx context.Context) error {
 				return err
 			}
 		}
-		late := !shown || time.Since(begun) > s.PromptWait
+		late := !shown || time.Since(begun) > s.keyboard.PromptWait
 		if late && probe != "" {
 			return s.busy()
 		}
@@ -161,7 +151,7 @@ func (s *Shell) showProbe(ctx context.Context, probe string) (bool, error) {
 	if err := s.typeBytes(ctx, probe); err != nil {
 		return false, err
 	}
-	return s.AwaitLook(ctx, s.PromptWait, func() bool {
+	return s.AwaitLook(ctx, s.keyboard.PromptWait, func() bool {
 		return strings.HasSuffix(s.Pane.typedLine(0), probe[len(probe)-1:]) && s.Pane.Idle(s.Foreground.PID)
 	})
 }
@@ -207,7 +197,7 @@ func (s *Shell) BecomesFresh(ctx context.Context, moment time.Duration) (bool, e
 		limit := moment
 		switch {
 		case !s.AtPrompt(): // it may not have been drawn yet
-			limit = s.PromptWait
+			limit = s.keyboard.PromptWait
 		case strings.TrimSpace(left+right) == "" && s.Foreground.Age < startUp:
 			limit = startUp
 		}

@@ -22,7 +22,14 @@ import (
 type Keyboard struct {
 	// Screens has the marks from which waits go on.
 	Screens *screen.Reader
-	escapes escapes
+	// PromptWait is the constant of this name, except in tests.
+	PromptWait time.Duration
+	escapes    escapes
+}
+
+// New returns a keyboard.
+func New(screens *screen.Reader) *Keyboard {
+	return &Keyboard{Screens: screens, PromptWait: promptWait}
 }
 
 // Typist types into panes, for one call. It is safe for concurrent use.
