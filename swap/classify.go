@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strings"
 
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/checkout"
 )
 
 // A Tag classifies what an entry runs.

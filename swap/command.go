@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"tmuxmcp/swap/checkout"
+	"tmuxmcp/swap/internal/checkout"
 )
 
 // This file finds out what a command starts, by the words of the programs that people and

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/journal"
 )
 

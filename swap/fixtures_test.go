@@ -10,7 +10,7 @@ import (
 
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/machine"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // Each sample config is a home with one client in it. Every server it has, and one that it

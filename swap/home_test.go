@@ -12,7 +12,7 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/swap/machine"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // Most of the tests that run in parallel wait for processes.

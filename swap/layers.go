@@ -11,9 +11,9 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/checkout"
 )
 
 // This file finds entries in all the places that a client reads: see [clients.Layer].

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tmuxmcp/internal/test/cases"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/machine"
+	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // A case in testdata/layers is a home and a project in which a client, whose name the file

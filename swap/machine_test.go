@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/machine"
+	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // The location of each client's config, on each system. The scripts test which home

@@ -15,9 +15,9 @@ import (
 	"unicode/utf8"
 
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/hint"
+	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/hint"
 )
 
 // UseOptions say what [Swapper.UseLocal] writes, and where.

@@ -14,7 +14,7 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/hint"
+	"tmuxmcp/swap/internal/hint"
 )
 
 const firstStart = "preflight: waiting for the server to answer; its first start may have to build it"

@@ -10,9 +10,9 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/checkout"
 )
 
 // query queries a client in a temporary home directory with copies of its files.

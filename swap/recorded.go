@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/journal"
 )
 

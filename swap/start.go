@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/checkout"
 )
 
 // A start is how a client starts the server of an entry: with the values that it would give

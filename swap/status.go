@@ -10,10 +10,10 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/hint"
+	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/hint"
 	"tmuxmcp/swap/journal"
 )
 

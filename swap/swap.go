@@ -47,12 +47,12 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/internal/nearest"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/hint"
+	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/hint"
+	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
-	"tmuxmcp/swap/machine"
 )
 
 // A Swapper implements the verbs for one machine. Create one with [New].

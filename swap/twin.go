@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/checkout"
 )
 
 // The same server may have an entry under another name: one that runs the checkout, or the

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/checkout"
 )
 
 // VerifyOptions say what [Swapper.Verify] tries.

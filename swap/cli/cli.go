@@ -25,10 +25,10 @@ import (
 	"tmuxmcp/internal/version"
 	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/hint"
-	"tmuxmcp/swap/machine"
+	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/hint"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // Main runs the command and returns its exit code. If interrupted, it ends early, but never

@@ -15,10 +15,10 @@ import (
 
 	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/hint"
-	"tmuxmcp/swap/machine"
+	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/hint"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // Flags that several commands share are spelled and completed in one place.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"tmuxmcp/swap/machine"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // An approval says where a client keeps whether the user allows a server of a project's

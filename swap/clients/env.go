@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tmuxmcp/swap/ask"
-	"tmuxmcp/swap/hint"
+	"tmuxmcp/swap/internal/hint"
 )
 
 // An EnvVar is one variable for the server.

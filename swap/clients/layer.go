@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/machine"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // A Layer is a place where a client reads servers.

@@ -15,7 +15,7 @@ import (
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/hint"
+	"tmuxmcp/swap/internal/hint"
 )
 
 // A Mode says which build of a server the clients run.
