@@ -8,6 +8,7 @@ import (
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/configs"
 )
 
 // cautions warns about everything that keeps a swapped entry from taking effect.
@@ -16,7 +17,7 @@ func (s *Swapper) cautions(c *change, u *use) {
 		return
 	}
 	if c.client.Note != "" && c.result.Outcome != Unchanged {
-		c.caution("%s is %s", c.doc.config, c.client.Note)
+		c.caution("%s is %s", c.doc.Path, c.client.Note)
 	}
 	if readsDifferently(c.client, "args", u.argv...) {
 		c.caution("%s expands $NAME in arguments, and there is a $ in %s", c.client.Name, shown(u.argv))
@@ -29,19 +30,19 @@ func (s *Swapper) cautions(c *change, u *use) {
 	if c.client.Shell && strings.ContainsAny(strings.Join(u.argv, ""), " \t\n\"'`$&|;<>()*?[]{}#~") {
 		c.caution("%s passes the command to a shell without quotes, which reads it differently: %q", c.client.Name, ask.ShowArgs(u.argv))
 	}
-	if c.result.Outcome != Unchanged && !c.doc.absent() && atomicfile.Links(c.doc.info) > 1 {
-		c.caution("%s had other hard links, which keep the old text", c.doc.target)
+	if c.result.Outcome != Unchanged && !c.doc.Absent() && atomicfile.Links(c.doc.Info) > 1 {
+		c.caution("%s had other hard links, which keep the old text", c.doc.Target)
 	}
-	doc, err := s.openAt(c.client, c.doc.config)
+	doc, err := configs.Open(s.Disk, c.client, c.doc.Path)
 	if err != nil {
 		return
 	}
-	cs := ClientState{}
-	if err := s.state(&cs, doc, c.scope, u.repo, u.server); err != nil {
+	cs, err := configs.StateOf(s.Env, doc, c.scope, u.repo, u.server)
+	if err != nil {
 		return
 	}
-	if cs.when != "" {
-		c.caution("reads %s %s", c.doc.config, cs.when)
+	if cs.When != "" {
+		c.caution("reads %s %s", c.doc.Path, cs.When)
 	}
 	c.result.Shadows, c.result.Merged = cs.Shadows, cs.Merged
 }
@@ -70,8 +71,8 @@ func (c *change) hidden(u *use) {
 	runs := ask.CommandLine(ask.ShowArgs(d.Runs(c.hides)))
 	where := u.project
 	if c.client.InFiles(c.scope) {
-		if where = u.repo; !inside(c.doc.target, where) {
-			where = top(where)
+		if where = u.repo; !configs.Inside(c.doc.Target, where) {
+			where = configs.Top(where)
 		}
 	}
 	c.caution("only %s runs what was swapped in; elsewhere the user scope's entry still runs %s; use --scope user to replace that one", where, runs)

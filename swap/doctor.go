@@ -14,6 +14,8 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
 )
 
@@ -75,7 +77,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 	d := &Diagnosis{Server: o.Server, Findings: []Finding{}}
 	co, err := checkout.Read(o.Repo, "")
 	if err == nil {
-		d.Repo, d.Server, d.published = co.Dir, cmp.Or(o.Server, co.Server), publishes(co)
+		d.Repo, d.Server, d.published = co.Dir, cmp.Or(o.Server, co.Server), configs.Publishes(co)
 	} else {
 		// Anything not about one server can still be checked.
 		if d.Repo, d.NoServer = checkout.RealDir(o.Repo); d.NoServer == nil && o.Server == "" {
@@ -112,7 +114,7 @@ func (d *Diagnosis) add(f Finding) { d.Findings = append(d.Findings, f) }
 
 // examine checks one client's config and environment.
 func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
-	if s.hasConfig(c) || c.Binary() != "" {
+	if configs.Exists(s.Sys, c) || c.Binary() != "" {
 		for _, name := range c.Login {
 			if s.Sys.Getenv(name) != "" {
 				d.add(Finding{Kind: FoundLogin, Client: c.Name, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use the login", name, c.Name, name)})
@@ -120,30 +122,30 @@ func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
 		}
 	}
 	for _, config := range c.UserFiles(s.Sys) {
-		if _, err := s.openAt(c, config); err != nil {
+		if _, err := configs.Open(s.Disk, c, config); err != nil {
 			d.add(Finding{Kind: FoundConfig, Client: c.Name, Path: config, Text: err.Error()})
 		}
 	}
 	if d.Repo == "" {
 		return
 	}
-	all := s.everywhere(c, d.Repo)
+	all := configs.All(s.Sys, c, d.Repo)
 	for _, in := range all {
-		if in.project && !s.hasConfig(c) && !s.installed(c) {
+		if in.Project && !configs.Exists(s.Sys, c) && !configs.Installed(s.Sys, c) {
 			continue
 		}
-		for _, scope := range in.scopes {
-			s.examineEntries(d, in.doc, scope, all)
+		for _, scope := range in.Scopes {
+			s.examineEntries(d, in.Doc, scope, all)
 		}
 	}
 }
 
 // heldBy returns the config in which a client has an entry of a name, or "".
-func heldBy(all []held, project, name string) string {
+func heldBy(all []configs.Held, project, name string) string {
 	for _, in := range all {
-		for _, scope := range in.scopes {
-			if _, e, err := in.doc.find(scope, project, name); err == nil && e.Found {
-				return in.doc.config
+		for _, scope := range in.Scopes {
+			if _, e, err := in.Doc.Find(scope, project, name); err == nil && e.Found {
+				return in.Doc.Path
 			}
 		}
 	}
@@ -152,35 +154,35 @@ func heldBy(all []held, project, name string) string {
 
 // examineEntries finds entries that run the repository, or the package that it publishes,
 // under other names, and entries that run a checkout that no longer exists.
-func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scope, all []held) {
-	c := doc.client
+func (s *Swapper) examineEntries(d *Diagnosis, doc *configs.Document, scope clients.Scope, all []configs.Held) {
+	c := doc.Client
 	beside := heldBy(all, checkout.ClaudeProject(d.Repo), d.Server)
-	for _, container := range c.ContainersIn(doc.doc, scope, checkout.ClaudeProject(d.Repo)) {
-		names, err := doc.doc.Names(container)
+	for _, container := range c.ContainersIn(doc.Doc, scope, checkout.ClaudeProject(d.Repo)) {
+		names, err := doc.Doc.Names(container)
 		if err != nil {
 			continue
 		}
-		own, _ := doc.doc.Lookup(container, d.Server)
+		own, _ := doc.Doc.Lookup(container, d.Server)
 		for _, name := range names {
-			e, err := doc.doc.Lookup(container, name)
+			e, err := doc.Doc.Lookup(container, name)
 			if err != nil || !e.Found {
 				continue
 			}
-			f := Finding{Client: c.Name, Scope: scope, Server: name, Path: doc.config}
-			tag := s.classify(c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), d.Repo)
-			runs := tag.runs(d.published)
+			f := Finding{Client: c.Name, Scope: scope, Server: name, Path: doc.Path}
+			tag := configs.Classify(s.Sys, c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), d.Repo)
+			runs := tag.RunsServer(d.published)
 			switch {
 			case tag.Missing:
 				f.Kind = FoundNoCheckout
 				f.Text = fmt.Sprintf("%s runs %q from %s, which does not exist", c.Label(scope), name, tag.Path)
 			case runs == "" || d.Server == "" || name == d.Server:
 				continue
-			case own.Found, beside == doc.config:
+			case own.Found, beside == doc.Path:
 				f.Kind = FoundTwice
 				f.Text = fmt.Sprintf("%s runs %s as %q beside %q, so every tool is there twice; remove one", c.Label(scope), runs, name, d.Server)
 			case beside != "":
 				f.Kind = FoundTwice
-				f.Text = fmt.Sprintf("%s runs %s as %q, in %s, beside %q, in %s, so every tool is there twice; remove one", c.Label(scope), runs, name, doc.config, d.Server, beside)
+				f.Text = fmt.Sprintf("%s runs %s as %q, in %s, beside %q, in %s, so every tool is there twice; remove one", c.Label(scope), runs, name, doc.Path, d.Server, beside)
 			default:
 				f.Kind = FoundOtherName
 				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, d.Server, passServer(name, ""))
@@ -194,29 +196,28 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scop
 // were swapped, except stronger entries.
 func (s *Swapper) examineStates(d *Diagnosis, st *journal.State) {
 	var all []ClientState
+	var servers []string // their names
 	if d.Server != "" && d.Repo != "" {
-		all = s.states(slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool { return !s.present(c) && !s.hasConfig(c) }), "", d.Repo, d.Server)
+		all = configs.States(s.Env, slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool { return !configs.Present(s.Sys, c) && !configs.Exists(s.Sys, c) }), "", d.Repo, d.Server)
 	}
-	for i := range all {
-		all[i].server = d.Server
+	for range all {
+		servers = append(servers, d.Server)
 	}
 	if st != nil {
 		for _, r := range st.Records {
 			if c := clients.Lookup(r.Client); c != nil && r.Reverted.IsZero() {
-				cs := s.recorded(c, r).ClientState
-				cs.server = r.Server
-				all = append(all, cs)
+				all, servers = append(all, s.recorded(c, r).ClientState), append(servers, r.Server)
 			}
 		}
 	}
-	for _, cs := range all {
-		if len(cs.Shadows) < len(cs.won) {
+	for i, cs := range all {
+		if len(cs.Shadows) < len(cs.Won) {
 			continue
 		}
-		for _, why := range cs.Shadows[:len(cs.Shadows)-len(cs.won)] {
-			f := Finding{Kind: FoundNotRun, Client: cs.Client, Scope: cs.Scope, Server: cs.server, Path: cs.Config,
-				Text: fmt.Sprintf("%s: %q in %s: %s", cs.Label, cs.server, cs.Config, why)}
-			f.Meant = strings.HasPrefix(why, switchedOff) || strings.HasPrefix(why, untrusted) || strings.HasSuffix(why, ask.ErrNotHere.Error())
+		for _, why := range cs.Shadows[:len(cs.Shadows)-len(cs.Won)] {
+			f := Finding{Kind: FoundNotRun, Client: cs.Client, Scope: cs.Scope, Server: servers[i], Path: cs.Config,
+				Text: fmt.Sprintf("%s: %q in %s: %s", cs.Label, servers[i], cs.Config, why)}
+			f.Meant = strings.HasPrefix(why, configs.SwitchedOff) || strings.HasPrefix(why, configs.Untrusted) || strings.HasSuffix(why, ask.ErrNotHere.Error())
 			said := slices.ContainsFunc(d.Findings, func(o Finding) bool {
 				return o == f || o.Kind == FoundNoProgram && o.Client == f.Client && o.Server == f.Server && strings.Contains(o.Text, why)
 			})
@@ -245,14 +246,14 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	}
 	what := fmt.Sprintf("%s: %q, swapped %s", label, r.Server, shortTime(r.Time))
 	created := st.Files[r.Target].Created
-	if r.Backup != "" && missing(r.Backup) {
+	if r.Backup != "" && machine.Missing(r.Backup) {
 		add(FoundNoBackup, "%s: its backup %s is gone; revert works from the record alone", what, r.Backup)
 	}
 	if c == nil {
 		add(FoundSwapped, "%s: this version does not know that client; the old file is %s", what, r.Backup)
 		return
 	}
-	if created && missing(r.Target) {
+	if created && machine.Missing(r.Target) {
 		add(FoundHalf, "%s: the config that the swap created does not exist: a run was interrupted, or it was deleted; mcp-swap revert finishes it", what)
 		return
 	}
@@ -277,7 +278,7 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:
 		argv := c.Dialect.ReadArgv(v.landed.Value)
-		tag, why := s.classify(argv, nil, ""), ""
+		tag, why := configs.Classify(s.Sys, argv, nil, ""), ""
 		if err := (ask.Command{Argv: argv}).Look(); err != nil {
 			why = err.Error()
 		}
@@ -323,7 +324,7 @@ func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 func (s *Swapper) configs(st *journal.State) map[string]string {
 	owner := map[string]string{}
 	add := func(config, client string) {
-		paths := []string{realDir(config)}
+		paths := []string{configs.InRealDir(config)}
 		if target, err := filepath.EvalSymlinks(config); err == nil {
 			paths = append(paths, target)
 		}
@@ -345,14 +346,6 @@ func (s *Swapper) configs(st *journal.State) map[string]string {
 	return owner
 }
 
-// realDir resolves the links on the way to path.
-func realDir(path string) string {
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return path
-}
-
 // strays finds backups without a record. One is spare if its config still has the same
 // text: the run that made it was killed before it wrote. The state directory may also
 // contain backups of project files, which only a record could identify.
@@ -360,17 +353,17 @@ func (s *Swapper) strays(st *journal.State) (out []Finding) {
 	known := map[string]bool{}
 	if st != nil {
 		for _, r := range st.Records {
-			known[realDir(r.Backup)] = true
+			known[configs.InRealDir(r.Backup)] = true
 		}
 		for _, backup := range st.Elsewhere() {
-			known[realDir(backup)] = true
-			known[realDir(filepath.Join(s.Journal.Dir, filepath.Base(backup)))] = true
+			known[configs.InRealDir(backup)] = true
+			known[configs.InRealDir(filepath.Join(s.Journal.Dir, filepath.Base(backup)))] = true
 		}
 	}
 	owner := s.configs(st)
 	for _, config := range slices.Sorted(maps.Keys(owner)) {
 		for _, name := range slices.Concat(beside(config, backupMark), beside(s.Journal.Beside(config), backupMark)) {
-			if known[realDir(name)] || strings.Contains(name, s.Disk.TempMark) {
+			if known[configs.InRealDir(name)] || strings.Contains(name, s.Disk.TempMark) {
 				continue
 			}
 			f := Finding{Kind: FoundStrayBackup, Client: owner[config], Path: name}
@@ -386,14 +379,14 @@ func (s *Swapper) strays(st *journal.State) (out []Finding) {
 				f.Text = fmt.Sprintf("%s is a backup of %s without a record; inspect before deleting: "+
 					"it may be the only copy of the config before a swap", name, config)
 			}
-			known[realDir(name)] = true
+			known[configs.InRealDir(name)] = true
 			out = append(out, f)
 		}
 	}
 	entries, _ := os.ReadDir(s.Journal.Dir)
 	for _, e := range entries {
 		name := filepath.Join(s.Journal.Dir, e.Name())
-		if strings.Contains(name, backupMark) && !strings.Contains(name, s.Disk.TempMark) && !known[realDir(name)] {
+		if strings.Contains(name, backupMark) && !strings.Contains(name, s.Disk.TempMark) && !known[configs.InRealDir(name)] {
 			out = append(out, Finding{Kind: FoundStrayBackup, Path: name, Text: name + " is a backup without a record; inspect before deleting: " +
 				"it may be the only copy of a file before a swap"})
 		}

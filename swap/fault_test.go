@@ -20,6 +20,7 @@ import (
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // The tests in this file make every step of a swap and of a revert fail, and kill the
@@ -166,7 +167,7 @@ func readConfigs(t *testing.T, home string) map[string]string {
 		out[name] = strings.ReplaceAll(readFile(t, filepath.Join(home, name)), home, "@HOME@")
 	}
 	out[faultMissing] = "(none)"
-	if path := filepath.Join(home, faultMissing); !missing(path) {
+	if path := filepath.Join(home, faultMissing); !machine.Missing(path) {
 		out[faultMissing] = strings.ReplaceAll(readFile(t, path), home, "@HOME@")
 	}
 	if link, err := os.Readlink(filepath.Join(home, ".cursor/mcp.json")); err != nil || link != "../dot/cursor.json" {
@@ -423,7 +424,7 @@ func TestForgetFailsAtEveryStep(t *testing.T) {
 			t.Errorf("step %d: %d records, %v", n, len(st.Records), err)
 		}
 		for _, r := range st.Records {
-			if r.Backup != "" && missing(r.Backup) {
+			if r.Backup != "" && machine.Missing(r.Backup) {
 				t.Errorf("step %d: the backup %s is gone, and its record is not", n, r.Backup)
 			}
 		}

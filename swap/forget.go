@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
 )
 
@@ -42,7 +43,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		if !r.Reverted.IsZero() {
 			res.Detail += ", reverted " + shortTime(r.Reverted)
 		}
-		if r.Backup != "" && !missing(r.Backup) {
+		if r.Backup != "" && !machine.Missing(r.Backup) {
 			res.Detail += ", with the backup " + r.Backup
 		}
 		switch {

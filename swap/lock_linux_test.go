@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"tmuxmcp/swap/internal/machine"
 )
 
 // While copilot holds its lock, its config is not written. A lock file that it has not
@@ -30,7 +32,7 @@ func TestCopilotsLock(t *testing.T) {
 	if err := use(t.Context()); err != nil {
 		t.Fatalf("without a lock file: %v", err)
 	}
-	if !missing(lock) {
+	if !machine.Missing(lock) {
 		t.Error("it made a lock file")
 	}
 	done(t)(s.Revert(t.Context(), RevertOptions{}))

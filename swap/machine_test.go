@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/machine"
 )
 
@@ -20,7 +20,7 @@ func TestConfigPaths(t *testing.T) {
 		t.Skip("the paths are joined with the separator of the system the test runs on")
 	}
 	want := map[string][]string{} // for Linux, macOS, Windows
-	for _, line := range table(t, "testdata/config-paths.txt") {
+	for _, line := range cases.Lines(t, "testdata/config-paths.txt") {
 		name, paths, _ := strings.Cut(line, ": ")
 		if want[name] = strings.Split(paths, "; "); len(want[name]) == 1 {
 			want[name] = []string{paths, paths, paths}
@@ -54,7 +54,7 @@ func TestManagedPaths(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(table(t, "testdata/managed-paths.txt"), got); diff != "" {
+	if diff := cmp.Diff(cases.Lines(t, "testdata/managed-paths.txt"), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -102,46 +102,4 @@ func TestClientsAreDistinct(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestRemoteSpellings(t *testing.T) {
-	for _, line := range table(t, "testdata/remotes.txt") {
-		spelling, want, _ := strings.Cut(line, " =>")
-		want = strings.TrimSpace(want)
-		if got, err := checkout.HTTPSURL(spelling); got != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %s, %v, want %s", spelling, got, err, want)
-		}
-	}
-}
-
-func TestClassify(t *testing.T) {
-	repo, s := tempDir(t, nil), swapperAt("/h", nil)
-	writeFiles(t, repo, map[string]string{
-		"package.json": "{}", "src/acme/__init__.py": "", "node_modules/.bin/other": "",
-	})
-	place := strings.NewReplacer("REPO", repo, "BUILD", checkout.BuildName(repo))
-	for _, line := range table(t, "testdata/commands.txt") {
-		command, want, _ := strings.Cut(line, " => ")
-		if runtime.GOOS != "linux" && strings.Contains(command, "/h/.cache") {
-			continue
-		}
-		value := map[string]any{}
-		if dir, rest, ok := strings.Cut(command, "> "); ok {
-			value["cwd"], command = place.Replace(dir), rest
-		}
-		if got := s.tag(words(place.Replace(command), ""), value, repo).String(); got != place.Replace(want) {
-			t.Errorf("%s: %s, want %s", command, got, want)
-		}
-	}
-}
-
-// table returns the lines of a file, without comments.
-func table(t *testing.T, file string) (lines []string) {
-	t.Helper()
-	for line := range strings.Lines(readFile(t, file)) {
-		if !strings.HasPrefix(line, "#") {
-			lines = append(lines, strings.TrimSuffix(line, "\n"))
-		}
-	}
-	return lines
 }

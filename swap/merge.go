@@ -8,6 +8,7 @@ import (
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/configs"
 )
 
 // An unswap removes a swap from an entry that was edited since, field by field: a field
@@ -90,14 +91,14 @@ func writable(v any) any {
 }
 
 // apply makes the edit.
-func (u unswap) apply(d *document, container []string, server string) ([]byte, error) {
-	e, err := d.doc.Set(container, server, format.Change{Set: u.set, Remove: u.remove})
+func (u unswap) apply(d *configs.Document, container []string, server string) ([]byte, error) {
+	e, err := d.Doc.Set(container, server, format.Change{Set: u.set, Remove: u.remove})
 	if err != nil {
 		return nil, err
 	}
 	entry := append(slices.Clone(container), server)
 	for _, at := range u.members {
-		doc, err := d.client.Parse(e.Out)
+		doc, err := d.Client.Parse(e.Out)
 		if err != nil {
 			return nil, err
 		}
@@ -131,34 +132,34 @@ func (v verdict) merge() unswap {
 }
 
 // conflict returns an error: why an edited entry is left alone, and what it runs now.
-func (v verdict) conflict(d *document, fields []string) error {
+func (v verdict) conflict(d *configs.Document, fields []string) error {
 	if v.now == nil {
-		return fmt.Errorf("%s: %w; %s", d.config, errEdited, forceEdited)
+		return fmt.Errorf("%s: %w; %s", d.Path, errEdited, forceEdited)
 	}
 	text := v.edits()
 	switch {
 	case v.rec.Old == nil:
 		text = "there was none before the swap, so reverting removes it; " + text
 	case len(fields) == 0:
-		return fmt.Errorf("%s: %w (%s, which the swap has not changed, and would stay); %s", d.config, errEdited, text, forceEdited)
+		return fmt.Errorf("%s: %w (%s, which the swap has not changed, and would stay); %s", d.Path, errEdited, text, forceEdited)
 	default:
 		text += "; the swap and the edit both changed " + strings.Join(fields, ", ")
 	}
 	last := ""
 	for i, entry := range []map[string]any{v.rec.Old, v.rec.Writes[len(v.rec.Writes)-1].Value, v.now} {
-		line := ask.CommandLine(ask.ShowArgs(d.client.Dialect.Runs(entry)))
+		line := ask.CommandLine(ask.ShowArgs(d.Client.Dialect.Runs(entry)))
 		if line != last {
 			text += fmt.Sprintf("; %s: %s", []string{"before", "swapped to", "now"}[i], line)
 		}
 		last = line
 	}
-	return fmt.Errorf("%s: %w (%s); %s", d.config, errEdited, text, forceEdited)
+	return fmt.Errorf("%s: %w (%s); %s", d.Path, errEdited, text, forceEdited)
 }
 
 // edits names the fields of an entry that were edited since the newest write.
 func (v verdict) edits() string {
 	wrote := v.rec.Writes[len(v.rec.Writes)-1].Value
-	out := differing(wrote, v.now)
+	out := configs.Differing(wrote, v.now)
 	for i, name := range out {
 		what := "changed"
 		if _, ok := wrote[name]; !ok {

@@ -8,6 +8,7 @@ import (
 	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/journal"
 )
 
@@ -18,17 +19,17 @@ func TestUnswapFields(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			client := clients.Lookup(c.One("client"))
 			container := client.Scopes[clients.ScopeUser][0]
-			read := func(text string) *document {
+			read := func(text string) *configs.Document {
 				t.Helper()
-				d := &document{client: client, config: "config", text: []byte(text)}
-				if err := d.parse(); err != nil {
+				d := &configs.Document{Client: client, Path: "config", Text: []byte(text)}
+				if err := d.Parse(); err != nil {
 					t.Fatal(err)
 				}
 				return d
 			}
 			value := func(text string) map[string]any {
 				t.Helper()
-				e, err := read(text).doc.Lookup(container, "s")
+				e, err := read(text).Doc.Lookup(container, "s")
 				if err != nil || !e.Found {
 					t.Fatalf("%s: %v", text, err)
 				}
@@ -40,7 +41,7 @@ func TestUnswapFields(t *testing.T) {
 				Writes: []journal.Write{{Value: value(c.Texts["wrote"])}},
 			}
 			d := read(c.Texts["now"])
-			e, err := d.doc.Lookup(container, "s")
+			e, err := d.Doc.Lookup(container, "s")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,7 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/hint"
 )
 
@@ -106,7 +107,7 @@ func (s *Swapper) checkout(u *use, o UseOptions) error {
 	if u.server == "" {
 		u.server, u.unnamed = co.Server, true
 	}
-	u.published = publishes(co)
+	u.published = configs.Publishes(co)
 	u.repo = co.Dir
 	u.released = o.Mode == checkout.ModeReleased || o.PR > 0
 	if o.PR == 0 && cmp.Or(o.Mode, checkout.ModeDev) == checkout.ModeDev {
@@ -154,7 +155,7 @@ func (s *Swapper) command(u *use, o UseOptions) (err error) {
 }
 
 func (s *Swapper) checkOptions(o UseOptions) error {
-	if err := checkScope(o.Scope); err != nil {
+	if err := configs.CheckScope(o.Scope); err != nil {
 		return err
 	}
 	checkouts := func(flag string) error {
@@ -198,7 +199,7 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 	if o.Ref != "" && o.Mode != checkout.ModeReleased {
 		return hint.Usagef("--ref needs --mode released")
 	}
-	if _, err := s.clients(o.Clients); err != nil {
+	if _, err := configs.Named(s.Sys, o.Clients); err != nil {
 		return err
 	}
 	if strings.ContainsAny(o.Ref, " \t\n") || strings.HasPrefix(o.Ref, "-") {

@@ -15,6 +15,7 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/swap/internal/machine"
 )
 
 func own(t *testing.T, uid, gid int, paths ...string) {
@@ -41,7 +42,7 @@ func TestRootLeavesOthersAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := faultHome(t)
 			path := filepath.Join(home, path)
-			if missing(path) {
+			if machine.Missing(path) {
 				if err := os.MkdirAll(path, 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -135,7 +136,8 @@ func TestOrdinaryUser(t *testing.T) {
 	needStrangers(t)
 	give := func(t *testing.T, home string) {
 		_ = filepath.WalkDir(home, func(path string, e fs.DirEntry, _ error) error {
-			st, err := lstat(path)
+			var st syscall.Stat_t
+			err := syscall.Lstat(path, &st)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +197,7 @@ func TestOrdinaryUser(t *testing.T) {
 			if diff := cmp.Diff(before, withoutState(snapshot(t, home))); diff != "" {
 				t.Error(diff)
 			}
-			if !missing(filepath.Join(home, ".local/state/mcp-swap/state.json")) {
+			if !machine.Missing(filepath.Join(home, ".local/state/mcp-swap/state.json")) {
 				t.Error("a state was written")
 			}
 		})

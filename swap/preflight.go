@@ -14,6 +14,7 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/hint"
 )
 
@@ -39,10 +40,10 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 		}
 		wanted++
 		value := c.client.Dialect.Flat(format.Merge(c.under, c.edit.Value))
-		st, err := s.startOf(c.client, c.scope, value, u.repo)
+		st, err := configs.StartOf(s.Env, c.client, c.scope, value, u.repo)
 		st.Limit, st.Only = limit, nil // verify tries what it needs of the environment
 		if u.released {                // a fetcher may take the checkout for the package
-			st.Dir, st.elsewhere = s.Sys.Home, ""
+			st.Dir, st.Elsewhere = s.Sys.Home, ""
 		}
 		var unclear *clients.UnclearError
 		switch {
@@ -50,7 +51,7 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 			c.caution("not tried: %v", err)
 			continue
 		case err != nil:
-			c.fail(fmt.Errorf("%s: %w; it was not written (--no-preflight writes it all the same)", c.doc.config, err))
+			c.fail(fmt.Errorf("%s: %w; it was not written (--no-preflight writes it all the same)", c.doc.Path, err))
 			continue
 		case errors.Is(st.Look(), ask.ErrNotHere):
 			continue // which the results say: the configs may be for another PATH

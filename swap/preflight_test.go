@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"tmuxmcp/swap/internal/configs"
 )
 
 // A long wait is shown every second on a terminal, and then removed; elsewhere it is
@@ -12,10 +14,10 @@ import (
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var shown, said []string
-		s := &Swapper{
+		s := &Swapper{configs.Env{
 			Progress: func(text string) { shown = append(shown, text) },
 			Warn:     func(text string) { said = append(said, text) },
-		}
+		}}
 		stop := s.watch("building; slow", time.Minute)
 		time.Sleep(2500 * time.Millisecond)
 		stop()

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
@@ -22,7 +23,7 @@ import (
 // an entry; nothing else changes, and revert restores the bytes.
 func TestProjectScope(t *testing.T) {
 	want := map[string]string{}
-	for _, line := range table(t, "testdata/project-files.txt") {
+	for _, line := range cases.Lines(t, "testdata/project-files.txt") {
 		name, file, _ := strings.Cut(line, ": ")
 		want[name] = file
 	}

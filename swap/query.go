@@ -13,11 +13,12 @@ import (
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/configs"
 )
 
 // query queries a client in a temporary home directory with copies of its files.
-func (s *Swapper) query(ctx context.Context, doc *document, container []string, project, server, dir string) (a ask.Answer, err error) {
-	c := doc.client
+func (s *Swapper) query(ctx context.Context, doc *configs.Document, container []string, project, server, dir string) (a ask.Answer, err error) {
+	c := doc.Client
 	if c.Ask == nil {
 		return a, fmt.Errorf("%s cannot be queried offline", c.Name)
 	}
@@ -49,13 +50,13 @@ func (s *Swapper) query(ctx context.Context, doc *document, container []string, 
 
 // copy puts the files that determine a client's answer into a home directory, and returns
 // the variables that lead the client there. Each file stays where its variable says it is.
-func (s *Swapper) copy(home string, doc *document, container []string, project, server string) (env []string, err error) {
-	c := doc.client
+func (s *Swapper) copy(home string, doc *configs.Document, container []string, project, server string) (env []string, err error) {
+	c := doc.Client
 	only := ask.Alone{Kind: c.Kind, Server: server, Harmless: c.Harmless}
 	for _, scope := range c.ScopesInOrder() {
-		only.Containers = append(only.Containers, c.ContainersIn(doc.doc, scope, project)...)
+		only.Containers = append(only.Containers, c.ContainersIn(doc.Doc, scope, project)...)
 	}
-	e, err := doc.doc.Lookup(container, server)
+	e, err := doc.Doc.Lookup(container, server)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +88,8 @@ func (s *Swapper) copy(home string, doc *document, container []string, project, 
 			continue
 		}
 		switch {
-		case p.Path == doc.config:
-			text, err = only.Of(doc.text, container, c.Dialect.EnvName(), vars)
+		case p.Path == doc.Path:
+			text, err = only.Of(doc.Text, container, c.Dialect.EnvName(), vars)
 		case slices.Contains(servers, p.Path):
 			text, err = only.Of(text, nil, "", nil)
 			if err != nil && c.InProfile(s.Sys, p.Path) {

@@ -14,6 +14,7 @@ import (
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // Two servers are swapped, reverted and brought back by the clients, in any order. After
@@ -37,7 +38,7 @@ func TestRandomSequences(t *testing.T) {
 			}
 			name := slices.Sorted(maps.Keys(steps))[rnd.IntN(len(steps))]
 			run := steps[name]
-			if did = append(did, name); missing(filepath.Join(home, faultMissing)) && !strings.HasPrefix(name, "swap") {
+			if did = append(did, name); machine.Missing(filepath.Join(home, faultMissing)) && !strings.HasPrefix(name, "swap") {
 				continue // nothing is swapped
 			}
 			if results, err := run(t.Context(), s, home); err != nil || AnyFailed(results) {

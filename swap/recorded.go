@@ -1,16 +1,12 @@
 package swap
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/journal"
 )
 
@@ -79,39 +75,18 @@ func (s *Swapper) swapped(repo, server string) (names []string) {
 func (s *Swapper) recorded(c *clients.Client, r journal.Record) Swap {
 	scope := clients.Scope(r.Scope)
 	sw := Swap{Server: r.Server, Repo: r.Repo, Time: r.Time}
-	sw.ClientState = ClientState{Client: c.Name, Scope: scope, Label: c.Label(scope), Config: r.Config, Exists: true}
-	if _, err := os.Lstat(r.Config); errors.Is(err, fs.ErrNotExist) {
-		sw.Exists = false
+	if sw.ClientState = configs.NewState(c, scope, r.Config); !sw.Exists {
 		return sw
 	}
-	doc, err := s.openAt(c, r.Config)
+	doc, err := configs.Open(s.Disk, c, r.Config)
 	if err == nil {
-		err = s.state(&sw.ClientState, doc, scope, r.Repo, r.Server)
+		sw.ClientState, err = configs.StateOf(s.Env, doc, scope, r.Repo, r.Server)
 	}
 	if err != nil {
 		sw.Error = err.Error()
 	}
-	sw.given(c, &r, r.Server)
+	sw.Given(c, &r, r.Server)
 	return sw
-}
-
-// given compares an entry with its record, and corrects the tag of one that runs a command
-// given to UseLocal.
-func (cs *ClientState) given(c *clients.Client, r *journal.Record, server string) {
-	if !cs.Found || !r.Same(cs.target, cs.container, server) {
-		return
-	}
-	wrote := c.Dialect.Flat(r.Writes[len(r.Writes)-1].Value)
-	cs.ours = format.Equal(cs.value, wrote)
-	if !r.Given || len(cs.argv) == 0 || !slices.Equal(cs.argv, c.Dialect.ReadArgv(wrote)) {
-		return
-	}
-	t := &Tag{Kind: TagCommand, Path: starts(cs.argv, cs.value, "").place, ThisRepo: cs.Tag.ThisRepo}
-	if t.Path == "" && filepath.IsAbs(cs.argv[0]) {
-		t.Path = cs.argv[0]
-	}
-	t.look()
-	cs.Tag = t
 }
 
 // Servers returns, sorted, the servers that are swapped and, if all is true, those in the
@@ -132,15 +107,15 @@ func (s *Swapper) Servers(repo string, all bool) []string {
 		repo = checkout.ClaudeProject(dir)
 	}
 	for _, c := range read {
-		inProject, _ := c.ProjectFiles(s.Sys, dir, tree(dir))
+		inProject, _ := c.ProjectFiles(s.Sys, dir, configs.Tree(dir))
 		for _, config := range append(c.UserFiles(s.Sys), inProject...) {
-			doc, err := s.openAt(c, config)
+			doc, err := configs.Open(s.Disk, c, config)
 			if err != nil {
 				continue
 			}
 			for _, scope := range c.ScopesInOrder() {
-				for _, container := range c.ContainersIn(doc.doc, scope, repo) {
-					names, _ := doc.doc.Names(container)
+				for _, container := range c.ContainersIn(doc.Doc, scope, repo) {
+					names, _ := doc.Doc.Names(container)
 					out = append(out, names...)
 				}
 			}

@@ -17,6 +17,8 @@ import (
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
 )
 
@@ -78,7 +80,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 			err = t.take(ctx, c, r, &res)
 		}
 		if err != nil {
-			res.Err = onceWritable(err, "the swap stays recorded: run mcp-swap revert again")
+			res.Err = configs.OnceWritable(err, "the swap stays recorded: run mcp-swap revert again")
 			res.Outcome = cmp.Or(res.Outcome, Failed)
 		}
 		out = append(out, res)
@@ -96,10 +98,10 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (
 	st *journal.State, wanted func(journal.Record) bool, unlock func(), err error,
 ) {
-	if err := checkScope(o.Scope); err != nil {
+	if err := configs.CheckScope(o.Scope); err != nil {
 		return nil, nil, nil, err
 	}
-	chosen, err := s.clients(o.Clients)
+	chosen, err := configs.Named(s.Sys, o.Clients)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -114,10 +116,10 @@ func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (
 			(repo == "" || repo == r.Repo) &&
 			(o.Scope == "" || o.Scope == clients.Scope(r.Scope))
 	}
-	if err := s.ownHome(); err != nil {
+	if err := s.Env.OwnHome(); err != nil {
 		return nil, nil, nil, err
 	}
-	if dry || missing(s.Journal.Dir) {
+	if dry || machine.Missing(s.Journal.Dir) {
 		st, err = s.Journal.Load()
 		return st, wanted, func() {}, err
 	}
@@ -258,7 +260,7 @@ func (t *taking) dropBackup(r *journal.Record, res *Result) error {
 	if !t.madeBackup(r, res.Label) {
 		return nil
 	}
-	if missing(r.Backup) {
+	if machine.Missing(r.Backup) {
 		// A killed revert, or the user, has removed it already.
 		t.Warn(fmt.Sprintf("%s: the backup %s does not exist any more; used the record alone", res.Label, r.Backup))
 	} else if gone, err := t.removeBackup(r, res.Label); err != nil {
@@ -305,20 +307,20 @@ func (s *Swapper) madeBackup(r *journal.Record, label string) bool {
 // restore restores a swap's file.
 func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Record, res *Result) error {
 	file := t.state.Files[r.Target]
-	if file.Created && missing(r.Target) {
+	if file.Created && machine.Missing(r.Target) {
 		res.Detail = "already removed"
 		return nil
 	}
-	target, err := targetOf(r.Target)
+	target, err := configs.Target(r.Target)
 	if err != nil {
 		return fmt.Errorf("%w; the swap stays recorded, and the old file is in %s (mcp-swap forget removes both)", err, r.Backup)
 	}
-	d := &document{client: c, config: r.Config, target: target}
-	if d.text, d.info, err = t.Disk.Read(target); err != nil {
+	d := &configs.Document{Client: c, Path: r.Config, Target: target}
+	if d.Text, d.Info, err = t.Disk.Read(target); err != nil {
 		return err
 	}
 	if text, ok := t.dry[target]; ok {
-		d.text = text
+		d.Text = text
 	}
 	v, err := judgeText(r, d)
 	if err != nil {
@@ -329,10 +331,10 @@ func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Reco
 		return err
 	}
 	remove := file.Created && c.OnlySeed(text)
-	if remove || !bytes.Equal(text, d.text) {
+	if remove || !bytes.Equal(text, d.Text) {
 		// If it was read-only when swapped, the user has already agreed to edit it.
 		was, known := t.state.Files[r.Target]
-		if err := t.mayWrite(d, t.opts.Force || t.opts.DryRun || known && readOnly(was.Meta.Mode)); err != nil {
+		if err := d.MayWrite(t.Confirm, t.opts.Force || t.opts.DryRun || known && configs.ReadOnly(was.Meta.Mode)); err != nil {
 			return err
 		}
 	}
@@ -345,7 +347,7 @@ func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Reco
 	}
 	if t.opts.DryRun {
 		t.dry[target] = text
-		if remove || !bytes.Equal(text, d.text) {
+		if remove || !bytes.Equal(text, d.Text) {
 			f := differ{kind: c.Kind, removed: remove}
 			if remove {
 				text = nil
@@ -353,14 +355,14 @@ func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Reco
 			if !t.opts.ShowSecrets {
 				f.visible = c.Plain(c.Dialect.Runs(r.Writes[len(r.Writes)-1].Value), r.Old)
 			}
-			res.Diff, res.Masked = f.unified(target, d.text, text)
+			res.Diff, res.Masked = f.unified(target, d.Text, text)
 		}
 		return nil
 	}
 	if remove {
 		return t.uncreate(ctx, c, r, d)
 	}
-	if bytes.Equal(text, d.text) {
+	if bytes.Equal(text, d.Text) {
 		return nil
 	}
 	return t.put(ctx, c, r, d, text, res)
@@ -368,20 +370,20 @@ func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Reco
 
 // put restores a file, with the metadata that was lost if another program has replaced it
 // since. The user's own changes to the metadata, such as chmod, stay.
-func (t *taking) put(ctx context.Context, c *clients.Client, r *journal.Record, d *document, text []byte, res *Result) error {
+func (t *taking) put(ctx context.Context, c *clients.Client, r *journal.Record, d *configs.Document, text []byte, res *Result) error {
 	like := t.lost[r.Target]
-	err := t.replace(ctx, c, r.Config, d.target, text, d.text, like)
+	err := t.replace(ctx, c, r.Config, d.Target, text, d.Text, like)
 	if like != nil && errors.Is(err, atomicfile.ErrMeta) {
 		t.Warn(fmt.Sprintf("%s: another program has replaced the config since the swap, and it keeps its metadata: %v", res.Label, err))
-		err = t.replace(ctx, c, r.Config, d.target, text, d.text, nil)
+		err = t.replace(ctx, c, r.Config, d.Target, text, d.Text, nil)
 	}
 	if err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
 		return err
 	}
 	delete(t.lost, r.Target)
 	if f, ok := t.state.Files[r.Target]; ok {
-		if f.Meta, _ = t.Disk.Meta(d.target); f.Meta.Mode != 0 {
-			f.ID = atomicfile.ID(d.target)
+		if f.Meta, _ = t.Disk.Meta(d.Target); f.Meta.Mode != 0 {
+			f.ID = atomicfile.ID(d.Target)
 			t.state.Files[r.Target] = f
 		}
 	}
@@ -400,18 +402,18 @@ type verdict struct {
 }
 
 // judgeText judges a file that may no longer parse: its error names the backup.
-func judgeText(r *journal.Record, d *document) (verdict, error) {
-	if v := judgeBytes(r, d.text); v.whole {
+func judgeText(r *journal.Record, d *configs.Document) (verdict, error) {
+	if v := judgeBytes(r, d.Text); v.whole {
 		return v, nil
 	}
 	var e format.Entry
-	err := d.parse()
+	err := d.Parse()
 	if err == nil {
-		if e, err = d.doc.Lookup(r.Container, r.Server); err != nil {
-			err = fmt.Errorf("%s: %w", d.config, err)
+		if e, err = d.Doc.Lookup(r.Container, r.Server); err != nil {
+			err = fmt.Errorf("%s: %w", d.Path, err)
 		}
 	}
-	if err != nil && r.Backup != "" && !missing(r.Backup) {
+	if err != nil && r.Backup != "" && !machine.Missing(r.Backup) {
 		err = fmt.Errorf("%w; repair it and run revert again: as it was before the swap it is in %s", err, r.Backup)
 	}
 	if err != nil {
@@ -439,8 +441,8 @@ func judgeBytes(r *journal.Record, text []byte) verdict {
 }
 
 // judge compares hashes first, then the entry as data.
-func judge(r *journal.Record, d *document, e format.Entry) verdict {
-	v := judgeBytes(r, d.text)
+func judge(r *journal.Record, d *configs.Document, e format.Entry) verdict {
+	v := judgeBytes(r, d.Text)
 	if v.whole {
 		return v
 	}
@@ -466,10 +468,10 @@ func (v verdict) back() bool {
 // isBack reads the config of a reverted swap, and reports whether the swap is back.
 func (s *Swapper) isBack(r *journal.Record) bool {
 	c := clients.Lookup(r.Client)
-	if c == nil || missing(r.Target) {
+	if c == nil || machine.Missing(r.Target) {
 		return false
 	}
-	if target, err := targetOf(r.Target); err == nil && target != r.Target {
+	if target, err := configs.Target(r.Target); err == nil && target != r.Target {
 		return false // a link was made since: no client has saved the swap there
 	}
 	v, _, err := s.judgeNow(c, r)
@@ -482,11 +484,11 @@ func (s *Swapper) isBack(r *journal.Record) bool {
 
 // judgeNow judges the current file of a swap, if it can be read.
 func (s *Swapper) judgeNow(c *clients.Client, r *journal.Record) (v verdict, read bool, err error) {
-	d := &document{client: c, config: r.Config}
-	if d.target, err = targetOf(r.Target); err != nil {
+	d := &configs.Document{Client: c, Path: r.Config}
+	if d.Target, err = configs.Target(r.Target); err != nil {
 		return v, false, err
 	}
-	if d.text, d.info, err = s.Disk.Read(d.target); err != nil {
+	if d.Text, d.Info, err = s.Disk.Read(d.Target); err != nil {
 		return v, false, err
 	}
 	v, err = judgeText(r, d)
@@ -509,12 +511,12 @@ func (v verdict) first() bool {
 }
 
 // undo returns the text without the swap, and how it was obtained.
-func (v verdict) undo(d *document, force bool) (text []byte, how string, err error) {
+func (v verdict) undo(d *configs.Document, force bool) (text []byte, how string, err error) {
 	switch {
 	case v.exact:
 		return v.base, "exact bytes", nil
 	case v.asBefore:
-		return d.text, "already restored", nil
+		return d.Text, "already restored", nil
 	case v.mergeable():
 		u := v.merge()
 		if !force {
@@ -522,15 +524,15 @@ func (v verdict) undo(d *document, force bool) (text []byte, how string, err err
 		}
 		text, err := u.apply(d, v.rec.Container, v.rec.Server)
 		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", d.config, err)
+			return nil, "", fmt.Errorf("%s: %w", d.Path, err)
 		}
 		return text, "the swapped fields only: the entry was edited since", nil
 	case v.landed == nil && !force:
 		return nil, "", v.conflict(d, nil)
 	}
-	e, err := d.doc.Revert(v.rec.Container, v.rec.Server, v.rec.Undo)
+	e, err := d.Doc.Revert(v.rec.Container, v.rec.Server, v.rec.Undo)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", d.config, err)
+		return nil, "", fmt.Errorf("%s: %w", d.Path, err)
 	}
 	if v.landed != nil {
 		if text, ok := v.moved(d, e.Out); ok {
@@ -543,21 +545,21 @@ func (v verdict) undo(d *document, force bool) (text []byte, how string, err err
 // moved undoes the write wherever its bytes are now, if they occur exactly once. The result
 // is used if it has the same data as entry, the text with only the entry restored: it then
 // also has the old spelling, comments and order, which an entry written in pieces may lose.
-func (v verdict) moved(d *document, entry []byte) ([]byte, bool) {
+func (v verdict) moved(d *configs.Document, entry []byte) ([]byte, bool) {
 	was, is := v.landed.Was, v.landed.Is
-	if crlf := d.doc.CRLF(v.rec.Container, v.rec.Server); crlf != v.rec.Undo.CRLF {
+	if crlf := d.Doc.CRLF(v.rec.Container, v.rec.Server); crlf != v.rec.Undo.CRLF {
 		was, is = format.WithCRLF(was, crlf), format.WithCRLF(is, crlf)
 	}
-	if len(is) == 0 || bytes.Count(d.text, is) != 1 {
+	if len(is) == 0 || bytes.Count(d.Text, is) != 1 {
 		return nil, false
 	}
-	text := bytes.Replace(d.text, is, was, 1)
+	text := bytes.Replace(d.Text, is, was, 1)
 	if bytes.Equal(text, entry) {
 		return nil, false
 	}
 	var data [2]any
 	for i, t := range [][]byte{text, entry} {
-		doc, err := d.client.Parse(t)
+		doc, err := d.Client.Parse(t)
 		if err != nil {
 			return nil, false
 		}

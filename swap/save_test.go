@@ -13,6 +13,7 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // The tests in this file make another program save at the worst moment, before a step of a
@@ -120,7 +121,7 @@ func TestUnknownTemporaryFileStays(t *testing.T) {
 	}
 	all := strings.Join(warned, "\n")
 	for name := range known {
-		if !missing(name) || !strings.Contains(said[name], "removes it") {
+		if !machine.Missing(name) || !strings.Contains(said[name], "removes it") {
 			t.Errorf("%s is there, or doctor said %q", name, said[name])
 		}
 	}
@@ -200,7 +201,7 @@ func TestLockOfAnotherStays(t *testing.T) {
 		return nil
 	})
 	c := clients.Lookup("claude")
-	if _, err := s.makeLock(c, lock); !errors.Is(err, fs.ErrExist) || missing(lock) {
+	if _, err := s.makeLock(c, lock); !errors.Is(err, fs.ErrExist) || machine.Missing(lock) {
 		t.Errorf("taken over: %v", err)
 	}
 	if err := os.Chtimes(lock, stale, stale); err != nil {
@@ -211,7 +212,7 @@ func TestLockOfAnotherStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	theirs()
-	if err := release(); err != nil || missing(lock) || taken != 1 {
+	if err := release(); err != nil || machine.Missing(lock) || taken != 1 {
 		t.Errorf("released: %v, taken %d times", err, taken)
 	}
 }

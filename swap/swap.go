@@ -42,32 +42,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
-	"tmuxmcp/internal/nearest"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
-	"tmuxmcp/swap/internal/hint"
+	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
 )
 
 // A Swapper implements the verbs for one machine. Create one with [New].
 type Swapper struct {
-	Sys     machine.System
-	Disk    atomicfile.Disk
-	Journal journal.Journal
-	// Warn reports what the user should know in addition to the results; never nil. It may
-	// be called from another goroutine.
-	Warn func(string)
-	// Progress shows what a long wait is for, replacing what it showed before; "" removes
-	// that. It is called from another goroutine. If nil, Warn reports it once.
-	Progress func(string)
-	// Confirm asks the user a yes-or-no question; nil if there is no terminal.
-	Confirm func(question string) bool
+	// Env has the machine, its disk, the record of swaps, and the functions that reach the
+	// user: Warn, Progress and Confirm.
+	configs.Env
 }
 
 // New returns a Swapper for a system. warn may be nil.
@@ -76,8 +65,25 @@ func New(sys machine.System, warn func(string)) *Swapper {
 		warn = func(string) {}
 	}
 	disk := atomicfile.Disk{TempMark: ".mcp-swap-tmp-"}
-	return &Swapper{Sys: sys, Disk: disk, Journal: journal.Journal{Dir: sys.StateDir(), Disk: disk, Home: sys.Home}, Warn: warn}
+	return &Swapper{configs.Env{Sys: sys, Disk: disk, Journal: journal.Journal{Dir: sys.StateDir(), Disk: disk, Home: sys.Home}, Warn: warn}}
 }
+
+// ClientState is one scope of one client.
+type ClientState = configs.State
+
+// A Tag classifies what an entry runs.
+type Tag = configs.Tag
+
+// Kinds of a [Tag].
+const (
+	TagLocal    = configs.TagLocal
+	TagPR       = configs.TagPR
+	TagPinned   = configs.TagPinned
+	TagUnpinned = configs.TagUnpinned
+	TagRemote   = configs.TagRemote
+	TagCommand  = configs.TagCommand // given to UseLocal
+	TagOther    = configs.TagOther
+)
 
 // Outcomes of a [Result].
 const (
@@ -117,168 +123,10 @@ func AnyFailed(results []Result) bool {
 	return slices.ContainsFunc(results, func(r Result) bool { return r.Err != nil })
 }
 
-// clients returns the named clients, in table order; without names, all that are present.
-func (s *Swapper) clients(names []string) ([]*clients.Client, error) {
-	want := map[*clients.Client]bool{}
-	for _, name := range names {
-		c := clients.Lookup(name)
-		if c == nil {
-			return nil, unknown(name)
-		}
-		want[c] = true
-	}
-	var out []*clients.Client
-	for _, c := range clients.All {
-		if want[c] || len(names) == 0 && s.present(c) {
-			out = append(out, c)
-		}
-	}
-	return out, nil
-}
-
-// unknown returns the error for a client that is not in the table.
-func unknown(name string) error {
-	if meant := nearest.Meant(name, clients.Names()); name != "" && meant != "" {
-		return hint.Usagef("unknown client %q%s", name, meant)
-	}
-	return hint.Usagef("unknown client %q; the clients are: %s", name, strings.Join(clients.Names(), ", "))
-}
-
-// present reports whether the config exists and, unless the client is an editor, its
-// program is on PATH. An editor is started from the desktop: an installed one counts
-// without a config, and one with a config counts without a program.
-func (s *Swapper) present(c *clients.Client) bool {
-	if c.Editor {
-		return s.hasConfig(c) || s.installed(c)
-	}
-	return s.hasConfig(c) && s.installed(c)
-}
-
-// installed reports whether a program is on PATH, or an editor's directory exists.
-func (s *Swapper) installed(c *clients.Client) bool {
-	if c.Binary() != "" {
-		return true
-	}
-	info, err := os.Stat(filepath.Dir(c.ConfigPath(s.Sys)))
-	return c.Editor && err == nil && info.IsDir()
-}
-
-func (s *Swapper) hasConfig(c *clients.Client) bool { return len(c.UserFiles(s.Sys)) > 0 }
-
-func checkScope(s clients.Scope) error {
-	if s != "" && s != clients.ScopeUser && s != clients.ScopeProject {
-		return hint.Usagef("--scope %q is neither user nor project", string(s))
-	}
-	return nil
-}
-
-// A document is a client's config as it was read.
-type document struct {
-	client *clients.Client
-	config string // as the client names it
-	target string // the regular file behind all links
-	info   fs.FileInfo
-	meta   atomicfile.Meta
-	text   []byte
-	doc    *format.Doc
-	dirs   []string // to create for it, if it does not exist
-}
-
-// openAt reads and parses a config of a client.
-func (s *Swapper) openAt(c *clients.Client, config string) (*document, error) {
-	target, err := targetOf(config)
-	if err != nil {
-		if _, lerr := os.Lstat(config); errors.Is(lerr, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: start the client once, or create the file", err)
-		}
-		return nil, err
-	}
-	d := &document{client: c, config: config, target: target}
-	if d.text, d.info, err = s.Disk.Read(target); err != nil {
-		return nil, err
-	}
-	return d, d.parse()
-}
-
-func (d *document) parse() (err error) {
-	if d.doc, err = d.client.Parse(d.text); err != nil {
-		return fmt.Errorf("%s: %w", d.config, err)
-	}
-	return nil
-}
-
-// find looks up an entry where the client would read it, and returns the container that it
-// is in, or the container for a new entry.
-func (d *document) find(scope clients.Scope, project, server string) (container []string, e format.Entry, err error) {
-	all := d.client.ContainersIn(d.doc, scope, project)
-	made := all[0]
-	for i, path := range all {
-		e, err = d.doc.Lookup(path, server)
-		if err != nil {
-			if i == 0 {
-				return nil, format.Entry{}, fmt.Errorf("%s: %w", d.config, err)
-			}
-			continue // a place of another client version, which this config uses otherwise
-		}
-		if e.Found {
-			return path, e, nil
-		}
-		if _, ok := d.doc.Get(path...); ok && i > 0 {
-			if _, ok := d.doc.Get(made...); !ok {
-				made = path // the one that would be created might hide it
-			}
-		}
-	}
-	return made, format.Entry{}, nil
-}
-
-// mayWrite returns an error for a config that must not be written: the file, or a directory
-// on the way to it, belongs to another user; or it is read-only, and neither force nor the
-// user's answer allows the edit.
-func (s *Swapper) mayWrite(d *document, force bool) error {
-	if err := s.ours(d); err != nil {
-		return err
-	}
-	return s.writable(d, force)
-}
-
-// ours returns an error if a config, or the way to it, belongs to another user.
-func (s *Swapper) ours(d *document) error {
-	for _, path := range []string{d.config, d.target} {
-		if err := owned(path); err != nil {
-			return err
-		}
-	}
-	if d.absent() {
-		return nil
-	}
-	return ownFile(d.target, d.info)
-}
-
-// writable returns an error for a read-only config unless force or the user allows it.
-func (s *Swapper) writable(d *document, force bool) error {
-	if force || d.absent() || !readOnly(d.info.Mode()) {
-		return nil
-	}
-	if s.Confirm != nil && s.Confirm(fmt.Sprintf("%s is read-only (mode %04o). Edit it anyway?", d.target, d.info.Mode().Perm())) {
-		return nil
-	}
-	return fmt.Errorf("%s is read-only (mode %04o); use --force to edit it anyway; it stays read-only", d.target, d.info.Mode().Perm())
-}
-
-// readOnly reports whether the owner may not write the file.
-func readOnly(m fs.FileMode) bool { return m.Perm()&0o200 == 0 }
-
-// ownHome returns an error if the home or the state directory belongs to another
-// user, as when sudo keeps HOME.
-func (s *Swapper) ownHome() error {
-	return cmp.Or(owned(s.Sys.Home), owned(s.Journal.Path()))
-}
-
 // begin takes the lock, reads the state, and cleans up.
 func (s *Swapper) begin(ctx context.Context) (st *journal.State, unlock func(), err error) {
 	if unlock, err = s.Journal.Lock(ctx, s.waiting); err != nil {
-		return nil, nil, onceWritable(err, "nothing was changed: run it again")
+		return nil, nil, configs.OnceWritable(err, "nothing was changed: run it again")
 	}
 	if st, err = s.Journal.Load(); err != nil {
 		unlock()
@@ -286,14 +134,6 @@ func (s *Swapper) begin(ctx context.Context) (st *journal.State, unlock func(), 
 	}
 	s.sweep(st)
 	return st, unlock, nil
-}
-
-// onceWritable adds what to do to the error of a read-only file system.
-func onceWritable(err error, then string) error {
-	if !errors.Is(err, syscall.EROFS) {
-		return err
-	}
-	return fmt.Errorf("%w; %s once that is writable", err, then)
 }
 
 // sweep removes temporary files and spare backups of killed runs, and expired records. It
@@ -369,22 +209,22 @@ func (s *Swapper) temps(st *journal.State) (temps []temp) {
 
 // backup writes text beside a config under a new name. For a project file, or in another
 // work tree of git, where it would be a stray file, it uses the state directory.
-func (s *Swapper) backup(d *document, ofProject bool, text []byte) (string, error) {
-	stem := d.config
-	if _, tracked := checkout.FindRepo(filepath.Dir(realDir(d.config))); tracked || ofProject {
-		stem = s.Journal.Beside(d.target)
+func (s *Swapper) backup(d *configs.Document, ofProject bool, text []byte) (string, error) {
+	stem := d.Path
+	if _, tracked := checkout.FindRepo(filepath.Dir(configs.InRealDir(d.Path))); tracked || ofProject {
+		stem = s.Journal.Beside(d.Target)
 	}
 	stem += backupMark + time.Now().Format("20060102150405")
 	name := stem
 	var err error
 	for n := 1; n < 1000; n++ {
-		err = s.Disk.Create(name, text, atomicfile.Meta{Mode: d.meta.Mode & 0o600, Owner: d.meta.Owner})
+		err = s.Disk.Create(name, text, atomicfile.Meta{Mode: d.Meta.Mode & 0o600, Owner: d.Meta.Owner})
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}
 		name = fmt.Sprintf("%s-%d", stem, n)
 	}
-	if dir := filepath.Dir(name); err == nil && dir != filepath.Dir(d.target) {
+	if dir := filepath.Dir(name); err == nil && dir != filepath.Dir(d.Target) {
 		// Otherwise the write of the config syncs the directory.
 		if err = s.Disk.SyncDir(dir); err != nil {
 			err = errors.Join(err, s.Disk.Remove(name))

@@ -11,6 +11,8 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
 )
 
@@ -62,12 +64,12 @@ type source struct {
 	client *clients.Client
 	scope  clients.Scope
 	path   string
-	doc    *document
-	user   *document      // the user's config, even if doc is a project file; nil: none
-	under  map[string]any // what weaker layers add to the entry
-	twin   error          // set if the config has an entry of the same server already
-	ours   error          // why it must not be written, other than being read-only
-	err    error          // why it cannot be read
+	doc    *configs.Document
+	user   *configs.Document // the user's config, even if doc is a project file; nil: none
+	under  map[string]any    // what weaker layers add to the entry
+	twin   error             // set if the config has an entry of the same server already
+	ours   error             // why it must not be written, other than being read-only
+	err    error             // why it cannot be read
 }
 
 func (s *Swapper) gather(o UseOptions) (*gathered, error) {
@@ -75,7 +77,7 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := s.clients(o.Clients)
+	chosen, err := configs.Named(s.Sys, o.Clients)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +87,13 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 		chosen = s.forProject(u.repo)
 	default:
 		// An installed editor may have no config yet.
-		chosen = slices.DeleteFunc(chosen, func(c *clients.Client) bool { return !s.hasConfig(c) })
+		chosen = slices.DeleteFunc(chosen, func(c *clients.Client) bool { return !configs.Exists(s.Sys, c) })
 		s.skipped()
 	}
 	if len(chosen) == 0 {
 		return nil, errors.New("no client is present (one is when its program is on PATH and its config exists; an editor when its config exists); name one with --cli")
 	}
-	if err := s.ownHome(); err != nil {
+	if err := s.Env.OwnHome(); err != nil {
 		return nil, err
 	}
 	if _, err := s.Journal.Load(); err != nil {
@@ -105,16 +107,16 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 			continue
 		}
 		c := source{client: client, scope: cmp.Or(o.Scope, client.ScopesInOrder()[0]), path: client.ConfigPath(s.Sys)}
-		c.user, c.err = s.openFor(client, u.project, u.server)
+		c.user, c.err = configs.OpenFor(s.Env, client, u.project, u.server)
 		c.doc = c.user
 		switch {
 		case client.InFiles(c.scope):
 			s.fromProject(&c, u)
 		case c.doc != nil:
-			c.path = c.doc.config
-		case missing(c.path) && g.named:
-			c.doc, c.err = s.unmade(client, c.path)
-		case missing(c.path) && s.hasConfig(client):
+			c.path = c.doc.Path
+		case machine.Missing(c.path) && g.named:
+			c.doc, c.err = configs.ToCreate(s.Sys, client, c.path)
+		case machine.Missing(c.path) && configs.Exists(s.Sys, client):
 			s.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (use-local --cli %s creates it)", client.Name, c.path, client.Name))
 			continue
 		}
@@ -122,8 +124,8 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 			c.err = errNoURL
 		}
 		if c.err == nil {
-			c.ours = s.ours(c.doc)
-			c.under = s.under(c.doc, c.scope, u.repo, u.server)
+			c.ours = c.doc.Ours()
+			c.under = c.doc.Weaker(s.Sys, c.scope, u.repo, u.server)
 			if c.twin = s.noTwin(c, u); u.unnamed {
 				c.err = c.twin
 			}
@@ -137,12 +139,12 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 func (s *Swapper) forProject(repo string) (out []*clients.Client) {
 	var without []string
 	for _, c := range clients.All {
-		_, into := c.ProjectFiles(s.Sys, repo, tree(repo))
+		_, into := c.ProjectFiles(s.Sys, repo, configs.Tree(repo))
 		switch {
-		case !s.present(c) && !s.installed(c):
+		case !configs.Present(s.Sys, c) && !configs.Installed(s.Sys, c):
 		case c.InFiles(clients.ScopeProject) && len(into) == 0:
 			without = append(without, c.Name)
-		case c.InFiles(clients.ScopeProject) || s.hasConfig(c):
+		case c.InFiles(clients.ScopeProject) || configs.Exists(s.Sys, c):
 			out = append(out, c)
 		}
 	}
@@ -154,9 +156,9 @@ func (s *Swapper) forProject(repo string) (out []*clients.Client) {
 
 // fromProject reads the project file, or arranges for it to be created.
 func (s *Swapper) fromProject(c *source, u *use) {
-	c.doc, c.path, c.err = s.openProject(c.client, u.repo, u.server, false)
+	c.doc, c.path, c.err = configs.OpenProject(s.Env, c.client, u.repo, u.server, false)
 	if c.err == nil && c.doc == nil {
-		c.doc, c.err = s.unmade(c.client, c.path)
+		c.doc, c.err = configs.ToCreate(s.Sys, c.client, c.path)
 	}
 }
 
@@ -166,8 +168,8 @@ func (s *Swapper) fromProject(c *source, u *use) {
 type change struct {
 	client    *clients.Client
 	scope     clients.Scope
-	doc       *document
-	user      *document // the user's config, with the entry that a project's hides
+	doc       *configs.Document
+	user      *configs.Document // the user's config, with the entry that a project's hides
 	container []string
 	under     map[string]any // what weaker layers add to the entry
 	old       format.Entry
@@ -188,7 +190,7 @@ type change struct {
 func (c *change) pending() bool { return c.result.Outcome == "" && c.edit.Changed() }
 
 func (c *change) fail(err error) {
-	c.result.Outcome, c.result.Err = Failed, onceWritable(err, "run use-local again")
+	c.result.Outcome, c.result.Err = Failed, configs.OnceWritable(err, "run use-local again")
 }
 
 func (c *change) action() string {
@@ -215,9 +217,9 @@ func plan(g *gathered) []*change {
 		}
 		out = append(out, c)
 		err := from.err
-		if err == nil && seen[c.doc.target] != nil {
-			c.doc.text = seen[c.doc.target]
-			err = c.doc.parse()
+		if err == nil && seen[c.doc.Target] != nil {
+			c.doc.Text = seen[c.doc.Target]
+			err = c.doc.Parse()
 		}
 		if err == nil {
 			err = g.use.edit(c)
@@ -232,7 +234,7 @@ func plan(g *gathered) []*change {
 			c.fail(err)
 			continue
 		}
-		seen[c.doc.target] = c.edit.Out
+		seen[c.doc.Target] = c.edit.Out
 	}
 	return out
 }
@@ -241,11 +243,11 @@ func plan(g *gathered) []*change {
 func (u *use) edit(c *change) error {
 	var err error
 	if c.client.InFiles(c.scope) {
-		if err = c.doc.leads(u.repo); err != nil {
+		if err = c.doc.Leads(u.repo); err != nil {
 			return err
 		}
 	}
-	if c.container, c.old, err = c.doc.find(c.scope, u.project, u.server); err != nil {
+	if c.container, c.old, err = c.doc.Find(c.scope, u.project, u.server); err != nil {
 		return err
 	}
 	c.env, c.hides = u.env, nil
@@ -254,7 +256,7 @@ func (u *use) edit(c *change) error {
 		from = c.user
 	}
 	if c.scope == clients.ScopeProject && from != nil {
-		if _, e, err := from.find(clients.ScopeUser, u.project, u.server); err == nil && e.Found {
+		if _, e, err := from.Find(clients.ScopeUser, u.project, u.server); err == nil && e.Found {
 			c.hides = e.Value
 		}
 	}
@@ -263,14 +265,14 @@ func (u *use) edit(c *change) error {
 	}
 	if len(c.under) > 0 && u.url != "" {
 		return fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the URL",
-			c.doc.config, u.server, c.client.Name)
+			c.doc.Path, u.server, c.client.Name)
 	}
 	if u.url == "" && c.client.Dialect.Type == "" && clients.Remote(c.client.Dialect.Flat(c.under)) != "" {
 		return fmt.Errorf("%s: a weaker file has an entry %q of a remote server, whose URL %s would merge with the command",
-			c.doc.config, u.server, c.client.Name)
+			c.doc.Path, u.server, c.client.Name)
 	}
-	if c.edit, err = c.doc.doc.Set(c.container, u.server, u.named(u.change(c, c.old))); err != nil {
-		return fmt.Errorf("%s: %w", c.doc.config, err)
+	if c.edit, err = c.doc.Doc.Set(c.container, u.server, u.named(u.change(c, c.old))); err != nil {
+		return fmt.Errorf("%s: %w", c.doc.Path, err)
 	}
 	return nil
 }
@@ -311,11 +313,11 @@ func (s *Swapper) confirm(changes []*change, force bool) {
 		if !c.pending() {
 			continue
 		}
-		if err := s.writable(c.doc, force); err != nil {
+		if err := c.doc.Writable(s.Confirm, force); err != nil {
 			c.fail(err)
 			continue
 		}
-		c.force = force || !c.doc.absent() && readOnly(c.doc.info.Mode())
+		c.force = force || !c.doc.Absent() && configs.ReadOnly(c.doc.Info.Mode())
 	}
 }
 
@@ -349,11 +351,11 @@ func (u *use) dryRun(changes []*change, show bool) []Result {
 		} else if u.unbuilt != nil {
 			c.result.Shadows = []string{u.unbuilt.Error()}
 		}
-		f := differ{kind: c.client.Kind, created: c.doc.creating()}
+		f := differ{kind: c.client.Kind, created: c.doc.Creating()}
 		if !show {
 			f.visible = c.client.Plain(u.runs(), c.old.Value)
 		}
-		c.result.Diff, c.result.Masked = f.unified(c.doc.target, c.doc.text, c.edit.Out)
+		c.result.Diff, c.result.Masked = f.unified(c.doc.Target, c.doc.Text, c.edit.Out)
 	}
 	return results(changes)
 }

@@ -14,6 +14,8 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/commands"
+	"tmuxmcp/swap/internal/configs"
 )
 
 // VerifyOptions say what [Swapper.Verify] tries.
@@ -79,7 +81,7 @@ func (v *Verification) Failed() bool {
 // temporary home directory with a copy of its config. The returned error is for what stops
 // all.
 func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, error) {
-	chosen, err := s.clients(o.Clients)
+	chosen, err := configs.Named(s.Sys, o.Clients)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +97,7 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 		})
 	}
 	out := &Verification{Repo: repo, Server: server, Clients: []Verified{}}
-	for _, cs := range s.states(chosen, "", repo, server) {
+	for _, cs := range configs.States(s.Env, chosen, "", repo, server) {
 		if last := len(out.Clients) - 1; last < 0 || out.Clients[last].Client != cs.Client {
 			out.Clients = append(out.Clients, Verified{ClientState: cs})
 		} else if !out.Clients[last].Found && cs.Found {
@@ -135,35 +137,35 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		if v.NotAsked = v.leftAlone(); v.NotAsked != "" {
 			return
 		}
-	case len(v.argv) == 0:
+	case len(v.Argv) == 0:
 		v.problem("the entry has no command")
 		return
 	}
 	c := clients.Lookup(v.Client)
-	doc, err := s.openAt(c, v.Config)
+	doc, err := configs.Open(s.Disk, c, v.Config)
 	if err != nil {
 		v.problem("the config cannot be read: %v", err)
 		return
 	}
-	if err := owned(doc.config); err != nil {
+	if err := configs.Owned(doc.Path); err != nil {
 		v.problem("not started: %v", err)
 		return
 	}
 	project := checkout.ClaudeProject(repo)
-	container, e, err := doc.find(v.Scope, project, server)
+	container, e, err := doc.Find(v.Scope, project, server)
 	if err != nil || !e.Found {
 		v.problem("the config has changed meanwhile: %v", cmp.Or(err, errors.New("the entry is gone")))
 		return
 	}
 
-	ambiguous := unpublished(v.argv, v.value, repo)
+	ambiguous := commands.Unpublished(v.Argv, v.Value, repo)
 	command := s.handshake(ctx, v, c, repo, ambiguous != "", tries)
-	won := v.won
+	won := v.Won
 	own, others := s.inProject(c, repo, server)
 	switch {
 	case c.Ask == nil:
 		v.NotAsked = c.Name + " cannot be queried offline"
-	case v.inFiles() && !c.Ask.Lists:
+	case v.InFiles() && !c.Ask.Lists:
 		v.NotAsked = c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
 	case own != "":
 		v.NotAsked = fmt.Sprintf("%s is yours, and a file of the project there: in another home directory, %s would answer otherwise", own, c.Name)
@@ -179,19 +181,19 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 			break
 		}
 		// Some clients say it as the config spells it, some as they run it.
-		same := slices.Contains([]string{strings.Join(command.Argv, " "), strings.Join(v.argv, " ")}, answer.Command)
+		same := slices.Contains([]string{strings.Join(command.Argv, " "), strings.Join(v.Argv, " ")}, answer.Command)
 		answer.Says = ask.Redact(answer.Says, command)
 		answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
 		v.Asked = &Asked{Program: c.Binary(), Answer: answer, Seconds: seconds(start)}
 		v.compare(answer, same)
-		if answer.State == ask.NotStarted && v.Handshake != nil && len(v.argv) > 0 {
+		if answer.State == ask.NotStarted && v.Handshake != nil && len(v.Argv) > 0 {
 			v.explain(c)
 		}
 		won = nil // the client knows better
 	}
 	// A client that has connected disproves what its config suggests.
 	if v.Asked == nil || c.Ask.Blind || v.Asked.State != ask.Connected {
-		for _, shadow := range v.Shadows[:len(v.Shadows)-len(v.won)] {
+		for _, shadow := range v.Shadows[:len(v.Shadows)-len(v.Won)] {
 			if !slices.Contains(v.Problems, shadow) {
 				v.problem("%s", shadow)
 			}
@@ -206,14 +208,14 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 // leftAlone returns why a remote server is not connected to; "" if it is. A server
 // elsewhere is connected to only if use-local was told to use it.
 func (v *Verified) leftAlone() string {
-	address := clients.Remote(v.value)
+	address := clients.Remote(v.Value)
 	u, err := url.Parse(address)
-	switch kind, _ := v.value["type"].(string); {
+	switch kind, _ := v.Value["type"].(string); {
 	case slices.Contains([]string{"sse", "ws", "websocket"}, kind):
 		return "a remote server of type " + kind + ", which is not tried"
 	case strings.ContainsAny(address, "${}"):
 		return "a remote server whose address has variables in it: not tried"
-	case v.ours:
+	case v.Ours:
 		return ""
 	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
 		ip, _ := netip.ParseAddr(u.Hostname())
@@ -227,8 +229,8 @@ func (v *Verified) leftAlone() string {
 // streams reports whether a remote server must speak streamable HTTP according to its
 // entry: some clients also try the older transport.
 func (v *Verified) streams() bool {
-	kind, _ := v.value["type"].(string)
-	return v.ours || strings.Contains(kind, "http") || v.value["httpUrl"] != nil
+	kind, _ := v.Value["type"].(string)
+	return v.Ours || strings.Contains(kind, "http") || v.Value["httpUrl"] != nil
 }
 
 // compare reports how a client's answer disagrees with its config.
@@ -241,7 +243,7 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 	case ask.Connected, ask.Configured:
 	case ask.NotStarted:
 		what := "start"
-		if len(v.argv) == 0 {
+		if len(v.Argv) == 0 {
 			what = "connect to"
 		}
 		v.problem("%s could not %s the server", who, what)
@@ -255,7 +257,7 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 		v.problem("%s gave an answer that mcp-swap does not understand", who)
 	}
 	switch {
-	case a.Place == "project" && !v.inFiles():
+	case a.Place == "project" && !v.InFiles():
 		v.problem("%s reads a file of the project, not this config", v.Client)
 	case a.Command != "" && !same:
 		v.problem("%s runs another command: %s", v.Client, a.Command)
@@ -266,16 +268,16 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 // says not to start it in the repository.
 func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client, repo string, away bool, tries attempts) ask.Command {
 	var t tried
-	var st start
+	var st configs.Start
 	if v.Tag.Kind == TagRemote {
-		st.Argv, st.Env = []string{clients.Remote(v.value)}, clients.Headers(v.value)
+		st.Argv, st.Env = []string{clients.Remote(v.Value)}, clients.Headers(v.Value)
 		begin := time.Now()
 		t.hello, t.err = ask.URL(ctx, st.Argv[0], true, ask.ServerLimit)
 		t.seconds = seconds(begin)
-	} else if st, t.err = s.startOf(c, v.Scope, v.value, repo); t.err == nil {
+	} else if st, t.err = configs.StartOf(s.Env, c, v.Scope, v.Value, repo); t.err == nil {
 		st.Tools = true
 		if away {
-			st.Dir, st.elsewhere = s.Sys.Home, ""
+			st.Dir, st.Elsewhere = s.Sys.Home, ""
 		}
 		t = tries.try(ctx, st)
 	}
@@ -306,7 +308,7 @@ func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client,
 // own is a config of the user's, as in the home directory, and others has other servers, which
 // it may start.
 func (s *Swapper) inProject(c *clients.Client, repo, server string) (own, others string) {
-	mine, tree := c.UserFiles(s.Sys), tree(repo)
+	mine, tree := c.UserFiles(s.Sys), configs.Tree(repo)
 	for _, l := range c.Layers {
 		if l.Role != clients.Project {
 			continue
@@ -317,9 +319,9 @@ func (s *Swapper) inProject(c *clients.Client, repo, server string) (own, others
 			}
 		}
 	}
-	s.others(c, repo, server, func(in held, _ string, value map[string]any) {
-		if in.project && c.Dialect.Runs(value) != nil {
-			others = in.doc.config
+	configs.EachOther(s.Sys, c, repo, server, func(in configs.Held, _ string, value map[string]any) {
+		if in.Project && c.Dialect.Runs(value) != nil {
+			others = in.Doc.Path
 		}
 	})
 	return own, others
@@ -327,8 +329,8 @@ func (s *Swapper) inProject(c *clients.Client, repo, server string) (own, others
 
 // explain reports why a client may fail to start a server that starts here.
 func (v *Verified) explain(c *clients.Client) {
-	if p := program(v.argv); p == "go" || p == "cargo" {
-		v.problem("%s %s may have to build it first, and %s waits only so long", p, v.argv[1], c.Name)
+	if p := commands.Program(v.Argv); p == "go" || p == "cargo" {
+		v.problem("%s %s may have to build it first, and %s waits only so long", p, v.Argv[1], c.Name)
 		v.problem("if it takes too long to build, use-local --mode build writes a compiled program")
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
 )
 
@@ -71,9 +73,9 @@ func (w *writing) identify(changes []*change) {
 	next := w.state.Clone()
 	noted := false
 	for _, c := range changes {
-		if f, ok := next.Files[c.doc.target]; ok && f.ID == "" && c.result.Outcome != Failed {
-			f.ID = atomicfile.ID(c.doc.target)
-			next.Files[c.doc.target] = f
+		if f, ok := next.Files[c.doc.Target]; ok && f.ID == "" && c.result.Outcome != Failed {
+			f.ID = atomicfile.ID(c.doc.Target)
+			next.Files[c.doc.Target] = f
 			noted = noted || f.ID != ""
 		}
 	}
@@ -112,12 +114,12 @@ func (w *writing) stage(c *change, next *journal.State, staged map[string][]byte
 	if err != nil {
 		return err
 	}
-	target, meta := now.target, now.meta
+	target, meta := now.Target, now.Meta
 	if earlier, ok := staged[target]; ok {
-		now.text = earlier
+		now.Text = earlier
 	}
-	if target != c.doc.target || !bytes.Equal(now.text, c.doc.text) {
-		if err := now.parse(); err != nil {
+	if target != c.doc.Target || !bytes.Equal(now.Text, c.doc.Text) {
+		if err := now.Parse(); err != nil {
 			return err
 		}
 		c.doc = now
@@ -125,11 +127,11 @@ func (w *writing) stage(c *change, next *journal.State, staged map[string][]byte
 			return err
 		}
 	}
-	c.doc.info, c.doc.meta, c.doc.dirs = now.info, meta, now.dirs
+	c.doc.Info, c.doc.Meta, c.doc.Dirs = now.Info, meta, now.Dirs
 	if !c.edit.Changed() {
 		return nil
 	}
-	if err := w.mayWrite(c.doc, c.force); err != nil {
+	if err := c.doc.MayWrite(w.Confirm, c.force); err != nil {
 		return err
 	}
 	if len(meta.Attrs) > 0 || meta.Owner != nil && *meta.Owner != (atomicfile.Owner{UID: os.Geteuid(), GID: os.Getegid()}) {
@@ -152,10 +154,10 @@ func (w *writing) enter(c *change, next *journal.State) error {
 	w.revive(next, d)
 	rec := journal.Record{
 		Action: c.action(), Container: c.container, Server: w.use.server,
-		Config: d.config, Target: d.target, Old: c.old.Value, Undo: c.edit.Undo, Before: journal.Hash(d.text),
+		Config: d.Path, Target: d.Target, Old: c.old.Value, Undo: c.edit.Undo, Before: journal.Hash(d.Text),
 	}
-	base, needsBackup := d.text, !d.absent() // a file that the swap creates has none
-	i := next.Find(d.target, c.container, w.use.server)
+	base, needsBackup := d.Text, !d.Absent() // a file that the swap creates has none
+	i := next.Find(d.Target, c.container, w.use.server)
 	if i < 0 {
 		next.Seq++
 		rec.Seq = next.Seq
@@ -193,16 +195,16 @@ func (w *writing) enter(c *change, next *journal.State) error {
 
 // revive brings back the records of reverted swaps that are in a config again, so that one
 // is swapped again, and not anew. Of a file without any, it no longer matters who made it.
-func (w *writing) revive(next *journal.State, d *document) {
+func (w *writing) revive(next *journal.State, d *configs.Document) {
 	next.Revive(func(r *journal.Record) bool {
-		if r.Target != d.target {
+		if r.Target != d.Target {
 			return false
 		}
-		v, err := judgeText(r, &document{client: d.client, config: d.config, text: d.text})
+		v, err := judgeText(r, &configs.Document{Client: d.Client, Path: d.Path, Text: d.Text})
 		return err == nil && v.back()
 	})
-	if !slices.ContainsFunc(next.Records, func(r journal.Record) bool { return r.Target == d.target }) {
-		delete(next.Files, d.target)
+	if !slices.ContainsFunc(next.Records, func(r journal.Record) bool { return r.Target == d.Target }) {
+		delete(next.Files, d.Target)
 	}
 }
 
@@ -226,7 +228,7 @@ func (w *writing) extend(c *change, rec journal.Record) (_ journal.Record, base 
 
 // backupIsGone reports whether an earlier swap's backup has gone, and warns about it.
 func (w *writing) backupIsGone(c *change, backup string) bool {
-	if backup == "" || !missing(backup) {
+	if backup == "" || !machine.Missing(backup) {
 		return false
 	}
 	w.Warn(fmt.Sprintf("%s: the first backup %s does not exist any more; the new one holds the config as revert would leave it", c.result.Label, backup))
@@ -259,7 +261,7 @@ func (w *writing) put(ctx context.Context, c *change) error {
 			return fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err)
 		case written:
 			c.result.Outcome, c.result.Err = c.action(), err
-			if c.doc.creating() {
+			if c.doc.Creating() {
 				c.result.Detail = "config created"
 			}
 			return w.landed(c)
@@ -271,7 +273,7 @@ func (w *writing) put(ctx context.Context, c *change) error {
 			return err
 		}
 		if redo == maxRedos {
-			return fmt.Errorf("%s: %w", c.doc.config, errBusy)
+			return fmt.Errorf("%s: %w", c.doc.Path, errBusy)
 		}
 		next := w.state.Clone()
 		if err := w.stage(c, next, map[string][]byte{}); err != nil {
@@ -289,10 +291,10 @@ func (w *writing) put(ctx context.Context, c *change) error {
 
 // writeConfig creates or replaces a change's config.
 func (w *writing) writeConfig(ctx context.Context, c *change) error {
-	if c.doc.creating() {
+	if c.doc.Creating() {
 		return w.create(ctx, c)
 	}
-	return w.replace(ctx, c.client, c.doc.config, c.doc.target, c.edit.Out, c.doc.text, nil)
+	return w.replace(ctx, c.client, c.doc.Path, c.doc.Target, c.edit.Out, c.doc.Text, nil)
 }
 
 // isWritten reports whether a config got the new text by a write that ended with werr. Its error
@@ -302,8 +304,8 @@ func (w *writing) isWritten(c *change, werr error) (bool, error) {
 	if werr == nil || errors.Is(werr, atomicfile.ErrNotDurable) || errors.As(werr, &in) {
 		return true, nil
 	}
-	now, _, err := w.Disk.Read(c.doc.target)
-	if c.doc.absent() && errors.Is(err, fs.ErrNotExist) {
+	now, _, err := w.Disk.Read(c.doc.Target)
+	if c.doc.Absent() && errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil && bytes.Equal(now, c.edit.Out), err
@@ -319,7 +321,7 @@ func (w *writing) withdraw(c *change) error {
 	}
 	c.made = nil
 	next := w.state.Clone()
-	i := next.Find(c.doc.target, c.container, w.use.server)
+	i := next.Find(c.doc.Target, c.container, w.use.server)
 	if c.prior != nil {
 		next.Records[i] = *c.prior
 	} else {
@@ -350,7 +352,7 @@ func (w *writing) dropFresh(c *change) {
 // the file parses. Otherwise the client may be in the middle of that save, so nothing is
 // written over it, and the swap stays recorded.
 func (w *writing) landed(c *change) error {
-	text, _, err := w.Disk.Read(c.doc.target)
+	text, _, err := w.Disk.Read(c.doc.Target)
 	if err == nil && !bytes.Equal(text, c.edit.Out) {
 		_, err = c.client.Parse(text)
 	}
@@ -358,7 +360,7 @@ func (w *writing) landed(c *change) error {
 		return nil
 	}
 	err = fmt.Errorf("%s was swapped, and cannot be read since, as if another program had saved it only in part: %w; "+
-		"it was left as it is, and the swap stays recorded: mcp-swap revert undoes it once the file is whole", c.doc.config, err)
+		"it was left as it is, and the swap stays recorded: mcp-swap revert undoes it once the file is whole", c.doc.Path, err)
 	if c.result.Backup != "" {
 		err = fmt.Errorf("%w; as it was before, it is in %s", err, c.result.Backup)
 	}

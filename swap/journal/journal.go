@@ -34,6 +34,7 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // Version is the version of the state file that this package writes. It also reads older
@@ -401,7 +402,7 @@ func (j Journal) resolve(s *State) {
 	all := s.Records
 	s.Records = nil
 	for _, r := range all {
-		if here := filepath.Join(j.Dir, filepath.Base(r.Backup)); r.Backup != "" && absent(r.Backup) && !absent(here) {
+		if here := filepath.Join(j.Dir, filepath.Base(r.Backup)); r.Backup != "" && machine.Missing(r.Backup) && !machine.Missing(here) {
 			r.Backup = here // the state directory has moved with its home
 		}
 		switch {
@@ -468,11 +469,6 @@ func (j Journal) holds(path string, of func(Write) string, writes []Write, other
 	}
 	hash := Hash(text)
 	return slices.Contains(others, hash) || slices.ContainsFunc(writes, func(w Write) bool { return of(w) == hash })
-}
-
-func absent(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Elsewhere returns the backups of other home directories.

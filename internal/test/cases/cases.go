@@ -10,6 +10,7 @@
 package cases
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,3 +81,18 @@ func Load(t testing.TB, pattern string, settings ...string) (all []Case) {
 
 // One returns the value of a setting that occurs at most once; "" if it does not occur.
 func (c Case) One(setting string) string { return strings.Join(c.Settings[setting], "") }
+
+// Lines returns the lines of a file that are not comments, which begin with #.
+func Lines(t *testing.T, file string) (lines []string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines
+}

@@ -3,7 +3,9 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -55,6 +57,12 @@ func (s System) StateDir() string {
 		return filepath.Join(dir, "mcp-swap")
 	}
 	return filepath.Join(s.Home, ".local", "state", "mcp-swap")
+}
+
+// Missing reports whether there is nothing at path, not even a link.
+func Missing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // BuildDir returns where --mode build puts programs.

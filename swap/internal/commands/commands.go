@@ -1,4 +1,7 @@
-package swap
+// Package commands finds out what a command starts, by the words of the programs that people
+// and installers write in front of a server: wrappers, runners of scripts, fetchers of
+// packages.
+package commands
 
 import (
 	"fmt"
@@ -10,16 +13,14 @@ import (
 	"strings"
 
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/machine"
 )
 
-// This file finds out what a command starts, by the words of the programs that people and
-// installers write in front of a server: wrappers, runners of scripts, fetchers of packages.
-
-// started is what a command starts: a file or directory, or a published package.
-type started struct {
-	place   string // "" also if it is relative and the directory is not known
-	program string // a program that is given by its path, and is not in the table
-	pkg     string
+// Started is what a command starts: a file or directory, or a published package.
+type Started struct {
+	Place   string // "" also if it is relative and the directory is not known
+	Program string // a program that is given by its path, and is not in the table
+	Package string
 	nearest bool // a package of that name in the directory, or above, comes before the published one
 }
 
@@ -116,8 +117,8 @@ var launchers = map[string]launcher{
 	"sh":        shells, "bash": shells, "zsh": shells, "dash": shells, "ksh": shells, "fish": shells,
 }
 
-// program returns the base name of an argv's first word.
-func program(argv []string) string {
+// Program returns the base name of an argv's first word.
+func Program(argv []string) string {
 	name := path.Base(strings.ReplaceAll(argv[0], `\`, "/"))
 	for _, ext := range []string{".exe", ".cmd", ".bat"} {
 		if base, ok := strings.CutSuffix(strings.ToLower(name), ext); ok {
@@ -130,7 +131,7 @@ func program(argv []string) string {
 var pythonVersion = regexp.MustCompile(`^python[0-9][0-9.]*$`)
 
 func launcherOf(word string) (launcher, bool) {
-	name := program([]string{word})
+	name := Program([]string{word})
 	if pythonVersion.MatchString(name) {
 		name = "python"
 	}
@@ -167,17 +168,17 @@ func has(list, flag string) bool { return slices.Contains(strings.Fields(list), 
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // command returns what a command starts.
-func (s starter) command(argv []string) started {
+func (s starter) command(argv []string) Started {
 	if len(argv) == 0 {
-		return started{}
+		return Started{}
 	}
-	name, args := program(argv), argv[1:]
+	name, args := Program(argv), argv[1:]
 	if name == "docker" || name == "podman" {
 		return s.container(args)
 	}
 	l, ok := launcherOf(argv[0])
 	if !ok {
-		return started{}
+		return Started{}
 	}
 	var how way
 	var pkg, text, file string
@@ -234,7 +235,7 @@ scan:
 		default:
 			takes = false
 			if (flag == "-c" || flag == "-e" || flag == "--eval") && l.ways[""] == script {
-				return started{} // a program in the command line
+				return Started{} // a program in the command line
 			}
 		}
 		if takes && !joined {
@@ -251,17 +252,17 @@ scan:
 	}
 	switch {
 	case how == 0:
-		return started{}
+		return Started{}
 	case text != "" && name == "env":
-		return s.command(slices.Concat([]string{"env"}, words(text, ""), rest))
+		return s.command(slices.Concat([]string{"env"}, Words(text, ""), rest))
 	case text != "":
 		return s.shell(text)
 	case file != "":
-		return started{place: s.at(file)}
+		return Started{Place: s.at(file)}
 	case module != "":
 		return s.module(module, how == inProject)
 	case how == project:
-		return started{place: s.dir}
+		return Started{Place: s.dir}
 	case how == dashed:
 		if j := slices.Index(rest, "--"); j >= 0 {
 			rest = rest[j+1:]
@@ -275,51 +276,51 @@ scan:
 		return s.command(rest).or(s.itself(rest))
 	case how == fetch:
 		r := s.fetched(pkg, rest)
-		r.nearest = r.nearest || r.pkg != "" && (name == "npx" || name == "npm")
+		r.nearest = r.nearest || r.Package != "" && (name == "npx" || name == "npm")
 		return r
 	case len(rest) == 0:
-		return started{}
+		return Started{}
 	case how == goRun:
 		return s.goPackage(rest[0])
 	case how == inProject:
 		if _, ok := launcherOf(rest[0]); ok {
-			return s.command(rest).or(started{place: s.dir})
+			return s.command(rest).or(Started{Place: s.dir})
 		}
 		if isFile(rest[0]) {
-			return started{place: s.at(rest[0])}
+			return Started{Place: s.at(rest[0])}
 		}
-		return started{place: s.dir}
+		return Started{Place: s.dir}
 	case how == either && !isFile(rest[0]):
-		return started{place: s.dir}
+		return Started{Place: s.dir}
 	}
 	if pkg, ok := strings.CutPrefix(rest[0], "npm:"); ok {
-		return started{pkg: pkg}
+		return Started{Package: pkg}
 	}
 	if strings.HasPrefix(rest[0], "jsr:") || strings.Contains(rest[0], "://") && !strings.HasPrefix(rest[0], "file:") {
-		return started{pkg: rest[0]}
+		return Started{Package: rest[0]}
 	}
 	name, _, _ = strings.Cut(local(rest[0]), ".py:") // mcp run FILE:OBJECT
 	if name != local(rest[0]) {
 		name += ".py"
 	}
-	return started{place: s.at(name)}
+	return Started{Place: s.at(name)}
 }
 
-func (r started) or(other started) started {
-	if r == (started{}) {
+func (r Started) or(other Started) Started {
+	if r == (Started{}) {
 		return other
 	}
 	return r
 }
 
 // itself is the program of a command, if it is given by a path.
-func (s starter) itself(argv []string) started {
+func (s starter) itself(argv []string) Started {
 	if len(argv) > 0 && isFile(argv[0]) {
 		if _, ok := launcherOf(argv[0]); !ok {
-			return started{program: s.at(argv[0])}
+			return Started{Program: s.at(argv[0])}
 		}
 	}
-	return started{}
+	return Started{}
 }
 
 // local returns the path of a file: URL, and any other text as it is.
@@ -344,9 +345,9 @@ func isFile(word string) bool {
 
 // fetched returns what a fetcher starts: a package or, if the package is a runner, what that
 // starts.
-func (s starter) fetched(pkg string, rest []string) started {
+func (s starter) fetched(pkg string, rest []string) Started {
 	if pkg == "" && len(rest) == 0 {
-		return started{}
+		return Started{}
 	}
 	run := rest
 	if pkg == "" {
@@ -354,56 +355,56 @@ func (s starter) fetched(pkg string, rest []string) started {
 	}
 	// npx takes owner/repo for a repository on GitHub.
 	if p, _, _ := strings.Cut(local(pkg), "#"); strings.HasPrefix(pkg, "file:") || filepath.IsAbs(p) || strings.HasPrefix(p, ".") {
-		return started{place: s.at(p)}
+		return Started{Place: s.at(p)}
 	}
 	if len(run) > 0 && (!strings.HasPrefix(run[0], "@") || strings.HasPrefix(run[0], "@dotenvx/")) {
-		word := path.Base(bare(run[0]))
+		word := path.Base(Bare(run[0]))
 		if word == "dotenv-cli" {
 			word = "dotenv"
 		}
 		if _, ok := launchers[word]; ok {
-			if r := s.command(append([]string{word}, run[1:]...)); r != (started{}) {
+			if r := s.command(append([]string{word}, run[1:]...)); r != (Started{}) {
 				return r
 			}
 		}
 	}
-	return started{pkg: pkg}
+	return Started{Package: pkg}
 }
 
 // goPackage returns what go run starts.
-func (s starter) goPackage(pkg string) started {
+func (s starter) goPackage(pkg string) Started {
 	switch {
 	case strings.Contains(pkg, "@"):
-		return started{pkg: pkg}
+		return Started{Package: pkg}
 	case filepath.IsAbs(pkg):
-		return started{place: pkg}
+		return Started{Place: pkg}
 	case strings.HasPrefix(pkg, "../"):
-		return started{place: s.at(pkg)}
+		return Started{Place: s.at(pkg)}
 	}
-	return started{place: s.dir}
+	return Started{Place: s.dir}
 }
 
 // module returns where a Python module is: in the directory or its src, where an editable
 // installation finds it, or in PYTHONPATH.
-func (s starter) module(name string, project bool) started {
+func (s starter) module(name string, project bool) Started {
 	if project {
-		return started{place: s.dir}
+		return Started{Place: s.dir}
 	}
 	first, _, _ := strings.Cut(name, ".")
 	for _, root := range append([]string{s.dir, s.at("src")}, s.path...) {
-		if filepath.IsAbs(root) && (!missing(filepath.Join(root, first)) || !missing(filepath.Join(root, first+".py"))) {
-			return started{place: root}
+		if filepath.IsAbs(root) && (!machine.Missing(filepath.Join(root, first)) || !machine.Missing(filepath.Join(root, first+".py"))) {
+			return Started{Place: root}
 		}
 	}
-	return started{}
+	return Started{}
 }
 
 // container returns what a container starts from a directory of this machine.
-func (s starter) container(args []string) started {
+func (s starter) container(args []string) Started {
 	const takes = "-e --env -p --publish -u --user --name --network --net -l --label --env-file --entrypoint --platform --add-host -h --hostname --memory -m --cpus --pull --gpus --ip --dns --cap-add --cap-drop --device --tmpfs --ulimit --restart --security-opt --log-driver"
 	i := slices.Index(args, "run")
 	if i < 0 {
-		return started{}
+		return Started{}
 	}
 	in, mounts := starter{}, map[string]string{}
 	for i++; i < len(args); i++ {
@@ -438,19 +439,19 @@ func (s starter) container(args []string) started {
 		}
 	}
 	if i+1 >= len(args) {
-		return started{}
+		return Started{}
 	}
-	at := in.command(args[i+1:]).place
+	at := in.command(args[i+1:]).Place
 	for to, from := range mounts {
 		if rel, err := filepath.Rel(to, at); at != "" && to != "" && err == nil && filepath.IsLocal(rel) {
-			return started{place: s.at(filepath.Join(from, rel))}
+			return Started{Place: s.at(filepath.Join(from, rel))}
 		}
 	}
-	return started{}
+	return Started{}
 }
 
 // shell returns what a text for a shell starts.
-func (s starter) shell(text string) (out started) {
+func (s starter) shell(text string) (out Started) {
 	var argv []string
 	end := func() {
 		for len(argv) > 0 && assignment.MatchString(argv[0]) {
@@ -467,7 +468,7 @@ func (s starter) shell(text string) (out started) {
 		}
 		argv = nil
 	}
-	for _, word := range words(text, s.home) {
+	for _, word := range Words(text, s.home) {
 		if slices.Contains([]string{"&&", "||", ";", "|", "&", "\n"}, word) {
 			end()
 		} else {
@@ -478,9 +479,9 @@ func (s starter) shell(text string) (out started) {
 	return out
 }
 
-// words splits a text as a shell does: quotes, operators, and the home directory if it is
+// Words splits a text as a shell does: quotes, operators, and the home directory if it is
 // given. Other expansions stay as they are.
-func words(text, home string) (out []string) {
+func Words(text, home string) (out []string) {
 	var word strings.Builder
 	quote, open := rune(0), false
 	end := func() {
@@ -528,8 +529,8 @@ func words(text, home string) (out []string) {
 	return out
 }
 
-// starts returns what an entry with a command starts.
-func starts(argv []string, value map[string]any, home string) started {
+// Starts returns what an entry with a command starts.
+func Starts(argv []string, value map[string]any, home string) Started {
 	from := starter{home: home}
 	if cwd, _ := value["cwd"].(string); filepath.IsAbs(cwd) {
 		from.dir = cwd
@@ -539,32 +540,43 @@ func starts(argv []string, value map[string]any, home string) started {
 		from.path = strings.Split(text, string(os.PathListSeparator))
 	}
 	r := from.command(argv).or(from.itself(argv))
-	if r == (started{}) && isFile(argv[0]) {
-		r.program = from.at(argv[0]) // such as the Python of a checkout
+	if r == (Started{}) && isFile(argv[0]) {
+		r.Program = from.at(argv[0]) // such as the Python of a checkout
 	}
 	return r
 }
 
-// unpublished returns why a command that names the npm package of a checkout does not run the
+// Unpublished returns why a command that names the npm package of a checkout does not run the
 // published one there; "" if it does, or names another.
-func unpublished(argv []string, value map[string]any, repo string) string {
+func Unpublished(argv []string, value map[string]any, repo string) string {
 	if len(argv) == 0 || argv[0] == "" {
 		return ""
 	}
-	r := starts(argv, value, "")
+	r := Starts(argv, value, "")
 	name, version := checkout.Package(repo)
-	if !r.nearest || name == "" || r.pkg != name && (version == "" || r.pkg != name+"@"+version) {
+	if !r.nearest || name == "" || r.Package != name && (version == "" || r.Package != name+"@"+version) {
 		return ""
 	}
-	return fmt.Sprintf("started in this repository, npx takes %s for the checkout, not for the published package; %s@latest is the published one", r.pkg, name)
+	return fmt.Sprintf("started in this repository, npx takes %s for the checkout, not for the published package; %s@latest is the published one", r.Package, name)
 }
 
-// ofRepo reports whether a path is a checkout's own: in its directory, and not a package that
+// OfRepo reports whether a path is a checkout's own: in its directory, and not a package that
 // it depends on.
-func ofRepo(p, repo string) bool {
+func OfRepo(p, repo string) bool {
 	if real, err := filepath.EvalSymlinks(p); err == nil {
 		p = real
 	}
 	rel, err := filepath.Rel(repo, p)
 	return err == nil && filepath.IsLocal(rel) && !slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), "node_modules")
+}
+
+var (
+	versioned = regexp.MustCompile(`(.)(@|\[|[=<>~!]=|[<>]).*$`)
+	separator = regexp.MustCompile(`[-_.]+`)
+)
+
+// Bare returns the name of a package without version and extras, in the form that Python's
+// index compares.
+func Bare(pkg string) string {
+	return separator.ReplaceAllString(strings.ToLower(versioned.ReplaceAllString(pkg, "$1")), "-")
 }

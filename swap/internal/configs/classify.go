@@ -1,4 +1,4 @@
-package swap
+package configs
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/commands"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // A Tag classifies what an entry runs.
@@ -71,13 +73,13 @@ func (t Tag) String() string {
 
 var pullRef = regexp.MustCompile(`^git\+.+@refs/pull/([0-9]+)/head$`)
 
-// classify tags an entry. repo is the directory asked about, or "". Only if it is a
+// Classify tags an entry. repo is the directory asked about, or "". Only if it is a
 // checkout does what runs in it count as its own.
-func (s *Swapper) classify(argv []string, value map[string]any, repo string) Tag {
+func Classify(sys machine.System, argv []string, value map[string]any, repo string) Tag {
 	if !checkout.Is(repo) {
 		repo = ""
 	}
-	t := s.tag(argv, value, repo)
+	t := tagOf(sys, argv, value, repo)
 	t.look()
 	return t
 }
@@ -90,27 +92,27 @@ func (t *Tag) look() {
 	}
 }
 
-func (s *Swapper) tag(argv []string, value map[string]any, repo string) Tag {
+func tagOf(sys machine.System, argv []string, value map[string]any, repo string) Tag {
 	if len(argv) == 0 || argv[0] == "" {
 		if url := clients.Remote(value); url != "" {
 			return Tag{Kind: TagRemote, URL: url}
 		}
 		return Tag{Kind: TagOther}
 	}
-	r := starts(argv, value, s.Sys.Home)
-	if r.place != "" {
-		return Tag{Kind: TagLocal, Path: r.place, ThisRepo: repo != "" && ofRepo(r.place, repo)}
+	r := commands.Starts(argv, value, sys.Home)
+	if r.Place != "" {
+		return Tag{Kind: TagLocal, Path: r.Place, ThisRepo: repo != "" && commands.OfRepo(r.Place, repo)}
 	}
-	if r.program != "" {
-		built := filepath.Join(s.Sys.BuildDir(), checkout.BuildName(repo))
-		if repo != "" && (ofRepo(r.program, repo) || inside(r.program, built)) {
-			return Tag{Kind: TagLocal, Path: r.program, ThisRepo: true}
+	if r.Program != "" {
+		built := filepath.Join(sys.BuildDir(), checkout.BuildName(repo))
+		if repo != "" && (commands.OfRepo(r.Program, repo) || Inside(r.Program, built)) {
+			return Tag{Kind: TagLocal, Path: r.Program, ThisRepo: true}
 		}
-		if inside(r.program, s.Sys.BuildDir()) {
-			return Tag{Kind: TagLocal, Path: r.program}
+		if Inside(r.Program, sys.BuildDir()) {
+			return Tag{Kind: TagLocal, Path: r.Program}
 		}
 	}
-	if pkg := r.pkg; pkg != "" {
+	if pkg := r.Package; pkg != "" {
 		if m := pullRef.FindStringSubmatch(pkg); m != nil {
 			return Tag{Kind: TagPR, PR: m[1], Package: pkg}
 		}
@@ -122,8 +124,8 @@ func (s *Swapper) tag(argv []string, value map[string]any, repo string) Tag {
 	return Tag{Kind: TagOther}
 }
 
-// inside reports whether a path is a directory or in it, with links resolved.
-func inside(p, dir string) bool {
+// Inside reports whether a path is a directory or in it, with links resolved.
+func Inside(p, dir string) bool {
 	if real, err := filepath.EvalSymlinks(p); err == nil {
 		p = real
 	}
@@ -140,4 +142,25 @@ var (
 func pinned(pkg string) bool {
 	m := version.FindStringSubmatch(pkg)
 	return m != nil && !moving.MatchString(m[1]) || pullRef.MatchString(pkg)
+}
+
+// Publishes returns the package that a checkout publishes, without a version, or "".
+func Publishes(co *checkout.Checkout) string {
+	argv, _, err := co.Command(checkout.ModeReleased, "", "")
+	if err != nil {
+		return ""
+	}
+	return commands.Bare(commands.Starts(argv, nil, "").Package)
+}
+
+// RunsServer returns what an entry runs of a checkout's server, by its tag: the checkout, or the
+// package that it publishes; "" if neither.
+func (t Tag) RunsServer(published string) string {
+	switch {
+	case t.ThisRepo:
+		return "this repository"
+	case t.Package != "" && commands.Bare(t.Package) == published:
+		return t.Package
+	}
+	return ""
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package swap
+package configs
 
 import (
 	"errors"
@@ -15,12 +15,12 @@ import (
 	"syscall"
 )
 
-// owned returns an error if path, or a directory or link on the way to it, belongs to
+// Owned returns an error if path, or a directory or link on the way to it, belongs to
 // another user. That user decides which file is edited, and could choose one that only we
 // may write; also, files created there would get in the way of the other user's own runs.
 // Root is trusted, and in a user namespace the owner of the root directory. Components that
 // do not exist are not checked.
-func owned(path string) error {
+func Owned(path string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("%s is not an absolute path", path)
 	}

@@ -1,4 +1,4 @@
-package swap
+package configs
 
 import (
 	"cmp"
@@ -14,68 +14,69 @@ import (
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // This file finds entries in all the places that a client reads: see [clients.Layer].
 
-// openFor reads the config of a client in which a server's entry is, or would be created:
+// OpenFor reads the config of a client in which a server's entry is, or would be created:
 // if the client reads several files, the strongest one of the user's that has it.
-func (s *Swapper) openFor(c *clients.Client, project, server string) (*document, error) {
-	var config *document
-	for _, file := range c.UserFiles(s.Sys) {
-		d, err := s.openAt(c, file)
+func OpenFor(env Env, c *clients.Client, project, server string) (*Document, error) {
+	var config *Document
+	for _, file := range c.UserFiles(env.Sys) {
+		d, err := Open(env.Disk, c, file)
 		if err != nil {
 			return nil, err
 		}
-		if file == c.ConfigPath(s.Sys) {
+		if file == c.ConfigPath(env.Sys) {
 			config = d
 		}
 		for _, scope := range c.ScopesInOrder() {
-			if _, e, err := d.find(scope, project, server); err == nil && e.Found {
+			if _, e, err := d.Find(scope, project, server); err == nil && e.Found {
 				return d, nil
 			}
 		}
 	}
 	if config == nil {
-		return s.openAt(c, c.ConfigPath(s.Sys)) // to report what is missing
+		return Open(env.Disk, c, c.ConfigPath(env.Sys)) // to report what is missing
 	}
 	return config, nil
 }
 
-// tree returns the top of the work tree that contains a directory, or "".
-func tree(dir string) string {
+// Tree returns the top of the work tree that contains a directory, or "".
+func Tree(dir string) string {
 	if r, ok := checkout.FindRepo(dir); ok {
 		return r.Top
 	}
 	return ""
 }
 
-// top returns the top of the work tree that contains a directory, or the directory.
-func top(dir string) string { return cmp.Or(tree(dir), dir) }
+// Top returns the top of the work tree that contains a directory, or the directory.
+func Top(dir string) string { return cmp.Or(Tree(dir), dir) }
 
-// openProject is openFor for project files. If there is no document, file is the one that
+// OpenProject is OpenFor for project files. If there is no document, file is the one that
 // would be created. An entry in a file that the client does not read, because of another
 // file, counts only if unread is set.
-func (s *Swapper) openProject(c *clients.Client, repo, server string, unread bool) (d *document, file string, err error) {
-	all, into := c.ProjectFiles(s.Sys, repo, tree(repo))
+func OpenProject(env Env, c *clients.Client, repo, server string, unread bool) (d *Document, file string, err error) {
+	all, into := c.ProjectFiles(env.Sys, repo, Tree(repo))
 	if len(into) == 0 {
-		return nil, s.config(c), errNoProject
+		return nil, NamedPath(env.Sys, c), errNoProject
 	}
-	var found []*document
-	var idle *document
+	var found []*Document
+	var idle *Document
 	for _, file := range all {
-		if missing(file) {
+		if machine.Missing(file) {
 			continue
 		}
-		hidden := s.hidden(c, file, repo) != ""
-		d, err := s.openAt(c, file)
+		hidden := hiddenBy(env.Sys, c, file, repo) != ""
+		d, err := Open(env.Disk, c, file)
 		if err != nil && (hidden || !slices.Contains(into, file)) {
 			continue // the client cannot read it either
 		}
 		if err != nil {
 			return nil, file, err
 		}
-		_, e, err := d.find(clients.ScopeProject, "", server)
+		_, e, err := d.Find(clients.ScopeProject, "", server)
 		switch has := err == nil && e.Found; {
 		case hidden && has && idle == nil:
 			idle = d
@@ -87,21 +88,21 @@ func (s *Swapper) openProject(c *clients.Client, repo, server string, unread boo
 		}
 	}
 	if idle != nil && unread {
-		return idle, idle.config, nil
+		return idle, idle.Path, nil
 	}
 	for _, file := range into {
-		if i := slices.IndexFunc(found, func(d *document) bool { return d.config == file }); i >= 0 {
+		if i := slices.IndexFunc(found, func(d *Document) bool { return d.Path == file }); i >= 0 {
 			return found[i], file, nil
 		}
 	}
 	return nil, into[0], nil
 }
 
-// hidden returns the file because of which a client does not read a project file, or "".
-func (s *Swapper) hidden(c *clients.Client, file, repo string) string {
+// hiddenBy returns the file because of which a client does not read a project file, or "".
+func hiddenBy(sys machine.System, c *clients.Client, file, repo string) string {
 	for _, l := range c.Layers {
 		if l.Role == clients.Project {
-			if by := l.Hides(c.Files(l, s.Sys, repo, tree(repo)), file); by != "" {
+			if by := l.Hides(c.Files(l, sys, repo, Tree(repo)), file); by != "" {
 				return by
 			}
 		}
@@ -111,46 +112,46 @@ func (s *Swapper) hidden(c *clients.Client, file, repo string) string {
 
 var errNoProject = errors.New("it reads no servers from files of a project; leave out --scope, or use --scope user")
 
-// leads returns an error if a project file is outside the project because of a link.
-func (d *document) leads(repo string) error {
-	if dir := top(repo); !inside(d.target, dir) {
-		return fmt.Errorf("%s is left alone: a link leads out of %s, to %s", d.config, dir, d.target)
+// Leads returns an error if a project file is outside the project because of a link.
+func (d *Document) Leads(repo string) error {
+	if dir := Top(repo); !Inside(d.Target, dir) {
+		return fmt.Errorf("%s is left alone: a link leads out of %s, to %s", d.Path, dir, d.Target)
 	}
 	return nil
 }
 
 // settings returns the config with the client's settings, which for a project file is a
 // different one.
-func (s *Swapper) settings(doc *document, scope clients.Scope) *format.Doc {
-	c := doc.client
+func (doc *Document) settings(sys machine.System, scope clients.Scope) *format.Doc {
+	c := doc.Client
 	if !c.InFiles(scope) {
-		return doc.doc
+		return doc.Doc
 	}
-	settings, err := parseFile(c.ConfigPath(s.Sys), c.Parse)
+	settings, err := parseFile(c.ConfigPath(sys), c.Parse)
 	if err != nil {
 		settings, _ = c.Parse(nil) // the client cannot read it either
 	}
 	return settings
 }
 
-// config returns the config that output names if no entry is found.
-func (s *Swapper) config(c *clients.Client) string {
-	path := c.ConfigPath(s.Sys)
-	if files := c.UserFiles(s.Sys); len(files) > 0 && missing(path) {
+// NamedPath returns the config that output names if no entry is found.
+func NamedPath(sys machine.System, c *clients.Client) string {
+	path := c.ConfigPath(sys)
+	if files := c.UserFiles(sys); len(files) > 0 && machine.Missing(path) {
 		return files[0]
 	}
 	return path
 }
 
-// under returns what layers weaker than a config add to an entry in it.
-func (s *Swapper) under(doc *document, scope clients.Scope, repo, server string) map[string]any {
-	if !doc.client.Merges {
+// Weaker returns what layers weaker than a config add to an entry in it.
+func (doc *Document) Weaker(sys machine.System, scope clients.Scope, repo, server string) map[string]any {
+	if !doc.Client.Merges {
 		return nil
 	}
 	var value map[string]any
-	places, _ := s.places(doc, scope, repo, server)
+	places, _ := doc.places(sys, scope, repo, server)
 	for _, p := range slices.Backward(places) {
-		if p.where == doc.config {
+		if p.where == doc.Path {
 			return value
 		}
 		value = format.Merge(value, p.value)
@@ -171,8 +172,8 @@ type entryAt struct {
 // the user scope. A project file is omitted if it is doc, the user's config, or if the client
 // does not read it and it is not doc. unread says of the files stronger than the user's config
 // that cannot be read here, and may have one.
-func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string) (out []entryAt, unread []string) {
-	c, own, tree := doc.client, doc.target, tree(repo)
+func (doc *Document) places(sys machine.System, scope clients.Scope, repo, server string) (out []entryAt, unread []string) {
+	c, own, tree := doc.Client, doc.Target, Tree(repo)
 	if c.InFiles(scope) {
 		own = ""
 	}
@@ -197,14 +198,14 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 				}
 			}
 		}
-		if text := s.Sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
+		if text := sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
 			doc, err := c.Parse([]byte(text))
 			add("$"+l.Var, doc, err)
 		}
-		files := c.Files(l, s.Sys, repo, tree)
+		files := c.Files(l, sys, repo, tree)
 		for _, file := range files {
 			twice := slices.ContainsFunc(out, func(p entryAt) bool { return p.where == file })
-			if twice || file != doc.config && l.Hides(files, file) != "" {
+			if twice || file != doc.Path && l.Hides(files, file) != "" {
 				continue
 			}
 			if target, err := filepath.EvalSymlinks(file); err == nil && (l.Role != clients.Project || target != own) {
@@ -225,11 +226,11 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 
 // approvals completes what the client has asked the user about the entries in places, and
 // leaves out those without which another one counts.
-func (s *Swapper) approvals(c *clients.Client, settings *format.Doc, places []entryAt, repo, server string) []entryAt {
+func approvals(sys machine.System, c *clients.Client, settings *format.Doc, places []entryAt, repo, server string) []entryAt {
 	if c.Approval == nil {
 		return places
 	}
-	files := s.settingsFiles(c, settings, repo)
+	files := settingsFiles(sys, c, settings, repo)
 	record := func(file string, path ...string) (any, bool) {
 		doc, err := parseFile(file, c.Parse)
 		if err != nil {
@@ -238,7 +239,7 @@ func (s *Swapper) approvals(c *clients.Client, settings *format.Doc, places []en
 		return doc.Get(path...)
 	}
 	for i, p := range places {
-		places[i].asked = c.Approves(p.layer, s.Sys, files, record, p.value, repo, server)
+		places[i].asked = c.Approves(p.layer, sys, files, record, p.value, repo, server)
 	}
 	return slices.DeleteFunc(places, func(p entryAt) bool { return p.asked == clients.Rejected && c.Approval.Keeps })
 }
@@ -260,8 +261,8 @@ func (p entryAt) waits(c *clients.Client, server string) string {
 	return ""
 }
 
-// differing returns the names of the fields in which two entries differ.
-func differing(a, b map[string]any) []string {
+// Differing returns the names of the fields in which two entries differ.
+func Differing(a, b map[string]any) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(format.Merge(a, b))) {
 		if !format.Equal(a[name], b[name]) {
@@ -271,40 +272,40 @@ func differing(a, b map[string]any) []string {
 	return out
 }
 
-// switchedOff lists the ways in which an entry is switched off, in itself or by settings.
-func (s *Swapper) switchedOff(c *clients.Client, settings *format.Doc, value map[string]any, repo, server string) []string {
+// switchOffs lists the ways in which an entry is switched off, in itself or by settings.
+func switchOffs(sys machine.System, c *clients.Client, settings *format.Doc, value map[string]any, repo, server string) []string {
 	var out []string
 	for _, o := range c.Off {
 		files := []clients.File{{Get: settings.Get}}
 		switch {
 		case o.File != nil:
-			files = s.readSettings(c, []string{o.File.File(s.Sys)})
+			files = readSettings(sys, c, []string{o.File.File(sys)})
 		case o.Path != nil && !o.Config:
-			files = s.settingsFiles(c, settings, repo)
+			files = settingsFiles(sys, c, settings, repo)
 		}
 		for _, how := range o.SwitchesOff(value, files, checkout.ClaudeProject(repo), server) {
-			out = append(out, switchedOff+how)
+			out = append(out, SwitchedOff+how)
 		}
 	}
 	return out
 }
 
 // settingsFiles reads the files with a client's settings, strongest first.
-func (s *Swapper) settingsFiles(c *clients.Client, settings *format.Doc, repo string) (out []clients.File) {
-	layers, own := c.Settings, c.ConfigPath(s.Sys)
+func settingsFiles(sys machine.System, c *clients.Client, settings *format.Doc, repo string) (out []clients.File) {
+	layers, own := c.Settings, c.ConfigPath(sys)
 	if layers == nil {
 		layers = c.Layers
 	}
-	trusted := s.trusts(c, settings, repo)
+	trusted := trusts(sys, c, settings, repo)
 	for _, l := range layers {
-		files := slices.DeleteFunc(c.Files(l, s.Sys, repo, tree(repo)), func(file string) bool {
+		files := slices.DeleteFunc(c.Files(l, sys, repo, Tree(repo)), func(file string) bool {
 			twice := slices.ContainsFunc(out, func(f clients.File) bool { return f.Name == file })
 			return twice || l.Role != clients.Own && file == own
 		})
 		if l.Trusted && trusted == distrusted {
 			continue
 		}
-		for _, f := range s.readSettings(c, files) {
+		for _, f := range readSettings(sys, c, files) {
 			f.Managed = l.Role == clients.Managed
 			f.Distrusted = l.Role == clients.Project && trusted == distrusted
 			out = append(out, f)
@@ -313,14 +314,14 @@ func (s *Swapper) settingsFiles(c *clients.Client, settings *format.Doc, repo st
 	return out
 }
 
-func (s *Swapper) readSettings(c *clients.Client, files []string) (out []clients.File) {
+func readSettings(sys machine.System, c *clients.Client, files []string) (out []clients.File) {
 	for _, file := range files {
 		doc, err := parseFile(file, c.Parse)
 		if err != nil {
 			continue // the client cannot read it either
 		}
 		f := clients.File{Name: file, Get: doc.Get}
-		if file == c.ConfigPath(s.Sys) {
+		if file == c.ConfigPath(sys) {
 			f.Name = ""
 		}
 		out = append(out, f)
@@ -328,5 +329,5 @@ func (s *Swapper) readSettings(c *clients.Client, files []string) (out []clients
 	return out
 }
 
-// switchedOff begins the text about a switch.
-const switchedOff = "switched off: "
+// SwitchedOff begins the text about a switch.
+const SwitchedOff = "switched off: "

@@ -1,4 +1,4 @@
-package swap
+package configs
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// targetOf resolves all symbolic links of path.
-func targetOf(path string) (string, error) {
+// Target resolves all symbolic links of path.
+func Target(path string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
 		return target, nil
@@ -21,4 +21,12 @@ func targetOf(path string) (string, error) {
 		return "", fmt.Errorf("%s does not exist", path)
 	}
 	return "", fmt.Errorf("%s: %w", path, err)
+}
+
+// InRealDir returns path with the links on the way to it resolved; a link at its end stays.
+func InRealDir(path string) string {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
 }

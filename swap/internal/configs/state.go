@@ -1,0 +1,374 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/commands"
+	"tmuxmcp/swap/internal/machine"
+	"tmuxmcp/swap/journal"
+)
+
+// A State is what an entry is in one scope of one client.
+type State struct {
+	Client  string        `json:"client"`
+	Scope   clients.Scope `json:"scope,omitempty"`
+	Label   string        `json:"-"`
+	Config  string        `json:"config"`
+	Exists  bool          `json:"config_exists"`
+	Found   bool          `json:"found"`
+	Command []string      `json:"command,omitempty"` // program and arguments, without secrets
+	Env     []string      `json:"env,omitempty"`     // names only: the values may be secrets
+	Tag     *Tag          `json:"tag,omitempty"`
+	// Shadows are the reasons why the client does not run this entry.
+	Shadows []string `json:"shadows,omitempty"`
+	// Merged says what the client adds to this entry from weaker files.
+	Merged []string `json:"merged,omitempty"`
+	Error  string   `json:"error,omitempty"`
+
+	Value map[string]any `json:"-"` // the entry as the client reads it
+	Argv  []string       `json:"-"` // Command, with secrets
+	Won   []string       `json:"-"` // Shadows that are other entries
+	When  string         `json:"-"` // condition on which the client reads the file, if it is a project file
+	Ours  bool           `json:"-"` // it is as written by UseLocal
+
+	target    string
+	container []string
+}
+
+// Given compares the entry with a record, and corrects the tag of one that runs a command
+// given to UseLocal.
+func (cs *State) Given(c *clients.Client, r *journal.Record, server string) {
+	if !cs.Found || !r.Same(cs.target, cs.container, server) {
+		return
+	}
+	wrote := c.Dialect.Flat(r.Writes[len(r.Writes)-1].Value)
+	cs.Ours = format.Equal(cs.Value, wrote)
+	if !r.Given || len(cs.Argv) == 0 || !slices.Equal(cs.Argv, c.Dialect.ReadArgv(wrote)) {
+		return
+	}
+	t := &Tag{Kind: TagCommand, Path: commands.Starts(cs.Argv, cs.Value, "").Place, ThisRepo: cs.Tag.ThisRepo}
+	if t.Path == "" && filepath.IsAbs(cs.Argv[0]) {
+		t.Path = cs.Argv[0]
+	}
+	t.look()
+	cs.Tag = t
+}
+
+// InFiles reports whether the entry is in a project file.
+func (cs *State) InFiles() bool {
+	c := clients.Lookup(cs.Client)
+	return c != nil && c.InFiles(cs.Scope)
+}
+
+// States returns what a server's name resolves to in these clients, in all scopes or only one.
+func States(env Env, clients []*clients.Client, only clients.Scope, repo, server string) []State {
+	out := []State{}
+	var records []journal.Record
+	if st, err := env.Journal.Load(); err == nil {
+		records = st.Records
+	}
+	for _, c := range clients {
+		doc, err := OpenFor(env, c, checkout.ClaudeProject(repo), server)
+		config := NamedPath(env.Sys, c)
+		if doc != nil {
+			config = doc.Path
+		}
+		if cs, ok := projectState(env, c, only, records, repo, server); ok {
+			out = append(out, cs)
+		}
+		for _, scope := range c.ScopesInOrder() {
+			if only != "" && only != scope {
+				continue
+			}
+			cs, e := NewState(c, scope, config), err
+			if e == nil {
+				cs, e = StateOf(env, doc, scope, repo, server)
+			}
+			for i := range records {
+				cs.Given(c, &records[i], server)
+			}
+			if e != nil && cs.Exists {
+				cs.Error = e.Error()
+			}
+			out = append(out, cs)
+		}
+	}
+	return out
+}
+
+// projectState reports on project files if one was swapped or only they are asked about.
+// Other project files with an entry are in the user's [State.Shadows].
+func projectState(env Env, c *clients.Client, only clients.Scope, records []journal.Record, repo, server string,
+) (cs State, ok bool) {
+	scope := clients.ScopeProject
+	if only == clients.ScopeUser || !c.InFiles(scope) {
+		return cs, false
+	}
+	doc, file, err := OpenProject(env, c, repo, server, true)
+	if errors.Is(err, errNoProject) {
+		return cs, false
+	}
+	if cs = NewState(c, scope, file); doc != nil {
+		cs, err = StateOf(env, doc, scope, repo, server)
+	}
+	if err != nil {
+		cs.Error = err.Error()
+	}
+	ok = only == scope
+	for i := range records {
+		cs.Given(c, &records[i], server)
+		ok = ok || records[i].Same(cs.target, cs.container, server)
+	}
+	return cs, ok
+}
+
+// NewState returns what is known of a scope of a client before its config is read.
+func NewState(c *clients.Client, scope clients.Scope, config string) State {
+	return State{Client: c.Name, Scope: scope, Label: c.Label(scope), Config: config, Exists: !machine.Missing(config)}
+}
+
+// StateOf returns the state of a server's entry in one scope of a config. With an error, the
+// entry is not known.
+func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (State, error) {
+	c := doc.Client
+	cs := NewState(c, scope, doc.Path)
+	project := checkout.ClaudeProject(repo)
+	container, e, err := doc.Find(scope, project, server)
+	if err != nil {
+		return cs, err
+	}
+	cs.target, cs.container = doc.Target, container
+	places, unread := doc.places(env.Sys, scope, repo, server)
+	settings := doc.settings(env.Sys, scope)
+	places = approvals(env.Sys, c, settings, places, repo, server)
+	at := slices.IndexFunc(places, func(p entryAt) bool { return p.where == doc.Path })
+	trusted := trusts(env.Sys, c, settings, repo)
+	if e.Found {
+		cs.Found, cs.Value = true, e.Value
+		if c.Merges && at >= 0 {
+			cs.mergeWeaker(e.Value, places[at+1:])
+		}
+		cs.describe(env.Sys, c, repo)
+		cs.Shadows = slices.Concat(c.Faults(cs.Value, ""), refused(env.Sys, c, repo, server), switchOffs(env.Sys, c, settings, cs.Value, repo, server))
+		cs.Shadows = append(cs.Shadows, cs.cannotStart(env, c, repo)...)
+		if why := commands.Unpublished(cs.Argv, cs.Value, repo); why != "" {
+			cs.Shadows = append(cs.Shadows, why)
+		}
+		cs.Shadows = slices.Concat(cs.Shadows, readOnlyPlaces(env.Sys, c), unread)
+		file := c.InFiles(scope) && at >= 0
+		if by := hiddenBy(env.Sys, c, doc.Path, repo); file && by != "" {
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", by, c.Name, doc.Path))
+		}
+		if file {
+			if why := places[at].waits(c, server); why != "" {
+				cs.Shadows = append(cs.Shadows, why)
+			}
+		}
+		switch {
+		case trusted == distrusted && c.Trust.Needs != "":
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf(Untrusted+"%s %s"+untilTrusted, c.Name, c.Trust.Needs))
+		case trusted == distrusted && file && places[at].layer.Trusted:
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf(Untrusted+"%s does not read %s"+untilTrusted, c.Name, doc.Path))
+		case file:
+			cs.When = places[at].layer.When
+		}
+	}
+	switch {
+	case scope != clients.ScopeUser && (!c.InFiles(scope) || at < 0):
+		return cs, nil
+	case at >= 0:
+		cs.compete(c, places[:at], trusted)
+	default:
+		// None of them is this one: what is stronger than the user's config wins.
+		below := slices.IndexFunc(places, func(p entryAt) bool { return p.below })
+		if below < 0 {
+			below = len(places)
+		}
+		cs.compete(c, places[:below], trusted)
+		for _, p := range places[below:] {
+			cs.Merged = append(cs.Merged, p.where+" has an entry of that name, which is weaker than one here")
+		}
+	}
+	if len(c.Scopes) > 1 && e.Found {
+		if _, own, err := doc.Find(clients.ScopeProject, project, server); err == nil && own.Found {
+			cs.Won = append(cs.Won, "the project scope has an entry of that name, which wins")
+		}
+	}
+	cs.Shadows = append(cs.Shadows, cs.Won...)
+	return cs, nil
+}
+
+// refused lists the entries of other servers because of which the client refuses its whole
+// config.
+func refused(sys machine.System, c *clients.Client, repo, server string) (out []string) {
+	if !c.Dialect.Whole {
+		return nil
+	}
+	EachOther(sys, c, repo, server, func(in Held, name string, value map[string]any) {
+		if flat := c.Dialect.Flat(value); c.RefusesAll(flat) {
+			out = append(out, c.Faults(flat, fmt.Sprintf("%q in %s", name, in.Doc.Path))...)
+		}
+	})
+	return out
+}
+
+// cannotStart says what of the entry itself keeps the client from starting the server, if the
+// tag does not.
+func (cs *State) cannotStart(env Env, c *clients.Client, repo string) []string {
+	if len(cs.Argv) == 0 || cs.Tag.Missing {
+		return nil
+	}
+	st, err := StartOf(env, c, cs.Scope, cs.Value, repo)
+	if err == nil {
+		err = st.Look()
+	}
+	var unclear *clients.UnclearError
+	if err == nil || errors.As(err, &unclear) {
+		return nil
+	}
+	return []string{err.Error()}
+}
+
+// mergeWeaker adds to the entry what the client adds to it from weaker places.
+func (cs *State) mergeWeaker(own map[string]any, weaker []entryAt) {
+	for _, p := range weaker {
+		cs.Value = format.Merge(p.value, cs.Value)
+		if added := Differing(own, format.Merge(p.value, own)); len(added) > 0 {
+			cs.Merged = append(cs.Merged, fmt.Sprintf("%s adds to it: %s", p.where, strings.Join(added, ", ")))
+		}
+	}
+}
+
+// describe reads the command and the environment of the entry, and tags it.
+func (cs *State) describe(sys machine.System, c *clients.Client, repo string) {
+	cs.Value = c.Dialect.Flat(cs.Value)
+	cs.Argv = c.Dialect.ReadArgv(cs.Value)
+	cs.Command = ask.ShowArgs(cs.Argv)
+	for _, v := range c.Dialect.ReadEnv(cs.Value) {
+		cs.Env = append(cs.Env, v.Name)
+	}
+	tag := Classify(sys, cs.Argv, cs.Value, repo)
+	tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
+	cs.Tag = &tag
+}
+
+// readOnlyPlaces lists the places because of which a client reads no other.
+func readOnlyPlaces(sys machine.System, c *clients.Client) (out []string) {
+	for _, l := range c.Layers {
+		if files := c.Files(l, sys, "", ""); l.Alone && len(files) > 0 {
+			out = append(out, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))
+		} else if l.Alone && sys.Getenv(l.Var) != "" {
+			out = append(out, fmt.Sprintf("$%s is set, and %s then reads no file", l.Var, c.Name))
+		}
+	}
+	return out
+}
+
+// compete adds to won the entries in stronger places, unless merging them changes nothing.
+func (cs *State) compete(c *clients.Client, stronger []entryAt, trusted trustAnswer) {
+	for _, p := range stronger {
+		text := p.where + " has an entry of that name, which wins"
+		if c.Merges {
+			changed := Differing(cs.Value, format.Merge(cs.Value, p.value))
+			if len(changed) == 0 {
+				continue
+			}
+			text += " in " + strings.Join(changed, ", ")
+		}
+		switch {
+		case p.layer.Trusted && trusted == distrusted:
+			text += " once the folder is trusted"
+		case p.layer.When != "":
+			text += " " + p.layer.When
+		case p.asked == clients.Waiting && c.Approval.Keeps:
+			text += " once it is approved"
+		case p.asked == clients.Waiting, p.asked == clients.Rejected:
+			text += ", but is not approved: no server of that name runs"
+		}
+		cs.Won = append(cs.Won, text)
+	}
+}
+
+const Untrusted = "untrusted folder: "
+
+const untilTrusted = " until you start it there once, and trust the folder"
+
+type trustAnswer int
+
+const (
+	trustUnknown trustAnswer = iota // the client has not asked yet, or never does
+	trustGiven
+	distrusted
+)
+
+// trusts reports whether a client trusts a directory, according to the nearest directory,
+// at or above it, that the client has recorded.
+func trusts(sys machine.System, c *clients.Client, settings *format.Doc, repo string) trustAnswer {
+	t := c.Trust
+	if t == nil {
+		return trustUnknown
+	}
+	if t.Gate != nil {
+		if on, ok := settings.Get(t.Gate...); on == false || !ok && t.Open {
+			return trustUnknown
+		}
+	}
+	if slices.Contains([]string{"0", "false"}, sys.Getenv(t.Quiet)) {
+		return trustUnknown
+	}
+	if t.Env != "" && sys.Getenv(t.Env) == "true" {
+		return trustGiven
+	}
+	from := settings
+	if t.File != nil {
+		var err error
+		if from, err = parseFile(t.File.File(sys), c.Parse); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return distrusted
+			}
+			return trustUnknown
+		}
+	}
+	listed, _ := from.Get(t.Path...)
+	list, _ := listed.([]any)
+	for dir := repo; ; dir = filepath.Dir(dir) {
+		if slices.Contains(list, any(dir)) {
+			return trustGiven
+		}
+		path := append(slices.Clone(t.Path), dir)
+		if t.Field != "" {
+			path = append(path, t.Field)
+		}
+		if v, ok := from.Get(path...); ok {
+			if slices.Contains(t.Yes, fmt.Sprint(v)) {
+				return trustGiven
+			}
+			return distrusted
+		}
+		if dir == filepath.Dir(dir) {
+			return distrusted
+		}
+	}
+}
+
+func parseFile(path string, parse func([]byte) (*format.Doc, error)) (*format.Doc, error) {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := atomicfile.Disk{}.Read(target)
+	if err != nil {
+		return nil, err
+	}
+	return parse(text)
+}
