@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -123,10 +124,12 @@ func lastingSuites(t *testing.T) []*Gap {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, g := range gaps {
-		for i, f := range g.archive.Files {
-			g.archive.Files[i].Data = bytes.ReplaceAll(f.Data, []byte("sleep 60"), []byte("sleep 3600"))
+	for i, g := range gaps {
+		lasting, err := gap.Parse(g.Name+".txtar", bytes.ReplaceAll(g.Text, []byte("sleep 60"), []byte("sleep 3600")))
+		if err != nil {
+			t.Fatal(err)
 		}
+		lasting.Suite, gaps[i] = g.Suite, lasting
 	}
 	return gaps
 }

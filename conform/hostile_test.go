@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/testtool"
@@ -44,7 +46,7 @@ func hostileRun(program string) error {
 			out.Err = err.Error()
 		}
 	default:
-		gap, err := parseGap("01-hostile.txtar", []byte("# gap: g\n# claim: c\n-- "+string(in.Layer)+" --\n"+in.Script))
+		gap, err := gap.Parse("01-hostile.txtar", []byte("# gap: g\n# claim: c\n-- "+string(in.Layer)+" --\n"+in.Script))
 		if err != nil {
 			return err
 		}
@@ -98,7 +100,7 @@ func hostile(t *testing.T, in hostileInput, version, body string) (cmd *exec.Cmd
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd = exec.Command(child(t)[0])
+	cmd = exec.Command(scriptProcess(t)[0])
 	cmd.Env = append(os.Environ(), "CONFORM_TEST_HOSTILE="+path, "TMPDIR="+dir)
 	out = new(bytes.Buffer)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), out, os.Stderr
@@ -160,7 +162,7 @@ func TestHostileTmux(t *testing.T) {
 				t.Errorf("%s: %s\nwant a failure: %s", out.Cell.Status, got, c.One("want"))
 			}
 			for _, e := range out.Cell.Evidence {
-				if n := max(len(e.Actual), len(e.Command), len(e.Expected)); n > maxText+100 {
+				if n := max(len(e.Actual), len(e.Command), len(e.Expected)); n > child.MaxText+100 {
 					t.Errorf("evidence of %d bytes", n)
 				}
 			}
@@ -169,7 +171,7 @@ func TestHostileTmux(t *testing.T) {
 			if in.Layer == report.MCPLayer || c.Name == "memory below" {
 				most = 900
 			}
-			if out.PeakMB > most*testtool.RaceFactor || out.Log > maxLog+100 {
+			if out.PeakMB > most*testtool.RaceFactor || out.Log > child.MaxLog+100 {
 				t.Errorf("peak %d MB, transcript %d bytes", out.PeakMB, out.Log)
 			}
 			t.Logf("peak %d MB: %.200s", out.PeakMB, out.Cell.Reason+out.Err)

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child is the command that starts such a process.
-func child(t *testing.T) []string {
+// scriptProcess returns the command that starts such a process.
+func scriptProcess(t *testing.T) []string {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 )
 
@@ -15,7 +16,7 @@ func TestAllSuitesOverNineTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &report.Report{Version: report.FormatVersion, Layers: report.Layers(), Suites: suitesOf(gaps), Server: "other-mcp --flag", Dialect: "mine"}
+	r := &report.Report{Version: report.FormatVersion, Layers: report.Layers(), Suites: gap.SuitesOf(gaps), Server: "other-mcp --flag", Dialect: "mine"}
 	for _, v := range []string{"3.2a", "3.3a", "3.4", "3.5a", "3.6a", "3.7", "3.7c", "next-3.8", "3.8"} {
 		r.Targets = append(r.Targets, report.Target{Name: v, Version: v, Path: "/opt/tmux", Spec: "/opt/tmux", Env: []string{"A=b c"}})
 	}

@@ -125,7 +125,7 @@ json result.0.pane_current_command work
 	none.Number = 2
 	wrong := gapOf(t, report.MCPLayer, "mcp list_panes '{\"session_name\": \"work\"}'\njson result.0.pane_current_command rest\n")
 	wrong.Number = 3
-	result := mustRun(t, Options{Gaps: []*Gap{g, none, wrong}, Server: "CONFORM_TEST_SERVER=camel " + child(t)[0]})
+	result := mustRun(t, Options{Gaps: []*Gap{g, none, wrong}, Server: "CONFORM_TEST_SERVER=camel " + scriptProcess(t)[0]})
 	if a, b := result.Cells[0], result.Cells[1]; result.Dialect != "libtmux-camel" || a.Status != report.Pass || b.Status != report.NotOffered {
 		t.Errorf("dialect %q, %s: %s, %s: %s", result.Dialect, a.Status, a.Reason, b.Status, b.Reason)
 	}
@@ -147,7 +147,7 @@ json result.0.pane_current_command work
 // if it had been asked. Where anything else may come of a script, it runs.
 func TestNothingOffered(t *testing.T) {
 	t.Parallel()
-	server := "CONFORM_TEST_SERVER=1 " + child(t)[0]
+	server := "CONFORM_TEST_SERVER=1 " + scriptProcess(t)[0]
 	const nosuch = "tmux new-session -d 'exec sleep 60'\n! mcp nosuch '{\"pane_id\": \"'$p'\"}'\nwait-until x mcp nosuch_either\n"
 	for script, none := range map[string]bool{
 		nosuch:                                  true,
@@ -200,7 +200,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 			if tt.want == "no answer within 3s" {
 				timeout = 3 * time.Second
 			}
-			_, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{gapOf(t, report.MCPLayer, "mcp text\n")}, Server: tt.server, Timeout: timeout, child: child(t), temp: temp})
+			_, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{gapOf(t, report.MCPLayer, "mcp text\n")}, Server: tt.server, Timeout: timeout, child: scriptProcess(t), temp: temp})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 1500 {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
@@ -231,7 +231,7 @@ json PWD 'DIR'
 ! json TMUX
 stdout '"TMUX_MCP_TMUX_BIN": "/'
 stdout '"LIBTMUX_TMUX_BIN": "/'
-`, "DIR", filepath.ToSlash(dir))), Options{Server: "CONFORM_TEST_SERVER=1 " + child(t)[0]})
+`, "DIR", filepath.ToSlash(dir))), Options{Server: "CONFORM_TEST_SERVER=1 " + scriptProcess(t)[0]})
 	if c.Status != report.Pass || c.Transport != "" {
 		t.Errorf("%s: %s, transport %q\n%s", c.Status, c.Reason, c.Transport, c.Log)
 	}

@@ -78,7 +78,7 @@ func TestFailureHasReproducer(t *testing.T) {
 	if err := testtool.WriteProgram(wrong, []byte("#!/bin/sh\ncase \"$*\" in *rename-window*) exit 0 ;; esac\nexec '"+real+"' \"$@\"\n")); err != nil {
 		t.Fatal(err)
 	}
-	g := gap(t, "mkdir sub\ntmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 'it''s new'\ntmux new-window -d -n later 'sleep 0.7; echo late; exec sleep 60'\nwait-until late tmux capture-pane -p -t %1\ntmux list-windows -F '[#{window_name}]'\nstdout '^\\[it''s new\\]$'\nsaw confirmed a\nclaim confirmed b\n")
+	g := tmuxGap(t, "mkdir sub\ntmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 'it''s new'\ntmux new-window -d -n later 'sleep 0.7; echo late; exec sleep 60'\nwait-until late tmux capture-pane -p -t %1\ntmux list-windows -F '[#{window_name}]'\nstdout '^\\[it''s new\\]$'\nsaw confirmed a\nclaim confirmed b\n")
 	result := mustRun(t, Options{Gaps: []*Gap{g}}, "wrong="+wrong, "real="+real)
 	if c := result.Cells[1]; c.Status != report.Pass || c.Reproducer != "" {
 		t.Errorf("%s: %s: %q", c.Status, c.Reason, c.Reproducer)
@@ -94,7 +94,7 @@ func TestFailureHasReproducer(t *testing.T) {
 		t.Errorf("exit status %d, the failure is there on the real tmux:\n%s", code, out)
 	}
 	// A claim that came out otherwise is shown by what it was seen by, whatever follows.
-	g = gap(t, "tmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 second\ntmux list-windows -F '#{window_name}'\n[stdout:first] saw refuted a\n[stdout:second] saw confirmed a\nclaim confirmed b\ntmux display-message -p hello\nsaw confirmed c\nclaim confirmed d\n")
+	g = tmuxGap(t, "tmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 second\ntmux list-windows -F '#{window_name}'\n[stdout:first] saw refuted a\n[stdout:second] saw confirmed a\nclaim confirmed b\ntmux display-message -p hello\nsaw confirmed c\nclaim confirmed d\n")
 	c = mustRun(t, Options{Gaps: []*Gap{g}}, "wrong="+wrong).Cells[0]
 	for args, want := range map[string]int{"": 1, real: 0} {
 		if out, code := sh(t, c.Reproducer, strings.Fields(args)...); code != want {
@@ -115,7 +115,7 @@ func TestFailureHasReproducer(t *testing.T) {
 // answered.
 func TestServerFailureHasReproducer(t *testing.T) {
 	t.Parallel()
-	test, mine := "CONFORM_TEST_SERVER=1 "+child(t)[0], child(t)[0]+" "+ServerArg
+	test, mine := "CONFORM_TEST_SERVER=1 "+scriptProcess(t)[0], scriptProcess(t)[0]+" "+ServerArg
 	window := `mcp get_window_info '{"window_id": "'$id'"}'` + "\n"
 	const start = "tmux new-session -d -n first -s 'it''s' 'exec sleep 60'\nmcp list_windows '{}'\nsave id result.0.window_id\n"
 	for _, tt := range []struct {
@@ -160,7 +160,7 @@ func TestReproducersObeyNothing(t *testing.T) {
 	if err := testtool.WriteProgram(wrong, []byte("#!/bin/sh\ncase \"$*\" in *display-message*|*list-clients*) cat "+dir+"/text; exit ;; esac\nexec '"+real+"' \"$@\"\n")); err != nil {
 		t.Fatal(err)
 	}
-	g := gap(t, "tmux new-session -d 'exec sleep 60'\nattach user\ntmux display-message -p x\nsave v\ntmux set-option -g @v $v\nwait-until touch tmux display-message -p $v\n! stdout touch\n")
+	g := tmuxGap(t, "tmux new-session -d 'exec sleep 60'\nattach user\ntmux display-message -p x\nsave v\ntmux set-option -g @v $v\nwait-until touch tmux display-message -p $v\n! stdout touch\n")
 	c := mustRun(t, Options{Gaps: []*Gap{g}, Timeout: inVain}, wrong).Cells[0]
 	if c.Status != report.Fail || !strings.Contains(c.Reproducer, "await ") || !strings.Contains(c.Last().Actual, "touch") {
 		t.Fatalf("%s: %s", c.Status, c.Reason)

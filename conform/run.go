@@ -12,12 +12,13 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/version"
 	"tmuxmcp/tmux"
@@ -26,7 +27,7 @@ import (
 // Options say what to run. Targets and Gaps are required.
 type Options struct {
 	Targets []report.Target
-	Gaps    []*Gap
+	Gaps    []*gap.Gap
 	// Layers to run; all when empty. A gap that has no script for a layer has no
 	// cell there.
 	Layers []report.Layer
@@ -42,7 +43,7 @@ type Options struct {
 	Server string
 	// Dialect is the server's. If nil, it is one of [Dialects], if exactly one is
 	// certain from the tools that the server offers, and else the scripts' own.
-	Dialect *Dialect
+	Dialect *gap.Dialect
 	// Warn, when set, is called with what is wrong with Dialect.
 	Warn func(string)
 	// Jobs is the number of scripts that run at a time; twice the number of
@@ -64,7 +65,7 @@ type Options struct {
 	// executable with [ChildArg] when empty.
 	child  []string
 	server []string
-	offers offer // of Server
+	offers gap.Offer // of Server
 	// temp is where the run makes its directory; the usual place when empty.
 	temp string
 	// serverDir is where the MCP server is started: this process's directory, so
@@ -96,12 +97,12 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	}
 	all := opts.jobs()
 	jobs := opts.Shard.of(all)
-	opts.Gaps = slices.DeleteFunc(slices.Clone(opts.Gaps), func(g *Gap) bool {
+	opts.Gaps = slices.DeleteFunc(slices.Clone(opts.Gaps), func(g *gap.Gap) bool {
 		return !slices.ContainsFunc(jobs, func(j *job) bool { return j.gap == g })
 	})
 	result := &report.Report{
 		Version: report.FormatVersion, Started: time.Now(), Shard: opts.Shard.String(),
-		Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(opts.Gaps),
+		Targets: opts.Targets, Server: opts.Server, Suites: gap.SuitesOf(opts.Gaps),
 		Program: &report.Program{Version: version.Number(), Commit: version.Commit()}, Machine: thisMachine(),
 	}
 	for _, gap := range opts.Gaps {
@@ -123,7 +124,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 		opts.offers, result.ServerName = offers, name
 		given := opts.Dialect != nil
 		if err == nil && !given {
-			opts.Dialect, err = offers.detect()
+			opts.Dialect, err = offers.Detect()
 		}
 		if err != nil {
 			return nil, err
@@ -132,9 +133,9 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 			result.Dialect = opts.Dialect.Name
 		}
 		var wrong []string
-		if all, err := LoadSuites(AllSuites); err == nil && given {
-			wrong = opts.Dialect.misnamed(Tools(append(all, opts.Gaps...)), offers)
-		} else if text := offers.unfit(Tools(opts.Gaps)); text != "" && opts.Dialect == nil {
+		if all, err := gap.LoadSuites(gap.AllSuites); err == nil && given {
+			wrong = opts.Dialect.Misnamed(gap.Tools(append(all, opts.Gaps...)), offers)
+		} else if text := offers.Unfit(gap.Tools(opts.Gaps)); text != "" && opts.Dialect == nil {
 			wrong = []string{text}
 		}
 		for _, text := range wrong {
@@ -144,7 +145,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 		}
 	}
 	opts.Known.Of(result)
-	dir, err := runDir(opts.temp)
+	dir, err := child.RunDir(opts.temp)
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the run: %w", err)
 	}
@@ -159,7 +160,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 		result.Kept = dir
 		return result, nil
 	}
-	endAdopted()
+	child.EndAdopted()
 	return result, os.RemoveAll(dir)
 }
 
@@ -176,7 +177,7 @@ func (o *Options) complete() error {
 		return fmt.Errorf("find this program, to run scripts with: %w", err)
 	}
 	if len(o.child) == 0 {
-		o.child = []string{exe, ChildArg}
+		o.child = []string{exe, child.Arg}
 	}
 	o.server = []string{"/bin/sh", "-c", o.Server}
 	if o.Server == "" {
@@ -273,7 +274,7 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 			for j := range queue {
 				c := run(j)
 				if c.Claims == nil {
-					c.Settle(j.gap.claims(j.layer, j.target.Version))
+					c.Settle(j.gap.Claims(j.layer, j.target.Version))
 				}
 				cells[j.index] = c
 			}
@@ -297,37 +298,13 @@ func CheckEnvironment() error {
 			return fmt.Errorf("no %s on PATH (%q): set it, as in PATH=/usr/bin:/bin", name, os.Getenv("PATH"))
 		}
 	}
-	dir, err := runDir("")
+	dir, err := child.RunDir("")
 	if err != nil {
 		return fmt.Errorf("no directory can be made in %s: %w: set TMPDIR to one that is there, or unset it",
 			os.TempDir(), errors.Unwrap(err))
 	}
 	return os.Remove(dir)
 }
-
-// maxSocketPath is how long the path of a socket may be on every system, with
-// some room.
-const maxSocketPath = 90
-
-// runDir makes the directory of a run: in parent, or the usual place when that is
-// empty, unless its name would be too long for a socket in it.
-func runDir(parent string) (string, error) {
-	if parent == "" {
-		parent = os.TempDir()
-	}
-	if real, err := filepath.EvalSymlinks(parent); err == nil {
-		parent = real
-	}
-	if len(parent)+len("/mcf1234567890/12345/s") > maxSocketPath {
-		parent = "/tmp"
-	}
-	return os.MkdirTemp(parent, runPrefix)
-}
-
-const runPrefix = "mcf"
-
-// isRunDir reports whether a directory has the name of one that runDir made.
-func isRunDir(dir string) bool { return strings.HasPrefix(filepath.Base(dir), runPrefix) }
 
 // Control says which scripts of a run are left out, and what happens when one
 // fails. The zero Control runs all of them, once.
@@ -391,7 +368,7 @@ func (s Shard) of(jobs []*job) []*job {
 
 // longestFirst are the jobs by the length of their scripts.
 func longestFirst(jobs []*job) []*job {
-	length := func(j *job) int { return len(j.gap.section(j.layer)) }
+	length := func(j *job) int { return len(j.gap.Section(j.layer)) }
 	return slices.SortedStableFunc(slices.Values(jobs), func(a, b *job) int { return length(b) - length(a) })
 }
 

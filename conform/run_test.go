@@ -18,6 +18,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/testtool"
@@ -25,12 +27,12 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// gap is a gap whose layer tmux is the given script.
-func gap(t *testing.T, script string) *Gap { return gapOf(t, report.TmuxLayer, script) }
+// tmuxGap returns a gap whose layer tmux is the given script.
+func tmuxGap(t *testing.T, script string) *Gap { return gapOf(t, report.TmuxLayer, script) }
 
 func gapOf(t *testing.T, layer report.Layer, script string) *Gap {
 	t.Helper()
-	g, err := parseGap("01-test.txtar", []byte("# gap: a test\n# claim: a claim\n\n-- "+string(layer)+" --\n"+script))
+	g, err := gap.Parse("01-test.txtar", []byte("# gap: a test\n# claim: a claim\n\n-- "+string(layer)+" --\n"+script))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +53,7 @@ func mustRun(t *testing.T, opts Options, specs ...string) *report.Report {
 		}
 	}
 	if opts.child == nil {
-		opts.child = child(t)
+		opts.child = scriptProcess(t)
 	}
 	if opts.temp == "" {
 		opts.temp = shortTemp(t)
@@ -147,7 +149,7 @@ func TestOutcomes(t *testing.T) {
 			t.Parallel()
 			layer := cmp.Or(report.Layer(c.One("layer")), report.TmuxLayer)
 			opts := Options{
-				Server:    strings.ReplaceAll(c.One("server"), "SELF", child(t)[0]),
+				Server:    strings.ReplaceAll(c.One("server"), "SELF", scriptProcess(t)[0]),
 				Transport: tmux.Transport(c.One("transport")), Timeout: timeoutOf(t, c),
 			}
 			cell := runGap(t, gapOf(t, layer, scriptOf(c)), opts)
@@ -176,7 +178,7 @@ func TestOutcomes(t *testing.T) {
 // A report has the gaps that have a script for the layers of the run.
 func TestGapsOfLayers(t *testing.T) {
 	t.Parallel()
-	one, other := gap(t, "saw confirmed x\nclaim confirmed x\n"), gapOf(t, report.MCPLayer, "mcp list_sessions\n")
+	one, other := tmuxGap(t, "saw confirmed x\nclaim confirmed x\n"), gapOf(t, report.MCPLayer, "mcp list_sessions\n")
 	one.Suite, other.Number, other.Suite = "670", 2, "releases"
 	r := mustRun(t, Options{Gaps: []*Gap{one, other}, Layers: []report.Layer{report.TmuxLayer}})
 	if len(r.Gaps) != 1 || r.Gaps[0].Number != 1 || len(r.Suites) != 1 {
@@ -213,7 +215,7 @@ func TestDocumentedGap(t *testing.T) {
 	}
 	_, text, _ := bytes.Cut(doc, []byte("```\n# gap: "))
 	text, _, _ = bytes.Cut(text, []byte("```\n"))
-	g, err := parseGap("15-documented.txtar", append([]byte("# gap: "), text...))
+	g, err := gap.Parse("15-documented.txtar", append([]byte("# gap: "), text...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +247,7 @@ func TestTargetThatDoesNotExec(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	real := tmuxtest.Binary(t)
-	g, err := parseGap("01-test.txtar", []byte("# gap: a test\n# claim: a claim\n# needs: two sessions\n\n-- tmux --\n"+
+	g, err := gap.Parse("01-test.txtar", []byte("# gap: a test\n# claim: a claim\n# needs: two sessions\n\n-- tmux --\n"+
 		"tmux new-session -d 'exec sleep 3600'\nsaw confirmed a\nclaim confirmed first\ntmux new-session -d 'exec sleep 3600'\ntmux rename-session new\ntmux list-panes\nsaw confirmed b\nclaim confirmed second\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -278,7 +280,7 @@ func TestNeeds(t *testing.T) {
 			}
 		})
 	}
-	if _, err := parseGap("01-test.txtar", []byte("# gap: a\n# claim: b\n# needs: wings\n-- tmux --\nstop\n")); err == nil || !strings.Contains(err.Error(), `unknown feature "wings": want floating panes, two sessions`) {
+	if _, err := gap.Parse("01-test.txtar", []byte("# gap: a\n# claim: b\n# needs: wings\n-- tmux --\nstop\n")); err == nil || !strings.Contains(err.Error(), `unknown feature "wings": want floating panes, two sessions`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -294,12 +296,12 @@ func alike(got, want string) bool {
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	dir := shortTemp(t)
-	run, err := runDir(dir)
+	run, err := child.RunDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := request{Dir: filepath.Join(run, "0"), Target: report.Target{Path: tmuxtest.Binary(t), Version: "3.3"}, Layer: report.TmuxLayer, Timeout: unhurried}
-	if err := makeDirs(req.Dir); err != nil {
+	req := child.Request{Dir: filepath.Join(run, "0"), Target: report.Target{Path: tmuxtest.Binary(t), Version: "3.3"}, Layer: report.TmuxLayer, Timeout: unhurried}
+	if err := child.MakeDirs(req.Dir); err != nil {
 		t.Fatal(err)
 	}
 	req.File = filepath.Join(req.Dir, "01-hang.txtar")
@@ -315,9 +317,9 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Close()
-	args := child(t)
+	args := scriptProcess(t)
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env, cmd.Stdout = scriptEnv(req.Dir), w
+	cmd.Env, cmd.Stdout = child.Environment(req.Dir), w
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -357,28 +359,10 @@ func TestBrokenChild(t *testing.T) {
 			if tt.name == "hangs" {
 				timeout = 100 * time.Millisecond
 			}
-			if c := runGap(t, gap(t, "stop\n"), Options{child: tt.child, Timeout: timeout}); !c.Status.Bad() || !strings.Contains(c.Reason, tt.reason) {
+			if c := runGap(t, tmuxGap(t, "stop\n"), Options{child: tt.child, Timeout: timeout}); !c.Status.Bad() || !strings.Contains(c.Reason, tt.reason) {
 				t.Errorf("%s: %s, want %s", c.Status, c.Reason, tt.reason)
 			}
 		})
-	}
-}
-
-// Where the usual directory for temporary files has a long name, sockets still
-// have room.
-func TestLongTempDir(t *testing.T) {
-	t.Parallel()
-	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
-	if err := os.MkdirAll(long, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := runDir(long)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.Remove(dir)
-	if len(dir) > maxSocketPath {
-		t.Errorf("%s is too long", dir)
 	}
 }
 
@@ -406,7 +390,7 @@ func blocks(t *testing.T, page string, begins ...string) string {
 // with the page's wrong tmux.
 func TestWritingGaps(t *testing.T) {
 	const page = "../docs/writing-gaps.md"
-	g, err := parseGap("1-pane-title.txtar", []byte(blocks(t, page, "# gap: ", "-- tmux --\n", "-- api --\n", "-- mcp --\n")))
+	g, err := gap.Parse("1-pane-title.txtar", []byte(blocks(t, page, "# gap: ", "-- tmux --\n", "-- api --\n", "-- mcp --\n")))
 	if err != nil {
 		t.Fatal(err)
 	}

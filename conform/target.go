@@ -10,15 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
+	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
-	"tmuxmcp/tmux"
 )
 
 // Fetch brings the tmux of a Debian suite and returns the path of its program.
@@ -37,7 +36,7 @@ func FindTargets(ctx context.Context, targets []report.Target, fetch Fetch) ([]r
 		all.Go(func() { errs[i] = find(ctx, &targets[i], fetch) })
 	}
 	all.Wait()
-	endAdopted()
+	child.EndAdopted()
 	taken := map[string]bool{}
 	for i := range targets {
 		t := &targets[i]
@@ -172,7 +171,7 @@ func find(ctx context.Context, t *report.Target, fetch Fetch) error {
 		return fail(err)
 	}
 	// The program may be anything: whatever it starts is ended with it.
-	answer, err := ask(ctx, request{Ask: askForVersion, Target: *t, Timeout: versionTimeout})
+	answer, err := child.Ask(ctx, child.Request{Ask: child.AskVersion, Target: *t, Timeout: versionTimeout})
 	switch {
 	case err != nil && !answer.Strange:
 		return fail(err)
@@ -180,13 +179,13 @@ func find(ctx context.Context, t *report.Target, fetch Fetch) error {
 		t.Version = answer.Version
 		return nil
 	}
-	probed, probeErr := ask(ctx, request{Ask: askForProbe, Target: *t, Timeout: DefaultTimeout})
+	probed, probeErr := child.Ask(ctx, child.Request{Ask: child.AskProbe, Target: *t, Timeout: DefaultTimeout})
 	if probeErr != nil {
 		// What is no tmux at all is better known by its -V.
 		return fail(cmp.Or(err, probeErr))
 	}
 	t.Probed, t.Version, t.Claimed = true, probed.Version, answer.Version
-	if err == nil && levelOf(answer.Version) == probed.Version {
+	if err == nil && gap.LevelOf(answer.Version) == probed.Version {
 		t.Version, t.Claimed = answer.Version, ""
 	}
 	return nil
@@ -194,153 +193,3 @@ func find(ctx context.Context, t *report.Target, fetch Fetch) error {
 
 // versionTimeout bounds `tmux -V`; a variable for tests.
 var versionTimeout = 5 * time.Second
-
-// versionLine is what tmux prints for -V, and its version, which reports print.
-var versionLine = regexp.MustCompile(`^tmux ([0-9A-Za-z.~+_-]+)$`)
-
-// version is the child's side: it runs the program with -V and reads tmux's version from what
-// that prints.
-func (r request) version(ctx context.Context) (message, error) {
-	out, _, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Target.Path, "-V")
-	text := strings.TrimSpace(out)
-	switch {
-	case ctx.Err() != nil:
-		return message{}, fmt.Errorf("-V did not end within %v: not a tmux", r.Timeout)
-	case errors.Is(err, errTooMuch):
-		return message{}, fmt.Errorf("-V printed more than %d KiB: not a tmux", maxOutput>>10)
-	case errors.Is(err, syscall.ENOEXEC):
-		return message{}, errors.New("is not a program of this machine")
-	case err != nil:
-		return message{Strange: true}, fmt.Errorf("-V failed: not a tmux: %w", err)
-	case !strings.HasPrefix(text, "tmux "):
-		return message{Strange: true, Version: clipText(text)}, fmt.Errorf("-V printed %.60q: not a tmux", text)
-	}
-	v, err := tmux.ParseVersion(text)
-	m := versionLine.FindStringSubmatch(text)
-	switch {
-	case err != nil || m == nil:
-		return message{Strange: true, Version: clipText(text)},
-			fmt.Errorf("-V printed %.60q: a tmux whose version is not known, as in \"tmux 3.6a\" or \"tmux next-3.8\"", text)
-	case !v.Has(tmux.MinVersion):
-		return message{}, fmt.Errorf("is tmux %s: older than %s, the oldest that this works with", v, tmux.MinVersion)
-	}
-	return message{Version: m[1]}, nil
-}
-
-// levels are what a tmux can do from a version on: a command and what it then prints. A
-// program has the version of the last level up to which it can do everything.
-var levels = []struct {
-	version string
-	probes  []probe
-}{
-	{"3.2", []probe{shows(`^\$[0-9]+$`, "#{session_id}"), shows(`^$`, "#{no_such_token}")}},
-	{"3.3", []probe{shows(`^[0-9]+$`, "#{uid}"), shows(`^\$[0-9]+$`, "#{next_session_id}")}},
-	{"3.4", []probe{shows(`^[0-9]+$`, "#{server_sessions}"), {`^#\{pid\}$`, []string{"display-message", "-p", "-l", "#{pid}"}}}},
-	{"3.5", []probe{shows(`.`, "#{pane_key_mode}")}},
-	{"3.6", []probe{shows(`^[01]$`, "#{sixel_support}"), {`^x$`, []string{"run-shell", "-E", "echo x >&2"}}}},
-	{"3.7", []probe{
-		shows(`^[01]$`, "#{bracket_paste_flag}"),
-		{`^x$`, []string{"set-buffer", "x", ";", "paste-buffer", "-S", ";", "display-message", "-p", "x"}},
-	}},
-	{"3.8", []probe{shows(`^[0-9]+$`, "#{pane_output_generation}"), shows(`^[0-9]+$`, "#{history_generation}")}},
-}
-
-func shows(value, format string) probe {
-	return probe{value, []string{"display-message", "-p", format}}
-}
-
-// Newest returns the newest version that the scripts were written for if the given one is
-// newer still, and else "".
-func Newest(than string) string {
-	newest := levels[len(levels)-1].version
-	v, err := tmux.ParseVersion(than)
-	k, _ := tmux.ParseVersion(newest)
-	if err == nil && (v.Major > k.Major || v.Major == k.Major && v.Minor > k.Minor) {
-		return newest
-	}
-	return ""
-}
-
-// features are what scripts may need, each with what shows that a tmux has it.
-var features = map[string]probe{
-	"two sessions": {`^[^\n]+\n[^\n]+$`, []string{
-		"new-session", "-d", "exec sleep 600", ";", "list-sessions", "-F", "#{session_id}",
-	}},
-	"floating panes": {`^%[0-9]+$`, []string{"new-pane", "-d", "-P", "-F", "#{pane_id}", "exec sleep 600"}},
-}
-
-type probe struct {
-	prints string // a regular expression
-	args   []string
-}
-
-// levelOf is the version of the level that a version belongs to; empty for none.
-func levelOf(version string) string {
-	v, err := tmux.ParseVersion(version)
-	if err != nil {
-		return ""
-	}
-	found := ""
-	for _, l := range levels {
-		leadsTo := v.Next && l.version == fmt.Sprintf("%d.%d", v.Major, v.Minor)
-		if v.Has(tmux.Version{Major: 3, Minor: int(l.version[2] - '0')}) && !leadsTo {
-			found = l.version
-		}
-	}
-	return found
-}
-
-// prober starts a server of the target's beside the script's, and runs commands there.
-func (r request) prober(ctx context.Context) (func(args ...string) (string, error), error) {
-	run := func(args ...string) (string, error) {
-		out, stderr, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Target.Path, onServer(filepath.Join(r.Dir, "p"), args...)...)
-		if said := tail(stderr); err != nil && said != "" {
-			err = fmt.Errorf("%w: %s", err, said)
-		}
-		return strings.TrimSpace(out), err
-	}
-	_, err := run("new-session", "-d", "-x", "80", "-y", "24", "exec sleep 600")
-	return run, err
-}
-
-// lacking is the first of these features that the target does not have. One that starts
-// no session, or does not survive the question, is not known to lack it.
-func (r request) lacking(ctx context.Context, needs []string) string {
-	if len(needs) == 0 {
-		return ""
-	}
-	run, err := r.prober(ctx)
-	for i := 0; err == nil && i < len(needs); i++ {
-		p := features[needs[i]]
-		out, _ := run(p.args...)
-		if _, err = run("list-sessions"); err == nil && !regexp.MustCompile(p.prints).MatchString(out) {
-			run("kill-server")
-			return needs[i]
-		}
-	}
-	run("kill-server")
-	return ""
-}
-
-// probe is the child's side: it starts a server of the target's and tries what it
-// can do.
-func (r request) probe(ctx context.Context) (message, error) {
-	run, err := r.prober(ctx)
-	if err != nil {
-		return message{}, fmt.Errorf("it starts no session: not a tmux: %w", err)
-	}
-	version := ""
-	for _, l := range levels {
-		for _, p := range l.probes {
-			if out, err := run(p.args...); err != nil || !regexp.MustCompile(p.prints).MatchString(out) {
-				if version == "" {
-					return message{}, fmt.Errorf("%s printed %.60q: not a tmux of %s or later",
-						report.CommandLine(p.args), out, levels[0].version)
-				}
-				return message{Version: version}, nil
-			}
-		}
-		version = l.version
-	}
-	return message{Version: version}, nil
-}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
@@ -120,7 +121,7 @@ func TestNeedyTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	const session = "tmux new-session -d -s work 'exec sleep 60'\n"
-	g, err := parseGap("01-needy.txtar", []byte("# gap: g\n# claim: c\n-- tmux --\n"+session+"attach user\ncontrol -t work 'display-message -p one'\nstdout ^one$\nsaw confirmed a\nclaim confirmed b\n"+
+	g, err := gap.Parse("01-needy.txtar", []byte("# gap: g\n# claim: c\n-- tmux --\n"+session+"attach user\ncontrol -t work 'display-message -p one'\nstdout ^one$\nsaw confirmed a\nclaim confirmed b\n"+
 		"-- api --\n"+session+"api list sessions\njson 0.session_name work\n-- mcp --\n"+session+"mcp list_sessions\njson result.0.session_name work\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +148,7 @@ func TestProbe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	level, lie := levelOf(version[0].Version), "3.2"
+	level, lie := gap.LevelOf(version[0].Version), "3.2"
 	if level == lie {
 		lie = "9.9"
 	}

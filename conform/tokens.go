@@ -3,13 +3,11 @@ package conform
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/report"
 	"tmuxmcp/tmux"
 )
@@ -62,8 +60,8 @@ func TakeTokens(ctx context.Context, target report.Target) (TokenDrift, error) {
 			names = append(names, t.Name)
 		}
 	}
-	answer, err := ask(ctx, request{Ask: askForTokens, Target: target, Names: names, Timeout: DefaultTimeout})
-	endAdopted()
+	answer, err := child.Ask(ctx, child.Request{Ask: child.AskTokens, Target: target, Names: names, Timeout: DefaultTimeout})
+	child.EndAdopted()
 	if err != nil {
 		return d, fmt.Errorf("ask tmux %s: %w", target.Name, err)
 	}
@@ -128,109 +126,4 @@ func guessed(name string) TokenChange {
 		c.Scope = scope
 	}
 	return c
-}
-
-// tokens is the child's side: it starts a server of the target's and asks it for the
-// known tokens, and for every name in the program that runs it.
-func (r request) tokens(ctx context.Context) (message, error) {
-	run, err := r.prober(ctx)
-	if err != nil {
-		return message{}, err
-	}
-	pid, err := run("set-buffer", "x", ";", "display-message", "-p", "#{pid}")
-	if err != nil {
-		return message{}, err
-	}
-	m := message{}
-	if m.Known, err = tokensAmong(run, r.Names); err != nil {
-		return m, err
-	}
-	program, err := os.Open("/proc/" + pid + "/exe")
-	if err != nil {
-		return m, nil // not on Linux, or not this server's
-	}
-	defer program.Close()
-	text, err := io.ReadAll(io.LimitReader(program, maxProgram))
-	if err != nil {
-		return m, err
-	}
-	// An option's name expands to its value.
-	options, err := run("show-options", "-s", ";", "show-options", "-g", ";", "show-options", "-gw")
-	if err != nil {
-		return m, err
-	}
-	known := map[string]bool{"command": true} // of the command that expands the format
-	for _, t := range tmux.Tokens() {
-		known[t.Name] = true
-	}
-	for line := range strings.Lines(options) {
-		known[option.FindString(line)] = true
-	}
-	found, err := tokensAmong(run, namesIn(text, known))
-	for name, is := range found {
-		if is {
-			m.Known[name] = true
-		}
-	}
-	m.All = err == nil
-	return m, err
-}
-
-const (
-	// maxProgram is the most that is read of a program, and maxNames the most names that
-	// are taken from it; tmux has 8 MB with everything for a debugger, and 12,000.
-	maxProgram = 32 << 20
-	maxNames   = 50_000
-)
-
-var (
-	option = regexp.MustCompile(`^[a-z0-9-]*`)
-	word   = regexp.MustCompile(`\b[a-z][a-z0-9_]{2,39}\x00`)
-)
-
-// namesIn returns the texts in a program that could name tokens. A linker stores "pid"
-// only as the end of "client_pid".
-func namesIn(program []byte, except map[string]bool) (names []string) {
-	for _, w := range word.FindAll(program, -1) {
-		for name := string(w[:len(w)-1]); name != "" && len(names) < maxNames; _, name, _ = strings.Cut(name, "_") {
-			if !except[name] && word.MatchString(name+"\x00") {
-				except[name] = true
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-// tokensAmong reports of each name whether a server knows it as a token. The server must be
-// a throwaway one, with a session and a paste buffer: the names stay in its environment.
-//
-// An unknown token and a token without a value both expand to nothing, also with
-// display-message -v. So each name is set as an environment variable: tmux looks for a
-// name among its tokens first and then in the environment, and stops at the tokens even if
-// there is no value.
-func tokensAmong(run func(args ...string) (string, error), names []string) (map[string]bool, error) {
-	const mark = "not-a-token"
-	known := make(map[string]bool, len(names))
-	// tmux takes about 16 KB of arguments, and from 3.7 at most 1000 words.
-	for part := range slices.Chunk(names, 100) {
-		var set []string
-		var format strings.Builder
-		for _, name := range part {
-			set = append(set, "set-environment", "-g", name, mark, ";")
-			// Other values may hold anything.
-			fmt.Fprintf(&format, "#{==:#{%s},%s}", name, mark)
-		}
-		out, err := run(append(set, "display-message", "-p", format.String())...)
-		if err != nil {
-			return nil, fmt.Errorf("ask for tokens: %w", err)
-		}
-		if len(out) != len(part) || strings.Trim(out, "01") != "" {
-			return nil, fmt.Errorf("ask for tokens: want %d digits, 0 or 1, got %q", len(part), out)
-		}
-		for i, name := range part {
-			known[name] = out[i] == '0'
-		}
-	}
-	return known, nil
 }

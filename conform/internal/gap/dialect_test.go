@@ -1,4 +1,4 @@
-package conform
+package gap
 
 import (
 	"encoding/json"
@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"tmuxmcp/internal/test/cases"
 )
 
 func dialect(t *testing.T, text string) *Dialect {
@@ -34,11 +32,11 @@ rows = { pane_id = "id", id = "pane_title" }
 [tools.run_shell]
 name = ""
 `)
-	tool, arguments, err := d.ask("list_panes", map[string]any{"session_name": "a", "x": 1})
+	tool, arguments, err := d.Ask("list_panes", map[string]any{"session_name": "a", "x": 1})
 	if got := fmt.Sprint(tool, arguments, err); got != "panesmap[sessionName:a x:1] <nil>" {
 		t.Error(got)
 	}
-	if tool, _, err := d.ask("kill_pane", nil); tool != "kill_pane" || err != nil {
+	if tool, _, err := d.Ask("kill_pane", nil); tool != "kill_pane" || err != nil {
 		t.Errorf("%s, %v", tool, err)
 	}
 	for _, tt := range []struct {
@@ -47,12 +45,12 @@ name = ""
 		{"list_panes", "filters", "the server's panes offers nothing for the parameter filters"},
 		{"run_shell", "x", "the server offers nothing for the tool run_shell"},
 	} {
-		_, _, err := d.ask(tt.tool, map[string]any{tt.parameter: 1})
-		if _, ok := err.(notOffered); !ok || err.Error() != tt.want {
+		_, _, err := d.Ask(tt.tool, map[string]any{tt.parameter: 1})
+		if _, ok := err.(NotOffered); !ok || err.Error() != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
 	}
-	got, err := d.answer("list_panes", json.RawMessage(`{"all": {"panes": [{"id": "%1", "paneTitle": "one"}, {"id": "%2"}], "leftOver": 12345678901234567890}, "HOME": 1}`))
+	got, err := d.Answer("list_panes", json.RawMessage(`{"all": {"panes": [{"id": "%1", "paneTitle": "one"}, {"id": "%2"}], "leftOver": 12345678901234567890}, "HOME": 1}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,12 +74,12 @@ name = ""
 	}
 	// The order of what is renamed is always the same.
 	for range 20 {
-		got, err := d.answer("list_panes", json.RawMessage(`{"all": {"panes": [{"id": "%1", "paneTitle": "one"}]}}`))
+		got, err := d.Answer("list_panes", json.RawMessage(`{"all": {"panes": [{"id": "%1", "paneTitle": "one"}]}}`))
 		if want := `"result":[{"id":"one","pane_title":"one","pane_id":"%1"}]`; err != nil || !strings.Contains(string(got), want) {
 			t.Fatalf("%s, %v, want %s", got, err, want)
 		}
 	}
-	_, _, err = dialect(t, "name = \"x\"\n[tools.t]\nparameters = { a = \"\", b = \"\", c = \"\" }\n").ask("t", map[string]any{"c": 1, "b": 1, "a": 1})
+	_, _, err = dialect(t, "name = \"x\"\n[tools.t]\nparameters = { a = \"\", b = \"\", c = \"\" }\n").Ask("t", map[string]any{"c": 1, "b": 1, "a": 1})
 	if want := "parameter a"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -94,12 +92,12 @@ constants = { format = "json", depth = 2 }
 values.detach = { true = false, false = true }
 values.size = { "70%" = 70 }
 values.direction = { right = "horizontal" }
-`).ask("split_window", map[string]any{"detach": true, "size": "70%", "direction": "right", "pane_id": "%0"})
+`).Ask("split_window", map[string]any{"detach": true, "size": "70%", "direction": "right", "pane_id": "%0"})
 	if got := fmt.Sprint(arguments, err); got != "map[depth:2 focus:false format:json pane_id:%0 size:70 split:horizontal] <nil>" {
 		t.Error(got)
 	}
 	var none *Dialect
-	if same, err := none.answer("x", []byte("{}")); string(same) != "{}" || err != nil {
+	if same, err := none.Answer("x", []byte("{}")); string(same) != "{}" || err != nil {
 		t.Errorf("%s, %v", same, err)
 	}
 }
@@ -111,14 +109,14 @@ func TestDraft(t *testing.T) {
 		"list_panes":  {Parameters: map[string]bool{"session_name": true, "filters": true}, Fields: map[string]bool{"result": true}},
 		"kill_window": {Parameters: map[string]bool{"window_id": true}}, "run_shell": {}, "search_panes": {}, "show_option": {},
 	}
-	o := offer{"list-panes": {"sessionName", "limit"}, "KillWindow": {"window-id"}, "find\n": nil}
-	text := o.draft(tools)
+	o := Offer{"list-panes": {"sessionName", "limit"}, "KillWindow": {"window-id"}, "find\n": nil}
+	text := o.Draft(tools)
 	d := dialect(t, text)
-	tool, arguments, err := d.ask("list_panes", map[string]any{"session_name": "a"})
+	tool, arguments, err := d.Ask("list_panes", map[string]any{"session_name": "a"})
 	if got := fmt.Sprint(tool, arguments, err); got != "list-panesmap[sessionName:a] <nil>" {
 		t.Error(got)
 	}
-	tool, arguments, err = d.ask("kill_window", map[string]any{"window_id": "@0"})
+	tool, arguments, err = d.Ask("kill_window", map[string]any{"window_id": "@0"})
 	if got := fmt.Sprint(tool, arguments, err); got != "KillWindowmap[window-id:@0] <nil>" {
 		t.Error(got)
 	}
@@ -127,20 +125,20 @@ func TestDraft(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	if found := d.misnamed(tools, o); found != nil {
+	if found := d.Misnamed(tools, o); found != nil {
 		t.Errorf("%q", found)
 	}
-	if got := o.unfit(tools); !strings.HasPrefix(got, "no dialect fits the server: for the closest, ") || !strings.Contains(got, "lacks 5 of the 5 tools") {
+	if got := o.Unfit(tools); !strings.HasPrefix(got, "no dialect fits the server: for the closest, ") || !strings.Contains(got, "lacks 5 of the 5 tools") {
 		t.Error(got)
 	}
-	if got := (offer{"list_panes": nil, "run_shell": nil}).unfit(tools); got != "" {
+	if got := (Offer{"list_panes": nil, "run_shell": nil}).Unfit(tools); got != "" {
 		t.Error(got)
 	}
 }
 
 // A dialect is detected where exactly one fits.
 func TestDetect(t *testing.T) {
-	for want, o := range map[string]offer{
+	for want, o := range map[string]Offer{
 		"libtmux-mcp":         {"call_read_tools_batch": nil, "display_message": {"format_string"}},
 		"libtmux-mcp-tiers":   {"call_readonly_tools_batch": nil, "display_message": {"format_string"}},
 		"libtmux-camel":       {"call_readonly_tools_batch": nil, "display_message": {"format", "paneId"}},
@@ -150,7 +148,7 @@ func TestDetect(t *testing.T) {
 		" ": {"call_read_tools_batch": nil, "call_readonly_tools_batch": nil, "display_message": {"format_string"}},
 		"":  {"list_sessions": nil, "capture_pane": {"paneId"}},
 	} {
-		d, err := o.detect()
+		d, err := o.Detect()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,20 +164,5 @@ func TestDetect(t *testing.T) {
 	all, err := Dialects()
 	if err != nil || len(all) != 5 {
 		t.Errorf("%d dialects, %v", len(all), err)
-	}
-}
-
-// What is wrong with a file of targets, or a dialect, is one line with what it may have.
-func TestWrongFiles(t *testing.T) {
-	for _, c := range cases.Load(t, "testdata/wrong.txtar", "says") {
-		var err error
-		if text, ok := c.Texts["t.toml"]; ok {
-			_, err = ParseTargets("t.toml", "/", []byte(text))
-		} else {
-			_, err = ParseDialect("d.toml", []byte(c.Texts["d.toml"]))
-		}
-		if err == nil || !strings.HasPrefix(err.Error(), c.One("says")) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v, want %s", c.Name, err, c.One("says"))
-		}
 	}
 }

@@ -1,9 +1,8 @@
-package conform
+package gap
 
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -99,11 +98,11 @@ func Dialects() ([]*Dialect, error) {
 	return all, nil
 }
 
-// offer is the tools that a server offers: the names of their parameters.
-type offer map[string][]string
+// Offer is what a server offers: the names of its tools, each with those of its parameters.
+type Offer map[string][]string
 
 // is reports whether the server that offers these tools speaks the dialect.
-func (d *Dialect) is(o offer) bool {
+func (d *Dialect) is(o Offer) bool {
 	is := len(d.Detect.Tools) > 0
 	for _, tool := range d.Detect.Tools {
 		_, offered := o[tool]
@@ -115,8 +114,8 @@ func (d *Dialect) is(o offer) bool {
 	return is
 }
 
-// detect is the built-in dialect of a server, if there is exactly one that fits.
-func (o offer) detect() (*Dialect, error) {
+// Detect returns the built-in dialect of a server; nil unless exactly one fits.
+func (o Offer) Detect() (*Dialect, error) {
 	all, err := Dialects()
 	if err != nil {
 		return nil, err
@@ -128,9 +127,9 @@ func (o offer) detect() (*Dialect, error) {
 	return fit[0], nil
 }
 
-// unfit says that no dialect fits the server, which offers less than a quarter of the tools that
-// scripts ask for in any of them; empty if one fits.
-func (o offer) unfit(tools map[string]*Tool) string {
+// Unfit returns a sentence that says that no dialect fits the server: it offers less than a
+// quarter of the tools that scripts ask for in any of them. It returns "" if one fits.
+func (o Offer) Unfit(tools map[string]*Tool) string {
 	all, err := Dialects()
 	if err != nil || len(tools) == 0 {
 		return ""
@@ -139,7 +138,7 @@ func (o offer) unfit(tools map[string]*Tool) string {
 	var lacks []string
 	for _, d := range all {
 		missing := slices.DeleteFunc(slices.Sorted(maps.Keys(tools)), func(tool string) bool {
-			name, _, err := d.ask(tool, nil)
+			name, _, err := d.Ask(tool, nil)
 			_, offered := o[name]
 			return err == nil && offered
 		})
@@ -168,9 +167,9 @@ func sameWords(name string, names []string) string {
 	return names[i]
 }
 
-// draft is the beginning of a dialect: what the server has under names of the same words. The
-// rest is in comments.
-func (o offer) draft(tools map[string]*Tool) string {
+// Draft returns the beginning of a dialect's file: what the server has under names of the same
+// words. The rest is in comments.
+func (o Offer) Draft(tools map[string]*Tool) string {
 	b := &strings.Builder{}
 	left := slices.Sorted(maps.Keys(o))
 	fmt.Fprint(b, "# A draft: fill in what is in comments, a name of the server's or \"\" for what it lacks.\nname = \"mine\"\n")
@@ -195,40 +194,25 @@ func (o offer) draft(tools map[string]*Tool) string {
 	return b.String()
 }
 
-// DraftDialect asks the server of Options, with its first target, for its tools, and returns the
-// draft of a dialect's file for it.
-func DraftDialect(ctx context.Context, opts Options) (string, error) {
-	gaps, err := LoadSuites(AllSuites)
-	if err == nil {
-		err = opts.complete()
-	}
-	if err != nil {
-		return "", err
-	}
-	offers, _, err := opts.askServer(ctx)
-	if err != nil {
-		return "", err
-	}
-	return offers.draft(Tools(gaps)), nil
-}
-
-// notOffered is the error of a call for which the server has no tool, or no
+// NotOffered is the error of a call for which the server has no tool, or no
 // parameter.
-type notOffered string
+type NotOffered string
 
-func (n notOffered) Error() string { return string(n) }
+func (n NotOffered) Error() string { return string(n) }
 
-func noTool(name string) error { return notOffered("the server offers no tool " + name) }
+// NoTool returns the error of a call for which the server has no tool.
+func NoTool(name string) error { return NotOffered("the server offers no tool " + name) }
 
-// ask is a call in the server's words.
-func (d *Dialect) ask(tool string, arguments map[string]any) (string, map[string]any, error) {
+// Ask returns a call of a tool in the server's words. It returns a [NotOffered] if the server
+// has no such tool or parameter.
+func (d *Dialect) Ask(tool string, arguments map[string]any) (string, map[string]any, error) {
 	if d == nil {
 		return tool, arguments, nil
 	}
 	t := d.Tools[tool]
 	name := t.name(tool)
 	if name == "" {
-		return "", nil, notOffered("the server offers nothing for the tool " + tool)
+		return "", nil, NotOffered("the server offers nothing for the tool " + tool)
 	}
 	theirs := map[string]any{}
 	maps.Copy(theirs, t.Constants)
@@ -236,7 +220,7 @@ func (d *Dialect) ask(tool string, arguments map[string]any) (string, map[string
 		to, ok := t.Parameters[k]
 		switch {
 		case ok && to == "":
-			return "", nil, notOffered(fmt.Sprintf("the server's %s offers nothing for the parameter %s", name, k))
+			return "", nil, NotOffered(fmt.Sprintf("the server's %s offers nothing for the parameter %s", name, k))
 		case !ok && d.Case == "camel":
 			to = camelCase(k)
 		case !ok:
@@ -250,8 +234,8 @@ func (d *Dialect) ask(tool string, arguments map[string]any) (string, map[string
 	return name, theirs, nil
 }
 
-// answer is a tool's result in the scripts' words. What has no name of theirs stays.
-func (d *Dialect) answer(tool string, result json.RawMessage) (json.RawMessage, error) {
+// Answer returns a tool's result in the scripts' words. Fields without an entry stay.
+func (d *Dialect) Answer(tool string, result json.RawMessage) (json.RawMessage, error) {
 	if d == nil || result == nil {
 		return result, nil
 	}
@@ -340,7 +324,7 @@ func Tools(gaps []*Gap) map[string]*Tool {
 	tools := map[string]*Tool{}
 	for _, g := range gaps {
 		t := &Tool{Fields: map[string]bool{}} // whose result is the last output
-		for line := range strings.Lines(string(g.section(report.MCPLayer))) {
+		for line := range strings.Lines(string(g.Section(report.MCPLayer))) {
 			if m := toolCall.FindStringSubmatch(line); m != nil {
 				if t = tools[m[2]]; t == nil {
 					t = &Tool{Parameters: map[string]bool{}, Fields: map[string]bool{}}
@@ -365,8 +349,9 @@ func Tools(gaps []*Gap) map[string]*Tool {
 	return tools
 }
 
-// misnamed says what a dialect names that neither scripts nor the server have.
-func (d *Dialect) misnamed(tools map[string]*Tool, o offer) (found []string) {
+// Misnamed returns a line for each name in the dialect that neither scripts nor the server
+// have.
+func (d *Dialect) Misnamed(tools map[string]*Tool, o Offer) (found []string) {
 	check := func(of, what, name string, names []string) {
 		if !slices.Contains(names, name) {
 			found = append(found, fmt.Sprintf("dialect %s: tools.%s: %s %s%s", d.Name, of, what, name, nearest.Meant(name, names)))

@@ -1,4 +1,7 @@
-package conform
+// Package gap reads what scripts are made of: the files of gaps and their suites, what a
+// script expects of which version, the lines of scripts, and the dialects in which servers are
+// asked. It runs nothing.
+package gap
 
 import (
 	"bytes"
@@ -36,8 +39,8 @@ type Gap struct {
 // fileName is the form of a gap's file name: a number and words.
 var fileName = regexp.MustCompile(`^([0-9]+)-[a-z0-9-]+$`)
 
-// parseGap reads the gap in a file of the given name.
-func parseGap(file string, text []byte) (*Gap, error) {
+// Parse reads the gap in a file of the given name.
+func Parse(file string, text []byte) (*Gap, error) {
 	g := &Gap{Text: text, archive: txtar.Parse(text)}
 	g.Name = strings.TrimSuffix(path.Base(file), ".txtar")
 	g.Digest = fmt.Sprintf("%x", sha256.Sum256(text))
@@ -72,10 +75,10 @@ func parseGap(file string, text []byte) (*Gap, error) {
 	if g.Title == "" || g.Claim == "" {
 		return nil, fmt.Errorf("%s: the comment lacks \"# gap:\" or \"# claim:\"", file)
 	}
-	for _, need := range g.needs() {
-		if _, ok := features[need]; !ok {
+	for _, need := range g.Features() {
+		if _, ok := Features[need]; !ok {
 			return nil, fmt.Errorf("%s: needs: unknown feature %q: want %s",
-				file, need, strings.Join(slices.Sorted(maps.Keys(features)), ", "))
+				file, need, strings.Join(slices.Sorted(maps.Keys(Features)), ", "))
 		}
 	}
 	if len(g.Layers()) == 0 {
@@ -84,13 +87,13 @@ func parseGap(file string, text []byte) (*Gap, error) {
 	return g, nil
 }
 
-// needs are the features without which the gap's scripts cannot run.
-func (g *Gap) needs() []string {
+// Features returns the names of the features without which the gap's scripts cannot run.
+func (g *Gap) Features() []string {
 	return strings.FieldsFunc(strings.ReplaceAll(g.Needs, ", ", ","), func(r rune) bool { return r == ',' })
 }
 
-// LoadGaps reads the gaps of a directory, in the order of their numbers.
-func LoadGaps(fsys fs.FS) ([]*Gap, error) {
+// Load reads the gaps of a directory, in the order of their numbers.
+func Load(fsys fs.FS) ([]*Gap, error) {
 	files, err := fs.Glob(fsys, "*.txtar")
 	if err != nil {
 		return nil, err
@@ -101,7 +104,7 @@ func LoadGaps(fsys fs.FS) ([]*Gap, error) {
 		if err != nil {
 			return nil, err
 		}
-		g, err := parseGap(file, text)
+		g, err := Parse(file, text)
 		if err != nil {
 			return nil, err
 		}
@@ -121,14 +124,15 @@ func LoadGaps(fsys fs.FS) ([]*Gap, error) {
 func (g *Gap) Layers() []report.Layer {
 	var layers []report.Layer
 	for _, l := range report.Layers() {
-		if g.section(l) != nil {
+		if g.Section(l) != nil {
 			layers = append(layers, l)
 		}
 	}
 	return layers
 }
 
-func (g *Gap) section(l report.Layer) []byte {
+// Section returns the gap's script for a layer as its file has it; nil if there is none.
+func (g *Gap) Section(l report.Layer) []byte {
 	for _, f := range g.archive.Files {
 		if f.Name == string(l) {
 			return f.Data
@@ -137,18 +141,24 @@ func (g *Gap) section(l report.Layer) []byte {
 	return nil
 }
 
-// script returns the archive that testscript runs for a layer. Blank lines take
+// Script returns the archive that testscript runs for a layer. Blank lines take
 // the place of what precedes the script in the gap's file, so that the line
 // numbers that testscript reports match the file.
-func (g *Gap) script(l report.Layer) []byte {
+func (g *Gap) Script(l report.Layer) []byte {
 	before, _, _ := bytes.Cut(g.Text, []byte("-- "+string(l)+" --\n"))
-	a := &txtar.Archive{Comment: append(bytes.Repeat([]byte("\n"), bytes.Count(before, []byte("\n"))+1), g.section(l)...)}
+	a := &txtar.Archive{Comment: append(bytes.Repeat([]byte("\n"), bytes.Count(before, []byte("\n"))+1), g.Section(l)...)}
+	a.Files = g.Files()
+	return txtar.Format(a)
+}
+
+// Files returns the files of the gap that are not scripts.
+func (g *Gap) Files() (files []txtar.File) {
 	for _, f := range g.archive.Files {
 		if !slices.Contains(report.Layers(), report.Layer(f.Name)) {
-			a.Files = append(a.Files, f)
+			files = append(files, f)
 		}
 	}
-	return txtar.Format(a)
+	return files
 }
 
 // Rule is a place where a script says what it expects depending on the version
@@ -173,7 +183,7 @@ var ruleVersions = regexp.MustCompile(`\['?(!?)tmux:([^\]']+)'?\]`)
 func (g *Gap) Rules() []Rule {
 	var rules []Rule
 	for _, l := range g.Layers() {
-		for line := range strings.Lines(string(g.section(l))) {
+		for line := range strings.Lines(string(g.Section(l))) {
 			m := ruleLine.FindStringSubmatch(strings.TrimSpace(line))
 			if m == nil {
 				continue
@@ -191,18 +201,19 @@ func (g *Gap) Rules() []Rule {
 	return rules
 }
 
-// has reports whether the rule is for a version, as far as its conditions say.
-func (r Rule) has(version string) bool {
+// Has reports whether the rule is for a version, as far as its conditions say.
+func (r Rule) Has(version string) bool {
 	for _, m := range ruleVersions.FindAllStringSubmatch(r.conditions, -1) {
-		if has, err := versionHas(version, m[2]); err == nil && has == (m[1] == "!") {
+		if has, err := VersionHas(version, m[2]); err == nil && has == (m[1] == "!") {
 			return false
 		}
 	}
 	return true
 }
 
-// versionHas is the condition tmux:ARG.
-func versionHas(version, arg string) (bool, error) {
+// VersionHas reports whether a version meets the condition tmux:ARG: a range, or a version
+// from which on it holds.
+func VersionHas(version, arg string) (bool, error) {
 	if strings.ContainsAny(arg, "<>=,") {
 		r, err := report.ParseVersions(arg)
 		return err == nil && r.Has(version), err
@@ -212,9 +223,9 @@ func versionHas(version, arg string) (bool, error) {
 	return err == nil && has.Has(v), err
 }
 
-// claims returns the claims of a layer's script in order. Those that are not about the
+// Claims returns the claims of a layer's script in order. Those that are not about the
 // version are marked as such.
-func (g *Gap) claims(l report.Layer, version string) []report.Claim {
+func (g *Gap) Claims(l report.Layer, version string) []report.Claim {
 	var claims []report.Claim
 	for _, r := range g.Rules() {
 		if r.Layer != l || r.NotApplicable {
@@ -225,7 +236,7 @@ func (g *Gap) claims(l report.Layer, version string) []report.Claim {
 			i = len(claims)
 			claims = append(claims, report.Claim{Number: i + 1, Text: r.claim, Outcome: report.Outcome(report.NotApplicable)})
 		}
-		if r.has(version) {
+		if r.Has(version) {
 			claims[i].Outcome, claims[i].Expected = "", report.Verdict(strings.Split(r.Text, ":")[0])
 		}
 	}
@@ -266,7 +277,7 @@ func LoadSuites(names ...string) ([]*Gap, error) {
 		if s.Name != report.Suites()[0].Name {
 			files = fixtures.Suite(s.Name)
 		}
-		more, err := LoadGaps(files)
+		more, err := Load(files)
 		if err != nil {
 			return nil, fmt.Errorf("suite %s: %w", s.Name, err)
 		}
@@ -289,14 +300,14 @@ func ClaimsOf(gaps []*Gap) map[int]map[report.Layer]int {
 	for _, g := range gaps {
 		claims[g.Number] = map[report.Layer]int{}
 		for _, l := range g.Layers() {
-			claims[g.Number][l] = max(1, len(g.claims(l, "")))
+			claims[g.Number][l] = max(1, len(g.Claims(l, "")))
 		}
 	}
 	return claims
 }
 
-// suitesOf are the suites of these scripts. Scripts of a user's own are in none.
-func suitesOf(gaps []*Gap) []report.Suite {
+// SuitesOf are the suites of these scripts. Scripts of a user's own are in none.
+func SuitesOf(gaps []*Gap) []report.Suite {
 	return slices.DeleteFunc(report.Suites(), func(s report.Suite) bool {
 		return !slices.ContainsFunc(gaps, func(g *Gap) bool { return g.Suite == s.Name })
 	})

@@ -1,4 +1,4 @@
-package conform
+package script
 
 import (
 	"cmp"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 )
 
@@ -44,7 +46,7 @@ func (s *script) instrument(text string) string {
 		if strings.HasPrefix(line, "-- ") {
 			break // files follow
 		}
-		at, command := commandAt(line)
+		at, command := gap.CommandAt(line)
 		_, ours := s.commands()[command]
 		if (ours || s.actions()[command] != nil) && !(command == "exec" && background.MatchString(line)) {
 			lines[i] = fmt.Sprintf("%sdo %d %s", line[:at], i+1, line[at:])
@@ -53,24 +55,7 @@ func (s *script) instrument(text string) string {
 	return strings.Join(lines, "")
 }
 
-// commandAt is a line's command, which is behind its conditions and the !, and where it
-// begins; empty if there is none.
-func commandAt(line string) (int, string) {
-	for _, w := range lineWord.FindAllStringIndex(line, -1) {
-		switch word := strings.ReplaceAll(line[w[0]:w[1]], "'", ""); {
-		case strings.HasPrefix(word, "#"):
-			return 0, ""
-		case word == "!", strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]"):
-		default:
-			return w[0], word
-		}
-	}
-	return 0, ""
-}
-
 var (
-	// lineWord is a word, with its quotes, or a comment.
-	lineWord   = regexp.MustCompile(`#[^\n]*|([^\s'#]|'[^']*')+`)
 	background = regexp.MustCompile(`\s&([a-zA-Z_0-9]+&)?\s*$`)
 	// instrumented is what a transcript has of it.
 	instrumented = regexp.MustCompile(`(?m)^(> .*?)\bdo [0-9]+ `)
@@ -110,8 +95,8 @@ func (s *script) where() string {
 // callIn returns the name of the call in a script's line, that of its tool, verb or command,
 // and its other words.
 func callIn(line string) (name, rest string) {
-	at, command := commandAt(line)
-	words := lineWord.FindAllString(line[at:], -1)
+	at, command := gap.CommandAt(line)
+	words := gap.LineWord.FindAllString(line[at:], -1)
 	words = words[min(len(words), map[string]int{"try": 1, "wait-until": 2}[command]):]
 	if len(words) == 0 || command == "" {
 		return "", ""
@@ -189,11 +174,7 @@ func (s *script) failed(outcome report.Outcome, why string) *ending {
 	case report.Blocked:
 		why = "set-up: " + why
 	}
-	return &ending{outcome, s.where(), clipText(why), evidence(s.shown.line, s.now.text, cmp.Or(s.focus, s.shown.String()))}
-}
-
-func evidence(command, expected, actual string) report.Evidence {
-	return report.Evidence{Command: clipText(command), Expected: clipText(expected), Actual: clipText(actual)}
+	return &ending{outcome, s.where(), child.Clip(why), child.Evidence(s.shown.line, s.now.text, cmp.Or(s.focus, s.shown.String()))}
 }
 
 // unmapped and misfit are why a script is blocked, where its set-up has not failed.
@@ -221,7 +202,7 @@ func (s *script) misuse(ts *testscript.TestScript, format string, args ...any) {
 
 // usage ends the script as its command is not as it must be.
 func (s *script) usage(ts *testscript.TestScript) {
-	_, name := commandAt(s.now.text)
+	_, name := gap.CommandAt(s.now.text)
 	s.misuse(ts, "usage: %s %s", name, s.commands()[name].usage)
 }
 
@@ -246,10 +227,10 @@ func (s *script) kind(asks bool) report.Outcome {
 	if s.crashed() {
 		return report.Crashed
 	}
-	_, command := commandAt(s.now.text)
+	_, command := gap.CommandAt(s.now.text)
 	asks = asks || slices.Contains([]string{"api", "mcp", "mcp-leave"}, command) || command == "wait-until" && s.asked
 	for _, line := range s.lines[min(s.now.number, len(s.lines)):] {
-		if _, next := commandAt(line); next != "" {
+		if _, next := gap.CommandAt(line); next != "" {
 			asks = asks || slices.Contains(looking, next) || conditional.MatchString(line)
 			break
 		}
@@ -284,12 +265,12 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 	case neg && o.code == 0:
 		why = o.call + " succeeded"
 	case !neg && o.code != 0:
-		why = o.call + " failed: " + oneLine(o.said())
+		why = o.call + " failed: " + child.OneLine(o.said())
 	default:
 		return
 	}
 	outcome := s.kind(neg)
-	var none notOffered
+	var none gap.NotOffered
 	var wrong misused
 	switch {
 	case errors.As(o.err, &wrong):
@@ -304,13 +285,13 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 	if neg {
 		expected = "failure"
 	}
-	s.end.evidence = evidence(o.line, expected, o.said())
+	s.end.evidence = child.Evidence(o.line, expected, o.said())
 	ts.Fatalf("%s", s.end.why)
 }
 
 func (s *script) cmdExec(ts *testscript.TestScript, args []string) {
 	neg := s.now.negated
-	s.send(message{Command: s.now.text})
+	s.send(child.Message{Command: s.now.text})
 	s.note(ts, "program", args)
 	err := ts.Exec(args[0], args[1:]...)
 	o := outcome{line: report.CommandLine(append([]string{"exec"}, args...)), call: s.callName()}
@@ -347,12 +328,12 @@ var (
 func (s *script) compared(log string) *ending {
 	m := failedAt.FindStringSubmatchIndex(log)
 	if m == nil {
-		return &ending{outcome: report.Outcome(report.Errored), why: tail(log)}
+		return &ending{outcome: report.Outcome(report.Errored), why: child.Tail(log)}
 	}
 	number, _ := strconv.Atoi(log[m[2]:m[3]])
-	why := oneLine(log[m[4]:m[5]])
+	why := child.OneLine(log[m[4]:m[5]])
 	s.at(number)
-	_, command := commandAt(s.now.text)
+	_, command := gap.CommandAt(s.now.text)
 	if !slices.Contains(comparing, command) || misusing.MatchString(why) {
 		return s.wrongScript(why)
 	}
@@ -387,7 +368,7 @@ func (s *script) ended(t *recorder) *ending {
 	case s.ctx.Err() != nil:
 		end.outcome, end.why = report.TimedOut, fmt.Sprintf("no end within %v", s.req.Timeout)
 	case end.outcome == report.Blocked && s.wrong == nil:
-		if need := s.req.lacking(s.ctx, s.req.Needs); need != "" {
+		if need := lacking(s.ctx, s.req, s.req.Needs); need != "" {
 			end.outcome, end.where = report.Outcome(report.NotApplicable), ""
 			end.why = "it needs " + need + ", which this tmux does not have"
 		}
@@ -424,7 +405,7 @@ func (s *script) cell(end *ending) report.Cell {
 	if end == nil {
 		return c
 	}
-	c.Status, c.Reason = report.Status(end.outcome), clipText(end.where+end.why)
+	c.Status, c.Reason = report.Status(end.outcome), child.Clip(end.where+end.why)
 	switch {
 	case end.outcome.Failed():
 		c.Status = report.Fail

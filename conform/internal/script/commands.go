@@ -1,4 +1,4 @@
-package conform
+package script
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
+	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/report"
 )
 
@@ -76,7 +77,7 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 	line := report.CommandLine(words)
 	call := s.callName()
 	s.last = outcome{line: line, call: call}
-	s.send(message{Command: line})
+	s.send(child.Message{Command: line})
 	if !s.waiting {
 		s.noteAction(ts, words)
 	}
@@ -104,11 +105,11 @@ func onServer(socket string, args ...string) []string {
 
 // tmux runs the target's client program on the script's server.
 func (s *script) tmux(ctx context.Context, dir string, args []string) outcome {
-	stdout, stderr, state, err := run(ctx, dir, s.env, s.req.Target.Path, onServer(s.socket, args...)...)
+	stdout, stderr, state, err := child.Run(ctx, dir, s.env, s.req.Target.Path, onServer(s.socket, args...)...)
 	o := outcome{stdout: stdout, stderr: stderr, code: state.ExitCode()}
 	var exit *exec.ExitError
 	switch {
-	case errors.Is(err, errTooMuch):
+	case errors.Is(err, child.ErrTooMuch):
 		o.err = err
 	case ctx.Err() != nil:
 		o.err = fmt.Errorf("no answer within the script's %v", s.req.Timeout)
@@ -300,7 +301,7 @@ func (s *script) verdict(ts *testscript.TestScript, word string) report.Verdict 
 func (s *script) cmdSaw(ts *testscript.TestScript, args []string) {
 	v := s.verdict(ts, args[0])
 	s.seen = append(s.seen, observation{v, args[1], s.printed})
-	s.evidence = append(s.evidence, evidence(s.last.line, string(v)+report.ObservedBy+args[1], s.last.String()))
+	s.evidence = append(s.evidence, child.Evidence(s.last.line, string(v)+report.ObservedBy+args[1], s.last.String()))
 }
 
 func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
@@ -312,7 +313,7 @@ func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
 		whys = append(whys, o.why)
 	}
 	wrong := ""
-	c.Why = clipText(strings.Join(whys, "; "))
+	c.Why = child.Clip(strings.Join(whys, "; "))
 	switch {
 	case len(verdicts) == 0:
 		wrong = fmt.Sprintf("neither confirmed nor refuted, want %s: %s", c.Expected, c.Text)
@@ -371,7 +372,7 @@ func (s *script) cmdAttach(ts *testscript.TestScript, args []string) {
 	c.cmd.Env, c.cmd.Dir = s.env, ts.MkAbs(".")
 	s.last = outcome{line: report.CommandLine(append([]string{"attach"}, args...)), call: s.callName()}
 	s.shown = s.last
-	s.send(message{Command: s.last.line})
+	s.send(child.Message{Command: s.last.line})
 
 	tmuxName, err := start()
 	if err == nil {
@@ -463,14 +464,12 @@ func (s *script) cmdType(ts *testscript.TestScript, args []string) {
 		s.misuse(ts, "type: not a text: %s", args[1])
 	}
 	s.shown = outcome{line: report.CommandLine(append([]string{"type"}, args...)), call: s.callName()}
-	s.send(message{Command: s.shown.line})
+	s.send(child.Message{Command: s.shown.line})
 	s.note(ts, "type_into", append([]string{args[0]}, strings.Fields(fmt.Sprintf("% x", text))...)) // as send-keys -H takes it
 	if _, err := io.WriteString(s.clients[args[0]].input, text); err != nil {
 		s.fail(ts, report.Blocked, "%v", err)
 	}
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // controlEnd is printed by the last command that control sends.
 const controlEnd = "mcp-conform-end"
@@ -501,7 +500,7 @@ func (s *script) control(ctx context.Context, dir string, args []string) outcome
 	var text strings.Builder
 	attached, ended := false, false
 	sc := bufio.NewScanner(c.output)
-	for !ended && text.Len() < maxOutput && sc.Scan() {
+	for !ended && text.Len() < child.MaxOutput && sc.Scan() {
 		switch line := sc.Text(); {
 		case !attached && strings.HasPrefix(line, "%session-changed "):
 			attached = true
@@ -521,8 +520,8 @@ func (s *script) control(ctx context.Context, dir string, args []string) outcome
 	switch {
 	case ctx.Err() != nil:
 		o.stdout, o.err = text.String(), fmt.Errorf("the control client gave no answer within %v", s.req.Timeout/waitShare)
-	case !ended && text.Len() >= maxOutput:
-		o.err = errTooMuch
+	case !ended && text.Len() >= child.MaxOutput:
+		o.err = child.ErrTooMuch
 	case !ended:
 		o.stdout, o.err = text.String(), fmt.Errorf("the control client ended: %v", waitErr)
 	}

@@ -1,4 +1,4 @@
-package conform
+package script
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 )
 
@@ -129,7 +131,7 @@ func TestKindOfFailure(t *testing.T) {
 func kindOfFirst(text string, last outcome, started, asked bool) report.Outcome {
 	s := &script{lines: strings.Split(text, "\n"), last: last, started: started, asked: asked}
 	s.at(1)
-	_, command := commandAt(s.now.text)
+	_, command := gap.CommandAt(s.now.text)
 	asks := regexp.MustCompile(`^(\[.*\] )?! `).MatchString(s.now.text)
 	switch command {
 	case "json", "row", "save", "claim", "stdout", "stderr", "grep", "cmp", "cmpenv", "exists":
@@ -165,9 +167,9 @@ func TestConclusions(t *testing.T) {
 		{"not there", "tmux b", given{{code: 1, stderr: "no server running on /s"}}, false, "blocked 1: set-up: b failed: no server running on /s (exit status 1) {tmux b|success|no server running on /s\n(exit status 1)}"},
 		{"misused", "mcp a", given{{err: misused("usage: mcp")}}, false, "error 1: usage: mcp"},
 		{"misused, of another", "! mcp a", given{{err: misused("usage: mcp"), misfit: "no"}}, true, "error 1: usage: mcp"},
-		{"not offered", "mcp a", given{{err: noTool("a")}}, true, "not offered 1: the server offers no tool a {mcp a|success|the server offers no tool a}"},
-		{"not offered, and must fail", "! mcp a", given{{err: noTool("a")}}, true, "not offered 1: the server offers no tool a {mcp a|failure|the server offers no tool a}"},
-		{"not offered by this program", "mcp a", given{{err: noTool("a")}}, false, "open 1: a: the server offers no tool a {mcp a|success|the server offers no tool a}"},
+		{"not offered", "mcp a", given{{err: gap.NoTool("a")}}, true, "not offered 1: the server offers no tool a {mcp a|success|the server offers no tool a}"},
+		{"not offered, and must fail", "! mcp a", given{{err: gap.NoTool("a")}}, true, "not offered 1: the server offers no tool a {mcp a|failure|the server offers no tool a}"},
+		{"not offered by this program", "mcp a", given{{err: gap.NoTool("a")}}, false, "open 1: a: the server offers no tool a {mcp a|success|the server offers no tool a}"},
 		{"does not fit", "mcp a", given{{err: errors.New("a lie"), misfit: "a lie"}}, true, "blocked 1: schema: a: a lie {mcp a|success|a lie}"},
 		{"does not fit, and is refused", "mcp a", given{{code: 1, misfit: "a declares n"}}, true, "blocked 1: schema: a declares n {mcp a|success|(exit status 1)}"},
 		{"does not fit, of this program", "mcp a", given{{err: errors.New("a lie"), misfit: "a lie"}}, false, "open 1: a: a lie {mcp a|success|a lie}"},
@@ -233,7 +235,7 @@ func conclusion(t *testing.T, text string, given []outcome, another bool) string
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "01-test.txtar")
 	target := report.Target{Path: "/no/such/program", Version: "3.6"}
-	s := newScript(request{Dir: t.TempDir(), File: file, Target: target, Another: another, Timeout: time.Minute}, io.Discard)
+	s := newScript(child.Request{Dir: t.TempDir(), File: file, Target: target, Another: another, Timeout: time.Minute}, io.Discard)
 	defer s.cancel()
 	s.lines = strings.Split(text, "\n")
 	if err := os.WriteFile(file, []byte(s.instrument(text)), 0o600); err != nil {
@@ -318,7 +320,7 @@ func TestEndedBefore(t *testing.T) {
 		{"of testscript's, with no line", nil, recorder{failed: true, log: []string{"odd"}}, "", false, "error odd"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newScript(request{Dir: t.TempDir(), File: "x", Timeout: time.Minute}, io.Discard)
+			s := newScript(child.Request{Dir: t.TempDir(), File: "x", Timeout: time.Minute}, io.Discard)
 			defer s.cancel()
 			if s.end = tt.end; tt.much != "" {
 				s.tooMuch.Store(&tt.much)

@@ -1,9 +1,10 @@
-package conform
+package script
 
 import (
 	"fmt"
 	"testing"
 
+	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/report"
 )
 
@@ -36,7 +37,7 @@ func TestEnding(t *testing.T) {
 		{"as it is skipped", status(report.Skip, "no terminal"), nil, one[:1], 0, report.TmuxLayer, "skip refuted no terminal: 1, 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &script{req: request{Layer: tt.layer}, wrong: tt.wrong, claims: tt.claims, seen: make([]observation, tt.seen), evidence: []report.Evidence{ev}}
+			s := &script{req: child.Request{Layer: tt.layer}, wrong: tt.wrong, claims: tt.claims, seen: make([]observation, tt.seen), evidence: []report.Evidence{ev}}
 			c := s.cell(tt.end)
 			if got := fmt.Sprintf("%s %s %s: %d, %d", c.Status, c.Verdict, c.Reason, len(c.Claims), len(c.Evidence)); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)

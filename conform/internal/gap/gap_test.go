@@ -1,4 +1,4 @@
-package conform
+package gap
 
 import (
 	"fmt"
@@ -44,7 +44,7 @@ func TestShippedGaps(t *testing.T) {
 			}
 		}
 		for _, l := range layers {
-			if g.section(l) == nil {
+			if g.Section(l) == nil {
 				t.Errorf("%s has no script for layer %s", g.Name, l)
 			}
 		}
@@ -54,7 +54,7 @@ func TestShippedGaps(t *testing.T) {
 				claims++
 			}
 		}
-		if n := strings.Count(string(g.section(report.TmuxLayer)), "\nclaim ") + strings.Count(string(g.section(report.TmuxLayer)), "] claim "); claims != n {
+		if n := strings.Count(string(g.Section(report.TmuxLayer)), "\nclaim ") + strings.Count(string(g.Section(report.TmuxLayer)), "] claim "); claims != n {
 			t.Errorf("%s: %d of %d claims have a rule", g.Name, claims, n)
 		}
 	}
@@ -68,7 +68,11 @@ func TestShippedGaps(t *testing.T) {
 
 // What a condition's versions are in words.
 func TestRules(t *testing.T) {
-	g := gap(t, "[!tmux:3.4] na 'too old'\n[tmux:3.4] [!tmux:3.6] claim refuted 'a'\n['tmux:>=3.7 <3.7c'] claim confirmed 'b'\n['!tmux:=3.7'] claim confirmed 'c'\nclaim confirmed 'd'\n")
+	g, err := Parse("01-test.txtar", []byte("# gap: a test\n# claim: a claim\n-- tmux --\n"+
+		"[!tmux:3.4] na 'too old'\n[tmux:3.4] [!tmux:3.6] claim refuted 'a'\n['tmux:>=3.7 <3.7c'] claim confirmed 'b'\n['!tmux:=3.7'] claim confirmed 'c'\nclaim confirmed 'd'\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got []string
 	for _, r := range g.Rules() {
 		got = append(got, r.Versions+": "+r.Text)
@@ -81,7 +85,7 @@ func TestRules(t *testing.T) {
 
 func TestParseGap(t *testing.T) {
 	const good = "# gap: a title\n# claim: one\n#   two\n#\n# truth: three\n-- tmux --\nstop\n-- more --\nx\n-- api --\nstop\n"
-	g, err := parseGap("dir/07-a-name.txtar", []byte(good))
+	g, err := Parse("dir/07-a-name.txtar", []byte(good))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +93,7 @@ func TestParseGap(t *testing.T) {
 		t.Error(got)
 	}
 	// The script is at the same lines as in the file.
-	if got := string(g.script(report.APILayer)); got != strings.Repeat("\n", 10)+"stop\n-- more --\nx\n" {
+	if got := string(g.Script(report.APILayer)); got != strings.Repeat("\n", 10)+"stop\n-- more --\nx\n" {
 		t.Errorf("%q", got)
 	}
 	for _, tt := range []struct{ file, text, want string }{
@@ -101,7 +105,7 @@ func TestParseGap(t *testing.T) {
 		{"07-a.txtar", "# gap: a\n# claim: b\n-- tmx --\n", "no script"},
 		{"07-a.txtar", "", "lacks"},
 	} {
-		if _, err := parseGap(tt.file, []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := Parse(tt.file, []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %s", tt.text, err, tt.want)
 		}
 	}
@@ -109,7 +113,7 @@ func TestParseGap(t *testing.T) {
 		"both gap 7": {"07-a.txtar": {Data: []byte(good)}, "7-b.txtar": {Data: []byte(good)}},
 		"no gaps":    {"readme": {}},
 	} {
-		if _, err := LoadGaps(fsys); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := Load(fsys); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %s", err, name)
 		}
 	}
@@ -124,7 +128,7 @@ func TestProbesDecide(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range gaps {
-		for _, open := range openProbes(string(g.section(report.TmuxLayer))) {
+		for _, open := range openProbes(string(g.Section(report.TmuxLayer))) {
 			t.Errorf("%s: it may say nothing: %s", g.Name, open)
 		}
 	}
@@ -150,12 +154,12 @@ func openProbes(script string) (open []string) {
 	var probes []*probe
 	claimed := false
 	for line := range strings.Lines(script) {
-		at, command := commandAt(line)
+		at, command := CommandAt(line)
 		if command == "" {
 			continue
 		}
 		shown := ""
-		for _, w := range lineWord.FindAllString(line[:at], -1) {
+		for _, w := range LineWord.FindAllString(line[:at], -1) {
 			if c := strings.Trim(strings.ReplaceAll(w, "'", ""), "[]"); w != "!" && !strings.Contains(c, "tmux:") {
 				shown = strings.TrimPrefix(shown+" "+c, " ")
 			}
@@ -183,7 +187,7 @@ func openProbes(script string) (open []string) {
 				last.shown = append(last.shown, shown) // what follows says something
 			}
 			probes = append(probes, &probe{line: strings.TrimSpace(line), within: shown})
-			if words := lineWord.FindAllString(line[at:], 2); command == "wait-until" && len(words) == 2 {
+			if words := LineWord.FindAllString(line[at:], 2); command == "wait-until" && len(words) == 2 {
 				probes[len(probes)-1].shown = []string{"!stdout:" + strings.ReplaceAll(words[1], "'", "")} // does not get past it
 			}
 		case "stdout", "stderr":

@@ -1,6 +1,8 @@
-package conform
+package script
 
 import (
+	mcpclient "github.com/mark3labs/mcp-go/client"
+
 	"bufio"
 	"bytes"
 	"cmp"
@@ -13,28 +15,18 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
 
-	mcpclient "github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/tidwall/gjson"
 
-	"tmuxmcp/conform/report"
+	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
 )
-
-// ServerArg is the first argument of a process that is to be the MCP server of
-// a script, where Options has none.
-const ServerArg = "__server"
-
-// protocolVersion is the revision that servers are greeted with: the newest that
-// begins with initialize, which every server knows.
-const protocolVersion = mcp.ProtocolVersion20251125
 
 // maxMessage bounds one line of what a server writes.
 const maxMessage = 4 << 20
@@ -49,7 +41,7 @@ type mcpServer struct {
 	name   string // what it calls itself
 	tools  map[string]mcp.Tool
 
-	dialect  *Dialect
+	dialect  *gap.Dialect
 	answered map[string]bool        // tools and names of arguments
 	line     atomic.Pointer[string] // the last answer
 
@@ -170,13 +162,13 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 			return o
 		}
 	}
-	name, arguments, err := m.dialect.ask(tool, ours)
+	name, arguments, err := m.dialect.Ask(tool, ours)
 	if err != nil {
 		return outcome{err: err}
 	}
 	declared, ok := m.tools[name]
 	if !ok {
-		return outcome{err: noTool(name)}
+		return outcome{err: gap.NoTool(name)}
 	}
 	raw, _ := json.Marshal(arguments)
 	if name != tool || !reflect.DeepEqual(arguments, ours) {
@@ -233,7 +225,7 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	if structured == nil {
 		structured, _ = json.Marshal(map[string]string{"result": text})
 	}
-	if structured, err = m.dialect.answer(tool, structured); err != nil {
+	if structured, err = m.dialect.Answer(tool, structured); err != nil {
 		o.err = fmt.Errorf("the answer of %s: %w", name, err)
 		return o
 	}
@@ -258,7 +250,7 @@ func (m *mcpServer) greet(ctx context.Context) error {
 		return err
 	}
 	var hello mcp.InitializeRequest
-	hello.Params.ProtocolVersion = protocolVersion
+	hello.Params.ProtocolVersion = child.ProtocolVersion
 	hello.Params.ClientInfo = mcp.Implementation{Name: "mcp-conform", Version: "1"}
 	welcome, err := m.client.Initialize(ctx, hello)
 	if err != nil {
@@ -314,7 +306,7 @@ func fitsSchema(schema any, value json.RawMessage) error {
 	}
 	if err := compiled.Validate(v); err != nil {
 		_, where, _ := strings.Cut(err.Error(), "\n")
-		return errors.New(oneLine(where))
+		return errors.New(child.OneLine(where))
 	}
 	return nil
 }
@@ -330,7 +322,7 @@ func (s *script) mcpLeave(ctx context.Context, _ string, args []string) outcome 
 	if !ended(ctx, m.exited) {
 		return outcome{err: fmt.Errorf("the server is still there at the script's %v", s.req.Timeout)}
 	}
-	o := outcome{code: m.cmd.ProcessState.ExitCode(), stderr: m.wrote(0, maxOutput)}
+	o := outcome{code: m.cmd.ProcessState.ExitCode(), stderr: m.wrote(0, child.MaxOutput)}
 	if o.code < 0 {
 		o.err = fmt.Errorf("the server ended: %v%s", m.cmd.ProcessState, m.said())
 	}
@@ -345,7 +337,7 @@ func (m *mcpServer) explain(ctx context.Context, err error) error {
 	}
 	// Its standard output is at an end or soon will be, as it does not listen: it
 	// cannot answer any more.
-	soon, cancel := context.WithTimeout(ctx, 3*graceTime)
+	soon, cancel := context.WithTimeout(ctx, 3*child.GraceTime)
 	defer cancel()
 	closed := ended(soon, m.relayed)
 	switch {
@@ -381,17 +373,17 @@ func (m *mcpServer) said() string {
 	if info, err := m.stderr.Stat(); err == nil {
 		size = info.Size()
 	}
-	if text := tail(m.wrote(max(0, size-maxText), maxText)); text != "" {
+	if text := child.Tail(m.wrote(max(0, size-child.MaxText), child.MaxText)); text != "" {
 		return ": " + text
 	}
 	return ""
 }
 
 // offer is the child's side of askServer: which tools the server offers.
-func (s *script) offer(ctx context.Context) (message, error) {
+func (s *script) offer(ctx context.Context) (child.Message, error) {
 	m, err := s.startServer()
 	if err != nil {
-		return message{}, err
+		return child.Message{}, err
 	}
 	s.mcpServer.Store(m)
 	if err := m.greet(ctx); err != nil {
@@ -404,85 +396,23 @@ func (s *script) offer(ctx context.Context) (message, error) {
 		text := strings.TrimSuffix(err.Error(), m.said())
 		const most = 1000
 		said := m.wrote(0, most+1)
-		if begun := oneLine(said[:min(len(said), most)]); begun != "" {
+		if begun := child.OneLine(said[:min(len(said), most)]); begun != "" {
 			text += ": " + begun
 		}
 		if len(said) > most {
 			text += " …"
 		}
-		return message{}, errors.New(text)
+		return child.Message{}, errors.New(text)
 	}
-	offers := offer{}
+	offers := gap.Offer{}
 	for name, tool := range m.tools {
 		offers[name] = []string{}
 		for parameter := range tool.InputSchema.Properties {
 			offers[name] = append(offers[name], parameter)
 		}
 	}
-	return message{Offer: offers, ServerName: m.name}, nil
+	return child.Message{Offer: offers, ServerName: m.name}, nil
 }
-
-// askServer starts the server once and finds out which tools it offers, and its name.
-func (o Options) askServer(ctx context.Context) (offer, string, error) {
-	answer, err := ask(ctx, request{
-		Ask: askForServer, Target: o.Targets[0], Server: o.server, ServerDir: o.serverDir,
-		Transport: o.Transport, Dialect: o.Dialect, Timeout: o.Timeout,
-	})
-	endAdopted()
-	if err != nil && ctx.Err() == nil {
-		return nil, "", fmt.Errorf("the server %q cannot be asked: %w", o.Server, err)
-	}
-	return answer.Offer, answer.ServerName, err
-}
-
-// unoffered returns the cell of a script of layer mcp that asks for nothing that the server
-// offers, as its list of tools shows; nil if it may be otherwise, or not applicable.
-func (o Options) unoffered(j *job) *report.Cell {
-	perhaps := func(r Rule) bool { return r.Layer == j.layer && r.NotApplicable && r.has(j.target.Version) }
-	if o.offers == nil || j.layer != report.MCPLayer || o.Reproduce || j.gap.Needs != "" || slices.ContainsFunc(j.gap.Rules(), perhaps) {
-		return nil
-	}
-	var first *report.Evidence
-	for line := range strings.Lines(string(j.gap.section(j.layer))) {
-		at, command := commandAt(line)
-		m := toolCall.FindStringSubmatch(line)
-		switch {
-		case slices.Contains([]string{"safety", "skip", "stop"}, command):
-			return nil // there may be other tools, or none asked for
-		case !callsTool.MatchString(line[at:]):
-			continue
-		case m == nil, first == nil && strings.Contains(line[:at], "["):
-			return nil
-		}
-		arguments := map[string]any{}
-		for name := range gjson.Parse(m[3]).Map() {
-			arguments[name] = nil
-		}
-		tool, _, err := o.Dialect.ask(m[2], arguments)
-		if _, offered := o.offers[tool]; err == nil && offered {
-			return nil
-		} else if err == nil {
-			err = noTool(tool)
-		}
-		if first == nil {
-			e := evidence(report.CommandLine(slices.DeleteFunc([]string{"mcp", m[2], m[3]}, func(w string) bool { return w == "" })), "success", err.Error())
-			if strings.HasPrefix(line, "!") {
-				e.Expected = "failure"
-			}
-			first = &e
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	c := j.cell()
-	c.Status, c.Reason, c.Evidence = report.NotOffered, first.Actual, []report.Evidence{*first}
-	c.Claims = []report.Claim{{Outcome: report.Outcome(report.NotOffered), Why: c.Reason, Evidence: first}}
-	return &c
-}
-
-// callsTool is a command that calls a tool.
-var callsTool = regexp.MustCompile(`^(try |wait-until ('[^']*'|\S)+ )?mcp\s`)
 
 // relay passes the server's output to the client, message by message, and stops at
 // anything that is not a message: how real clients react to that varies.
@@ -500,7 +430,7 @@ func (m *mcpServer) relay(r io.ReadCloser, w *io.PipeWriter) {
 			continue
 		}
 		if json.Unmarshal(line, &message) != nil || message.JSONRPC != mcp.JSONRPC_VERSION {
-			m.garbage = string(line[:min(len(line), maxText)])
+			m.garbage = string(line[:min(len(line), child.MaxText)])
 			break
 		}
 		if text := string(line); message.Method == "" {
@@ -530,7 +460,7 @@ func (m *mcpServer) kill() {
 // end ends the server, and returns when it is gone.
 func (m *mcpServer) end() {
 	m.kill()
-	ctx, cancel := context.WithTimeout(context.Background(), graceTime)
+	ctx, cancel := context.WithTimeout(context.Background(), child.GraceTime)
 	defer cancel()
 	ended(ctx, m.exited)
 }

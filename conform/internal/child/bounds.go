@@ -1,4 +1,4 @@
-package conform
+package child
 
 import (
 	"context"
@@ -14,15 +14,23 @@ import (
 	"tmuxmcp/internal/proctree"
 )
 
+// OneLine returns a text with each run of white space as one space.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Evidence returns evidence whose texts are clipped.
+func Evidence(command, expected, actual string) report.Evidence {
+	return report.Evidence{Command: Clip(command), Expected: Clip(expected), Actual: Clip(actual)}
+}
+
 // A target may be anything: one that prints for ever must not take the machine
 // with it. These bound what is kept of it.
 const (
-	// maxOutput is the most that one command of a target may print.
-	maxOutput = 1 << 20
-	// maxText is the most that evidence has of one text, and maxLog the most
+	// MaxOutput is the most that one command of a target may print.
+	MaxOutput = 1 << 20
+	// MaxText is the most that evidence has of one text, and MaxLog the most
 	// that a report has of a transcript.
-	maxText = 8 << 10
-	maxLog  = 256 << 10
+	MaxText = 8 << 10
+	MaxLog  = 256 << 10
 	// maxMemory is for the process of a script, and maxBelow for all that it
 	// starts: the tmux server, the MCP server, and whatever else.
 	maxMemory    = 64 << 20
@@ -32,8 +40,8 @@ const (
 	maxFile = 256 << 20
 )
 
-// errTooMuch: a target's program printed more than maxOutput, and was ended.
-var errTooMuch = fmt.Errorf("it printed more than %d KiB, and was ended", maxOutput>>10)
+// ErrTooMuch means that a target's program printed more than [MaxOutput], and was ended.
+var ErrTooMuch = fmt.Errorf("it printed more than %d KiB, and was ended", MaxOutput>>10)
 
 // output is what a program has printed so far, on one of its streams or both.
 type output struct {
@@ -62,28 +70,28 @@ func (s stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// run runs a command, which ctx and a bound on its output end.
-func run(ctx context.Context, dir string, env []string, program string, args ...string) (
+// Run runs a command, which ctx and a bound on its output end.
+func Run(ctx context.Context, dir string, env []string, program string, args ...string) (
 	stdout, stderr string, state *os.ProcessState, err error,
 ) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	out := &output{left: maxOutput, over: func() { cancel(errTooMuch) }}
+	out := &output{left: MaxOutput, over: func() { cancel(ErrTooMuch) }}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = dir, env
 	cmd.Stdout, cmd.Stderr = stream{out, &out.stdout}, stream{out, &out.stderr}
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
-	if context.Cause(ctx) == errTooMuch {
-		err = errTooMuch
+	if context.Cause(ctx) == ErrTooMuch {
+		err = ErrTooMuch
 	}
 	return out.stdout.String(), out.stderr.String(), cmd.ProcessState, err
 }
 
-// watch ends what this process has started, from then on, when that or the
+// Watch ends what this process has started, from then on, when that or the
 // process itself takes too much memory: testscript, package tmux and the MCP client keep
 // what they are sent. excess is called with what was too much. It does not return.
-func watch(excess func(string)) {
+func Watch(excess func(string)) {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
 	}
@@ -113,8 +121,8 @@ func watch(excess func(string)) {
 	}
 }
 
-// clipText shortens a long text to its beginning and its end.
-func clipText(s string) string { return report.Clip(s, maxText) }
+// Clip shortens a long text to its beginning and its end.
+func Clip(s string) string { return report.Clip(s, MaxText) }
 
 // adopting is set in a process whose only children are the ones this package
 // starts.
@@ -128,10 +136,19 @@ func Adopt() {
 	adopting = true
 }
 
-// endAdopted ends what was taken over, when all that this process has started
+// EndAdopted ends what was taken over, when all that this process has started
 // itself has ended.
-func endAdopted() {
+func EndAdopted() {
 	if adopting {
 		proctree.EndChildren()
 	}
+}
+
+// Tail returns the end of a text, on one line.
+func Tail(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 300 {
+		s = "… " + s[len(s)-300:]
+	}
+	return s
 }

@@ -1,0 +1,228 @@
+// Package child is what passes between the process that runs all scripts and the child that
+// runs one: the request, the messages, the environment, and the bounds that hold for the child
+// and for what it starts. Both sides import it; package script is the child's.
+package child
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/conform/internal/gap"
+	"tmuxmcp/conform/report"
+	"tmuxmcp/tmux"
+)
+
+// Arg is the first argument of a process that is to run one script.
+const Arg = "__script"
+
+// ProtocolVersion is the revision that servers are greeted with: the newest that
+// begins with initialize, which every server knows.
+const ProtocolVersion = mcp.ProtocolVersion20251125
+
+// Request is what the child reads from its standard input, which stays open for as
+// long as the answer is wanted. Then comes [StopLine], unless the run was killed.
+type Request struct {
+	// Ask is what is wanted: the outcome of a script when empty.
+	Ask       string         `json:"ask"`
+	Dir       string         `json:"dir"`
+	File      string         `json:"file"`
+	Layer     report.Layer   `json:"layer"`
+	Transport tmux.Transport `json:"transport"`
+	Server    []string       `json:"server"`
+	ServerDir string         `json:"server_dir"`
+	Target    report.Target  `json:"target"`
+	Timeout   time.Duration  `json:"timeout"`
+	Verbose   bool           `json:"verbose"`
+	Keep      bool           `json:"keep"`
+	Names     []string       `json:"names"` // of tokens
+	// Another is set for a server that is not this program's.
+	Another bool         `json:"another"`
+	Dialect *gap.Dialect `json:"dialect"`
+	Needs   []string     `json:"needs"` // of a script
+}
+
+// StopLine is the last that a child reads.
+const StopLine = "stop\n"
+
+// The values of [Request.Ask]: what else is asked of a target is asked in a process of its own
+// too.
+const (
+	AskVersion = "version"
+	AskTokens  = "tokens"
+	AskServer  = "server"
+	AskProbe   = "probe"
+)
+
+// Message is a line of what the child says: the command that it is about to
+// run, and in the end the answer.
+type Message struct {
+	Command string `json:"command,omitempty"`
+
+	Done bool `json:"done,omitempty"`
+	// The outcome of a script.
+	Cell *report.Cell `json:"cell,omitempty"`
+	Log  string       `json:"log,omitempty"`
+	// Steps are what the script did.
+	Steps []Step `json:"steps,omitempty"`
+	// What else was asked for, or why it is not known. Strange is set if Version is none.
+	Version string          `json:"version,omitempty"`
+	Strange bool            `json:"strange,omitempty"`
+	Known   map[string]bool `json:"known,omitempty"`
+	All     bool            `json:"all,omitempty"` // Known has all tokens in the program
+	Offer   gap.Offer       `json:"offer,omitempty"`
+	Err     string          `json:"err,omitempty"`
+	// ServerName is what the server of Offer calls itself.
+	ServerName string `json:"server_name,omitempty"`
+}
+
+// The child ends its script at the timeout itself, with the evidence; these are
+// for one that does not.
+const (
+	overtime = 3 * time.Second
+	// GraceTime is how long anything may take to end once it is to.
+	GraceTime = 2 * time.Second
+)
+
+// Ask has a child ask something of a target, and leaves nothing of either.
+func Ask(ctx context.Context, req Request) (Message, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return Message{}, fmt.Errorf("find this program, to ask tmux with: %w", err)
+	}
+	if req.Dir, err = RunDir(""); err != nil {
+		return Message{}, err
+	}
+	defer os.RemoveAll(req.Dir)
+	if err := MakeDirs(req.Dir); err != nil {
+		return Message{}, err
+	}
+	answer, err := Converse(ctx, []string{exe, Arg}, req)
+	switch {
+	case ctx.Err() != nil:
+		return answer, ctx.Err()
+	case errors.Is(err, ErrOvertime):
+		return answer, fmt.Errorf("no answer within %v", req.Timeout)
+	case err == nil && answer.Err != "":
+		return answer, errors.New(answer.Err)
+	}
+	return answer, err
+}
+
+// ErrOvertime means that a child did not end in the time that its request gives it.
+var ErrOvertime = errors.New("no end in time")
+
+// lazyGC makes a child, which lives for a moment, collect no garbage as long as that is less
+// than half of what [Watch] allows.
+var lazyGC = []string{"GOGC=800", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}
+
+// Converse starts a child for a request, and returns the last that it said when
+// all of what it started, and itself, has ended.
+func Converse(ctx context.Context, child []string, req Request) (Message, error) {
+	cmd := exec.Command(child[0], child[1:]...)
+	cmd.Dir, cmd.Env = req.Dir, append(Environment(req.Dir), lazyGC...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = GraceTime
+	said := &output{left: 8192}
+	cmd.Stderr = stream{said, &said.stderr}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return Message{}, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return Message{}, err
+	}
+	if err := cmd.Start(); err != nil {
+		return Message{}, fmt.Errorf("start the script's process: %w", err)
+	}
+	var last Message
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		last = listen(stdout)
+	}()
+	json.NewEncoder(stdin).Encode(req) // if it does not read, it does not answer
+
+	timer := time.NewTimer(req.Timeout + overtime)
+	defer timer.Stop()
+	timedOut := false
+	select {
+	case <-heard:
+	case <-ctx.Done():
+	case <-timer.C:
+		timedOut = true
+	}
+	// With its input at an end the child ends what it has started, and itself.
+	io.WriteString(stdin, StopLine)
+	stdin.Close()
+	select {
+	case <-heard:
+	case <-time.After(GraceTime):
+		endTree(cmd.Process.Pid)
+		// Whoever else has the child's output open is not waited for.
+		stdout.Close()
+		<-heard
+	}
+	if !last.Done {
+		endTree(cmd.Process.Pid)
+	}
+	waitErr := cmd.Wait()
+	switch {
+	case last.Done:
+		return last, nil
+	case timedOut:
+		return last, ErrOvertime
+	case ctx.Err() != nil:
+		return last, ctx.Err()
+	}
+	return last, fmt.Errorf("the script's process ended without an outcome: %v: %s", waitErr, Tail(said.stderr.String()))
+}
+
+// listen reads the child's messages. The result has the last command and, if the
+// child sent one, the outcome.
+func listen(r io.Reader) Message {
+	var last Message
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, 16<<20)
+	for sc.Scan() {
+		var m Message
+		if json.Unmarshal(sc.Bytes(), &m) != nil {
+			continue
+		}
+		if m.Command != "" {
+			last.Command = m.Command
+		}
+		if m.Done {
+			m.Command, last = last.Command, m
+		}
+	}
+	io.Copy(io.Discard, r)
+	return last
+}
+
+// Comment is what a step does that a shell cannot do: it is only shown.
+const Comment = "#"
+
+// Step is a command of a script as it ran, in the words of a shell.
+type Step struct {
+	// Line is where it stands in the script's file.
+	Line int `json:"line"`
+	// Do is the function of reproducer.sh, or a comment, and Words are quoted for it.
+	Do    string   `json:"do"`
+	Words []string `json:"words"`
+	// Until is what the command printed when the script went on, which had waited for
+	// it; quoted too.
+	Until *string `json:"until,omitempty"`
+	// Shows compares what it printed, if that showed the failure.
+	Shows string `json:"shows,omitempty"`
+}

@@ -1,0 +1,60 @@
+package child
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// MakeDirs makes the directories that [Environment] names.
+func MakeDirs(dir string) error {
+	for _, sub := range []string{"", "home", "tmp", "w"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil && !os.IsExist(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Environment returns the environment of a script's processes: nothing of the
+// caller's but PATH and what Go programs under test need.
+func Environment(dir string) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + filepath.Join(dir, "home"),
+		"TMPDIR=" + filepath.Join(dir, "tmp"),
+		"TMUX_TMPDIR=" + dir,
+		"SHELL=/bin/sh", "ENV=", "PS1=$ ",
+		"TERM=screen", "LANG=C.UTF-8",
+	}
+	for _, name := range []string{"GOCOVERDIR", "GORACE"} {
+		if v := os.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// maxSocketPath is how long the path of a socket may be on every system, with
+// some room.
+const maxSocketPath = 90
+
+// RunDir makes the directory of a run: in parent, or the usual place when that is
+// empty, unless its name would be too long for a socket in it.
+func RunDir(parent string) (string, error) {
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	if real, err := filepath.EvalSymlinks(parent); err == nil {
+		parent = real
+	}
+	if len(parent)+len("/mcf1234567890/12345/s") > maxSocketPath {
+		parent = "/tmp"
+	}
+	return os.MkdirTemp(parent, runPrefix)
+}
+
+const runPrefix = "mcf"
+
+// IsRunDir reports whether a directory has the name of one that [RunDir] made.
+func IsRunDir(dir string) bool { return strings.HasPrefix(filepath.Base(dir), runPrefix) }

@@ -1,0 +1,141 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
+	"tmuxmcp/conform/report"
+	"tmuxmcp/tmux"
+)
+
+// wrap makes a program of a tmux that needs arguments or an environment, so that all
+// layers can start it by a path.
+func wrap(r *child.Request) error {
+	t := &r.Target
+	if len(t.Args) == 0 && len(t.Env) == 0 {
+		return nil
+	}
+	words := slices.Concat([]string{"env"}, t.Env, []string{t.Path}, t.Args)
+	t.Path = filepath.Join(r.Dir, "tmux")
+	return os.WriteFile(t.Path, []byte("#!/bin/sh\nexec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
+}
+
+// answer is what the request asks for.
+func (s *script) answer() child.Message {
+	if s.req.Ask == "" {
+		cell, log := s.run()
+		return child.Message{Cell: &cell, Log: log, Steps: s.steps}
+	}
+	var m child.Message
+	var err error
+	switch s.req.Ask {
+	case child.AskVersion:
+		m, err = version(s.ctx, s.req)
+	case child.AskTokens:
+		m, err = tokens(s.ctx, s.req)
+	case child.AskProbe:
+		m, err = probe(s.ctx, s.req)
+	case child.AskServer:
+		m, err = s.offer(s.ctx)
+	}
+	if err != nil {
+		m.Err = err.Error()
+	}
+	return m
+}
+
+// versionLine is what tmux prints for -V, and its version, which reports print.
+var versionLine = regexp.MustCompile(`^tmux ([0-9A-Za-z.~+_-]+)$`)
+
+// version is the child's side: it runs the program with -V and reads tmux's version from what
+// that prints.
+func version(ctx context.Context, r child.Request) (child.Message, error) {
+	out, _, _, err := child.Run(ctx, r.Dir, child.Environment(r.Dir), r.Target.Path, "-V")
+	text := strings.TrimSpace(out)
+	switch {
+	case ctx.Err() != nil:
+		return child.Message{}, fmt.Errorf("-V did not end within %v: not a tmux", r.Timeout)
+	case errors.Is(err, child.ErrTooMuch):
+		return child.Message{}, fmt.Errorf("-V printed more than %d KiB: not a tmux", child.MaxOutput>>10)
+	case errors.Is(err, syscall.ENOEXEC):
+		return child.Message{}, errors.New("is not a program of this machine")
+	case err != nil:
+		return child.Message{Strange: true}, fmt.Errorf("-V failed: not a tmux: %w", err)
+	case !strings.HasPrefix(text, "tmux "):
+		return child.Message{Strange: true, Version: child.Clip(text)}, fmt.Errorf("-V printed %.60q: not a tmux", text)
+	}
+	v, err := tmux.ParseVersion(text)
+	m := versionLine.FindStringSubmatch(text)
+	switch {
+	case err != nil || m == nil:
+		return child.Message{Strange: true, Version: child.Clip(text)},
+			fmt.Errorf("-V printed %.60q: a tmux whose version is not known, as in \"tmux 3.6a\" or \"tmux next-3.8\"", text)
+	case !v.Has(tmux.MinVersion):
+		return child.Message{}, fmt.Errorf("is tmux %s: older than %s, the oldest that this works with", v, tmux.MinVersion)
+	}
+	return child.Message{Version: m[1]}, nil
+}
+
+// prober starts a server of the target's beside the script's, and runs commands there.
+func prober(ctx context.Context, r child.Request) (func(args ...string) (string, error), error) {
+	run := func(args ...string) (string, error) {
+		out, stderr, _, err := child.Run(ctx, r.Dir, child.Environment(r.Dir), r.Target.Path, onServer(filepath.Join(r.Dir, "p"), args...)...)
+		if said := child.Tail(stderr); err != nil && said != "" {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		return strings.TrimSpace(out), err
+	}
+	_, err := run("new-session", "-d", "-x", "80", "-y", "24", "exec sleep 600")
+	return run, err
+}
+
+// lacking is the first of these features that the target does not have. One that starts
+// no session, or does not survive the question, is not known to lack it.
+func lacking(ctx context.Context, r child.Request, needs []string) string {
+	if len(needs) == 0 {
+		return ""
+	}
+	run, err := prober(ctx, r)
+	for i := 0; err == nil && i < len(needs); i++ {
+		p := gap.Features[needs[i]]
+		out, _ := run(p.Args...)
+		if _, err = run("list-sessions"); err == nil && !regexp.MustCompile(p.Prints).MatchString(out) {
+			run("kill-server")
+			return needs[i]
+		}
+	}
+	run("kill-server")
+	return ""
+}
+
+// probe is the child's side: it starts a server of the target's and tries what it
+// can do.
+func probe(ctx context.Context, r child.Request) (child.Message, error) {
+	run, err := prober(ctx, r)
+	if err != nil {
+		return child.Message{}, fmt.Errorf("it starts no session: not a tmux: %w", err)
+	}
+	version := ""
+	for _, l := range gap.Levels {
+		for _, p := range l.Probes {
+			if out, err := run(p.Args...); err != nil || !regexp.MustCompile(p.Prints).MatchString(out) {
+				if version == "" {
+					return child.Message{}, fmt.Errorf("%s printed %.60q: not a tmux of %s or later",
+						report.CommandLine(p.Args), out, gap.Levels[0].Version)
+				}
+				return child.Message{Version: version}, nil
+			}
+		}
+		version = l.Version
+	}
+	return child.Message{Version: version}, nil
+}

@@ -1,0 +1,46 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// outcome is what a project command did.
+type outcome struct {
+	line           string
+	call           string // its name in reasons; see [script.callName]
+	code           int
+	stdout, stderr string
+	err            error  // it did not run, or not to its end
+	misfit         string // how the call or the answer does not fit the server's schema
+	raw            string // the message that an MCP server answered with
+	asked          string // the call in the server's words, where they are others
+}
+
+func (o outcome) ok() bool { return o.err == nil && o.code == 0 }
+
+// String is what a user at a terminal would have seen.
+func (o outcome) String() string {
+	parts := []string{strings.TrimRight(o.stdout, "\n"), strings.TrimRight(o.stderr, "\n")}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	switch {
+	case o.err != nil:
+		parts = append(parts, o.err.Error())
+	case o.code != 0:
+		parts = append(parts, fmt.Sprintf("(exit status %d)", o.code))
+	case len(parts) == 0:
+		parts = append(parts, "(no output)")
+	}
+	return strings.Join(parts, "\n")
+}
+
+// said is a failed command's output, its message first: what it printed besides, such
+// as the whole error as JSON, would hide that.
+func (o outcome) said() string {
+	if strings.TrimSpace(o.stderr) == "" || strings.TrimSpace(o.stdout) == "" {
+		return o.String()
+	}
+	message := outcome{stderr: o.stderr, code: o.code, err: o.err}
+	return message.String() + "\n" + strings.TrimRight(o.stdout, "\n")
+}

@@ -1,0 +1,25 @@
+package conform
+
+import (
+	"io"
+
+	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/script"
+)
+
+// ServerArg is the first argument of a process that is to be the MCP server of
+// a script, where Options has none.
+const ServerArg = "__server"
+
+// ChildArg is the first argument of a process that is to run one script.
+const ChildArg = child.Arg
+
+// Main runs one script in a process that was started with [ChildArg]. It reads
+// the request from stdin, writes the outcome to stdout and returns the exit code.
+// It changes process-wide state, so the process must not do anything else.
+func Main(stdin io.Reader, stdout io.Writer) int { return script.Main(stdin, stdout) }
+
+// Adopt makes this process, which must have no children but those that this
+// package starts, take over what is left of a script's process that was killed or
+// crashed, and end it. It works on Linux.
+func Adopt() { child.Adopt() }
