@@ -153,14 +153,13 @@ func openProbes(script string) (open []string) {
 	}
 	var probes []*probe
 	claimed := false
-	for line := range strings.Lines(script) {
-		at, command := CommandAt(line)
-		if command == "" {
+	for _, line := range Lines(script) {
+		if line.Command == "" {
 			continue
 		}
 		shown := ""
-		for _, w := range LineWord.FindAllString(line[:at], -1) {
-			if c := strings.Trim(strings.ReplaceAll(w, "'", ""), "[]"); w != "!" && !strings.Contains(c, "tmux:") {
+		for _, w := range line.Conditions {
+			if c := strings.Trim(strings.ReplaceAll(w, "'", ""), "[]"); !strings.Contains(c, "tmux:") {
 				shown = strings.TrimPrefix(shown+" "+c, " ")
 			}
 		}
@@ -168,7 +167,7 @@ func openProbes(script string) (open []string) {
 		if len(probes) > 0 {
 			last = probes[len(probes)-1]
 		}
-		switch command {
+		switch line.Command {
 		case "claim":
 			if claimed {
 				continue
@@ -186,8 +185,8 @@ func openProbes(script string) (open []string) {
 			if shown != "" && last.saw {
 				last.shown = append(last.shown, shown) // what follows says something
 			}
-			probes = append(probes, &probe{line: strings.TrimSpace(line), within: shown})
-			if words := LineWord.FindAllString(line[at:], 2); command == "wait-until" && len(words) == 2 {
+			probes = append(probes, &probe{line: line.Text, within: shown})
+			if words := line.Words; line.Command == "wait-until" && len(words) > 1 {
 				probes[len(probes)-1].shown = []string{"!stdout:" + strings.ReplaceAll(words[1], "'", "")} // does not get past it
 			}
 		case "stdout", "stderr":

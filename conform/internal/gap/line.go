@@ -10,40 +10,74 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// LineWord is a word of a script's line, with its quotes, or a comment.
-var LineWord = regexp.MustCompile(`#[^\n]*|([^\s'#]|'[^']*')+`)
+// Line is a line of a script.
+type Line struct {
+	Number int    // from 1
+	Text   string // without the space around it
+	// Command is behind the conditions and the !, and empty if there is none. Words are it and
+	// what follows, with their quotes; the last may be a comment.
+	Command string
+	Words   []string
+	// Before and Behind are the line up to the command, and from there on.
+	Before, Behind string
+	Negated        bool     // by a !
+	Conditions     []string // with their brackets and quotes
+	Background     bool     // it ends in &
+}
 
-// CommandAt returns a line's command, which stands behind its conditions and the !, and where
-// it begins; empty if there is none.
-func CommandAt(line string) (int, string) {
-	for _, w := range LineWord.FindAllStringIndex(line, -1) {
-		switch word := strings.ReplaceAll(line[w[0]:w[1]], "'", ""); {
+var (
+	// lineWord is a word of a line, with its quotes, or a comment.
+	lineWord   = regexp.MustCompile(`#[^\n]*|([^\s'#]|'[^']*')+`)
+	background = regexp.MustCompile(`\s&([a-zA-Z_0-9]+&)?$`)
+)
+
+// Lines returns the lines of a script, without the files that follow them.
+func Lines(script string) (lines []Line) {
+	for i, text := range strings.Split(script, "\n") {
+		if strings.HasPrefix(text, "-- ") {
+			break
+		}
+		lines = append(lines, parseLine(i+1, text))
+	}
+	return lines
+}
+
+// parseLine reads a line.
+func parseLine(number int, text string) Line {
+	l := Line{Number: number, Text: strings.TrimSpace(text), Before: text}
+	l.Background = background.MatchString(l.Text)
+	for _, w := range lineWord.FindAllStringIndex(text, -1) {
+		switch word := strings.ReplaceAll(text[w[0]:w[1]], "'", ""); {
 		case strings.HasPrefix(word, "#"):
-			return 0, ""
-		case word == "!", strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]"):
+			return l
+		case word == "!":
+			l.Negated = true
+		case strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]"):
+			l.Conditions = append(l.Conditions, text[w[0]:w[1]])
 		default:
-			return w[0], word
+			l.Command, l.Before, l.Behind = word, text[:w[0]], text[w[0]:]
+			l.Words = lineWord.FindAllString(l.Behind, -1)
+			return l
 		}
 	}
-	return 0, ""
+	return l
 }
 
 // callsTool is a command that calls a tool.
-var callsTool = regexp.MustCompile(`^(try |wait-until ('[^']*'|\S)+ )?mcp\s`)
+var callsTool = regexp.MustCompile(`^(try |wait-until ('[^']*'|\S)+ )?mcp(\s|$)`)
 
 // Unoffered returns the first call of the gap's script for layer mcp if the script asks for
 // nothing that the server offers, and nil if it may be otherwise. What was expected and what
 // the server lacks is evidence.
 func (g *Gap) Unoffered(o Offer, d *Dialect) (first *report.Evidence) {
-	for line := range strings.Lines(string(g.Section(report.MCPLayer))) {
-		at, command := CommandAt(line)
-		m := toolCall.FindStringSubmatch(line)
+	for _, line := range Lines(string(g.Section(report.MCPLayer))) {
+		m := toolCall.FindStringSubmatch(line.Before + line.Behind)
 		switch {
-		case slices.Contains([]string{"safety", "skip", "stop"}, command):
+		case slices.Contains([]string{"safety", "skip", "stop"}, line.Command):
 			return nil // there may be other tools, or none asked for
-		case !callsTool.MatchString(line[at:]):
+		case !callsTool.MatchString(line.Behind):
 			continue
-		case m == nil, first == nil && strings.Contains(line[:at], "["):
+		case m == nil, first == nil && strings.Contains(line.Before, "["):
 			return nil
 		}
 		arguments := map[string]any{}
@@ -59,7 +93,7 @@ func (g *Gap) Unoffered(o Offer, d *Dialect) (first *report.Evidence) {
 		if first == nil {
 			words := slices.DeleteFunc([]string{"mcp", m[2], m[3]}, func(w string) bool { return w == "" })
 			first = &report.Evidence{Command: report.CommandLine(words), Expected: "success", Actual: err.Error()}
-			if strings.HasPrefix(line, "!") {
+			if strings.HasPrefix(line.Before, "!") {
 				first.Expected = "failure"
 			}
 		}

@@ -155,7 +155,7 @@ func value(text string, err error) (any, error) { return map[string]string{"valu
 func done(err error) (any, error)               { return map[string]bool{"done": true}, err }
 
 // api runs a verb on the script's server.
-func (s *script) api(ctx context.Context, _ string, args []string) outcome {
+func (c *caller) api(ctx context.Context, _ string, args []string) outcome {
 	v, ok := verb{}, false
 	if len(args) > 0 {
 		v, ok = verbs[args[0]]
@@ -167,18 +167,18 @@ func (s *script) api(ctx context.Context, _ string, args []string) outcome {
 		}
 		return outcome{err: misused(fmt.Sprintf("api: want one of these verbs with its arguments: %s, not %q", strings.Join(all, " "), args))}
 	}
-	if s.apiServer == nil {
+	if c.apiServer == nil {
 		srv, err := tmux.New(tmux.Config{
-			Binary: s.req.Target.Path, SocketPath: s.socket, ConfigFile: "/dev/null", Env: s.env, Transport: s.req.Transport,
+			Binary: c.req.Target.Path, SocketPath: c.socket, ConfigFile: "/dev/null", Env: c.env, Transport: c.req.Transport,
 		})
 		if err != nil {
 			return outcome{err: err}
 		}
-		s.apiServer = srv
+		c.apiServer = srv
 	}
-	value, err := v.call(ctx, s.apiServer, args[1:])
+	value, err := v.call(ctx, c.apiServer, args[1:])
 	if ctx.Err() != nil {
-		return outcome{err: fmt.Errorf("no answer within the script's %v", s.req.Timeout)}
+		return outcome{err: fmt.Errorf("no answer within the script's %v", c.req.Timeout)}
 	}
 	o := outcome{}
 	if err != nil {
@@ -188,8 +188,8 @@ func (s *script) api(ctx context.Context, _ string, args []string) outcome {
 	return o
 }
 
-// kinds are the names that scripts have for the kinds of errors.
-var kinds = map[string]error{
+// errorKinds are the names that scripts have for the kinds of errors.
+var errorKinds = map[string]error{
 	"no server":      tmux.ErrNoServer,
 	"server gone":    tmux.ErrServerGone,
 	"not found":      tmux.ErrNotFound,
@@ -207,7 +207,7 @@ var kinds = map[string]error{
 // errorValue is what scripts see of an error.
 func errorValue(err error) any {
 	v := map[string]any{"message": err.Error()}
-	for kind, target := range kinds {
+	for kind, target := range errorKinds {
 		if errors.Is(err, target) {
 			v["kind"] = kind
 		}

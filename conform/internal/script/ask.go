@@ -33,7 +33,7 @@ func wrap(r *child.Request) error {
 func (s *script) answer() child.Message {
 	if s.req.Ask == "" {
 		cell, log := s.run()
-		return child.Message{Cell: &cell, Log: log, Steps: s.steps}
+		return child.Message{Cell: &cell, Log: log, Steps: s.steps.all}
 	}
 	var m child.Message
 	var err error

@@ -22,14 +22,7 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// observation is a "saw" that no claim has used yet.
-type observation struct {
-	verdict report.Verdict
-	why     string
-	printed printed
-}
-
-// command is one of a script's, besides testscript's own and those of [script.actions].
+// command is one of a script's, besides testscript's own and those of [caller.actions].
 type command struct {
 	run         func(ts *testscript.TestScript, args []string)
 	least, most int  // how many arguments
@@ -56,76 +49,48 @@ func (s *script) commands() map[string]command {
 	}
 }
 
-// actions are the commands that ask something of the target. They have an
-// outcome, which try and wait-until, the conditions and the evidence are about.
-func (s *script) actions() map[string]func(ctx context.Context, dir string, args []string) outcome {
-	return map[string]func(context.Context, string, []string) outcome{
-		"tmux": s.tmux,
-		"api":  s.api,
-		"mcp":  s.mcp,
-
-		"control":   s.control,
-		"mcp-leave": s.mcpLeave,
-	}
-}
-
 // act runs an action and remembers its outcome.
 func (s *script) act(ts *testscript.TestScript, words []string) {
 	if len(words) == 0 || s.actions()[words[0]] == nil {
 		s.misuse(ts, "want a command of tmux, api or mcp, not %q", strings.Join(words, " "))
 	}
 	line := report.CommandLine(words)
-	call := s.callName()
+	call := callName(s.now, s.lines)
 	s.last = outcome{line: line, call: call}
 	s.send(child.Message{Command: line})
 	if !s.waiting {
-		s.noteAction(ts, words)
+		s.noteAction(&s.steps, ts, s.now, words)
 	}
 	s.last = s.actions()[words[0]](s.ctx, ts.MkAbs("."), words[1:])
 	s.last.line, s.last.call = line, call
 	if s.last.asked != "" {
 		s.last.line += " → " + s.last.asked
 	}
+	s.acted(ts, words[0])
+}
+
+// acted remembers that an action has had the last outcome.
+func (s *script) acted(ts *testscript.TestScript, name string) {
 	s.shown = s.last
-	s.noteOutcome(ts)
-	s.started = s.started || s.last.ok()
-	s.asked = s.asked || words[0] == "api" || words[0] == "mcp"
-}
-
-// show makes the outcome the output that stdout, stderr and cmp look at.
-func (s *script) show(ts *testscript.TestScript) {
-	io.WriteString(ts.Stdout(), s.last.stdout)
-	io.WriteString(ts.Stderr(), s.last.stderr)
-}
-
-// onServer are the arguments of a client of a private server.
-func onServer(socket string, args ...string) []string {
-	return append([]string{"-u", "-S", socket, "-f", "/dev/null"}, args...)
-}
-
-// tmux runs the target's client program on the script's server.
-func (s *script) tmux(ctx context.Context, dir string, args []string) outcome {
-	stdout, stderr, state, err := child.Run(ctx, dir, s.env, s.req.Target.Path, onServer(s.socket, args...)...)
-	o := outcome{stdout: stdout, stderr: stderr, code: state.ExitCode()}
-	var exit *exec.ExitError
-	switch {
-	case errors.Is(err, child.ErrTooMuch):
-		o.err = err
-	case ctx.Err() != nil:
-		o.err = fmt.Errorf("no answer within the script's %v", s.req.Timeout)
-	case errors.As(err, &exit) && !exit.Exited():
-		o.err = fmt.Errorf("the tmux client died: %v", exit)
-	case err != nil && exit == nil:
-		o.err = err
+	if name == "mcp" {
+		s.unfit = s.last.misfit
 	}
-	return o
+	s.steps.print(ts, s.last)
+	s.started = s.started || s.last.ok()
+	s.asked = s.asked || name == "api" || name == "mcp"
+}
+
+// show makes an outcome the output that stdout, stderr and cmp look at.
+func show(ts *testscript.TestScript, o outcome) {
+	io.WriteString(ts.Stdout(), o.stdout)
+	io.WriteString(ts.Stderr(), o.stderr)
 }
 
 func (s *script) cmdTry(ts *testscript.TestScript, args []string) {
 	s.act(ts, args)
-	s.show(ts)
+	show(ts, s.last)
 	if s.last.err != nil {
-		s.judge(ts, s.last, false)
+		s.checkOutcome(ts, s.last)
 	}
 }
 
@@ -146,17 +111,17 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, args []string) {
 	waitTime := s.req.Timeout / waitShare
 	if s.actions()[args[1]] != nil {
 		// Of all that it runs, one step, which waits for the output of the last.
-		st := s.noteAction(ts, args[1:])
+		st := s.noteAction(&s.steps, ts, s.now, args[1:])
 		s.waiting = true
 		defer func() {
 			s.waiting = false
 			if st.Do == "run" {
-				text := s.shellWord(ts, strings.TrimRight(cmp.Or(s.last.raw, s.last.stdout), "\n"), func(name string) bool { return len(ts.Getenv(name)) > 2 })
+				text := s.steps.shellWord(ts, strings.TrimRight(cmp.Or(s.last.raw, s.last.stdout), "\n"), func(name string) bool { return len(ts.Getenv(name)) > 2 })
 				st.Until = &text
 			}
 		}()
 	}
-	defer s.show(ts)
+	defer func() { show(ts, s.last) }()
 	deadline := time.Now().Add(waitTime)
 	for pause := minWaitPause; ; pause = min(pause*5/4, maxWaitPause) {
 		s.act(ts, args[1:])
@@ -164,13 +129,13 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, args []string) {
 		case s.last.ok() && re.MatchString(s.last.stdout):
 			return
 		case s.last.err != nil:
-			s.judge(ts, s.last, false)
+			s.checkOutcome(ts, s.last)
 		case time.Now().After(deadline):
 			// Servers leave a field out while it is false: not before the end is it missing.
-			if name := s.missing(args[0]); name != "" {
-				s.fail(ts, unmapped, "the answer has no %s", name)
+			if name := s.missing(args[0], s.req.Another); name != "" {
+				s.fail(ts, Mapping, "the answer has no %s", name)
 			}
-			s.fail(ts, s.kind(false), "after %v there is still no match for %q", waitTime, args[0])
+			s.fail(ts, s.kind(), "after %v there is still no match for %q", waitTime, args[0])
 		}
 		time.Sleep(pause)
 	}
@@ -178,7 +143,7 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, args []string) {
 
 func (s *script) cmdJSON(ts *testscript.TestScript, args []string) {
 	if !gjson.Valid(s.last.stdout) {
-		s.fail(ts, s.kind(true), "the last output is not JSON")
+		s.fail(ts, s.kind(), "the last output is not JSON")
 	}
 	got := gjson.Get(s.last.stdout, args[0])
 	text, actual, want := got.String(), cmp.Or(got.Raw, "nothing"), "there"
@@ -193,17 +158,17 @@ func (s *script) cmdJSON(ts *testscript.TestScript, args []string) {
 		want = args[1]
 	}
 	match := got.Exists() && (len(args) == 1 || text == want)
-	if match != s.now.negated {
+	if match != s.now.Negated {
 		return
 	}
 	s.focus = args[0] + " is " + actual
 	switch {
 	case match:
-		s.fail(ts, s.kind(true), "%s is %s", args[0], actual)
-	case s.unmapped(args[0], got):
-		s.fail(ts, unmapped, "the answer has no %s", args[0])
+		s.fail(ts, s.kind(), "%s is %s", args[0], actual)
+	case s.unmapped(args[0], got, s.req.Another):
+		s.fail(ts, Mapping, "the answer has no %s", args[0])
 	default:
-		s.fail(ts, s.kind(true), "%s is %s, want %s", args[0], actual, want)
+		s.fail(ts, s.kind(), "%s is %s, want %s", args[0], actual, want)
 	}
 }
 
@@ -237,20 +202,20 @@ func (s *script) cmdRow(ts *testscript.TestScript, args []string) {
 	}
 	if wrong != nil {
 		s.focus = key + " " + row
-		s.fail(ts, s.kind(true), "%s: %s", key, strings.Join(wrong, "; "))
+		s.fail(ts, s.kind(), "%s: %s", key, strings.Join(wrong, "; "))
 	}
 }
 
 // unmapped reports whether what is missing in an answer of another server is a field: it
 // may have it under another name, or in another tool.
-func (s *script) unmapped(path string, got gjson.Result) bool {
+func (e *evidence) unmapped(path string, got gjson.Result, another bool) bool {
 	at := strings.LastIndexByte(path, '.')
-	parent := gjson.Get(s.last.stdout, "@this")
+	parent := gjson.Get(e.last.stdout, "@this")
 	if at > 0 {
-		parent = gjson.Get(s.last.stdout, strings.TrimSuffix(path[:at], ".#"))
+		parent = gjson.Get(e.last.stdout, strings.TrimSuffix(path[:at], ".#"))
 	}
 	rows := strings.HasSuffix(path[:max(at, 0)], "#") && len(parent.Array()) > 0 && len(got.Array()) == 0
-	return s.req.Another && (rows || parent.IsObject() && !got.Exists())
+	return another && (rows || parent.IsObject() && !got.Exists())
 }
 
 // fieldName is a field in a pattern for JSON.
@@ -258,10 +223,10 @@ var fieldName = regexp.MustCompile(`"([a-z_]+)":`)
 
 // missing is the field of JSON in a pattern, if the last answer of another server lacks it. An
 // empty list lacks nothing.
-func (s *script) missing(pattern string) string {
+func (e *evidence) missing(pattern string, another bool) string {
 	m := fieldName.FindStringSubmatch(pattern)
-	mcp := s.req.Another && s.shown.ok() && strings.HasPrefix(s.shown.line, "mcp ")
-	if m == nil || !mcp || strings.Contains(s.shown.stdout, m[0]) || strings.Contains(s.shown.stdout, "[]") {
+	mcp := another && e.shown.ok() && strings.HasPrefix(e.shown.line, "mcp ")
+	if m == nil || !mcp || strings.Contains(e.shown.stdout, m[0]) || strings.Contains(e.shown.stdout, "[]") {
 		return ""
 	}
 	return m[1]
@@ -272,71 +237,56 @@ func (s *script) cmdSave(ts *testscript.TestScript, args []string) {
 	if len(args) == 2 {
 		got := gjson.Get(s.last.stdout, args[1])
 		switch is := gjson.Valid(s.last.stdout) && got.Exists(); {
-		case !is && s.unmapped(args[1], got):
-			s.fail(ts, unmapped, "the answer has no %s", args[1])
+		case !is && s.unmapped(args[1], got, s.req.Another):
+			s.fail(ts, Mapping, "the answer has no %s", args[1])
 		case !is:
-			s.fail(ts, s.kind(true), "there is no %s to save", args[1])
+			s.fail(ts, s.kind(), "there is no %s to save", args[1])
 		}
 		value = got.String()
 	}
 	// What is not a text that tmux printed, a shell alone cannot take out of it.
 	if _, rest, _ := strings.Cut(s.shown.line, " "); len(args) == 2 || s.shown.line != "tmux "+rest && s.shown.line != "exec "+rest {
-		s.note(ts, "keep", []string{args[0], value})
+		s.steps.note(ts, s.now, "keep", []string{args[0], value})
 	} else {
-		s.note(ts, "save", args[:1])
+		s.steps.note(ts, s.now, "save", args[:1])
 	}
 	ts.Setenv(args[0], value)
-	s.saved = append(s.saved, args[0])
-}
-
-// verdict is an argument.
-func (s *script) verdict(ts *testscript.TestScript, word string) report.Verdict {
-	v := report.Verdict(word)
-	if v != report.Confirmed && v != report.Refuted {
-		s.usage(ts)
-	}
-	return v
+	s.steps.saved = append(s.steps.saved, args[0])
 }
 
 func (s *script) cmdSaw(ts *testscript.TestScript, args []string) {
-	v := s.verdict(ts, args[0])
-	s.seen = append(s.seen, observation{v, args[1], s.printed})
-	s.evidence = append(s.evidence, child.Evidence(s.last.line, string(v)+report.ObservedBy+args[1], s.last.String()))
+	v, ok := verdictIn(args[0])
+	if !ok {
+		s.usage(ts)
+	}
+	s.claims.seen = append(s.claims.seen, observation{v, args[1], s.steps.printed})
+	s.claims.evidence = append(s.claims.evidence, child.Evidence(s.last.line, string(v)+report.ObservedBy+args[1], s.last.String()))
+}
+
+// verdictIn returns the verdict that a word is, and whether it is one.
+func verdictIn(word string) (report.Verdict, bool) {
+	v := report.Verdict(word)
+	return v, v == report.Confirmed || v == report.Refuted
 }
 
 func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
-	c := report.Claim{Text: args[1], Expected: s.verdict(ts, args[0])}
-	var whys []string
-	verdicts := map[report.Verdict]bool{}
-	for _, o := range s.seen {
-		c.Verdict, verdicts[o.verdict] = o.verdict, true
-		whys = append(whys, o.why)
+	expected, ok := verdictIn(args[0])
+	if !ok {
+		s.usage(ts)
 	}
-	wrong := ""
-	c.Why = child.Clip(strings.Join(whys, "; "))
-	switch {
-	case len(verdicts) == 0:
-		wrong = fmt.Sprintf("neither confirmed nor refuted, want %s: %s", c.Expected, c.Text)
-		c.Why = wrong
-	case len(verdicts) > 1:
-		wrong = "both confirmed and refuted: " + c.Text
-		c.Verdict, c.Why = "", wrong
-	case c.Verdict != c.Expected:
-		wrong = fmt.Sprintf("%s, want %s: %s: %s", c.Verdict, c.Expected, c.Text, c.Why)
-	}
-	seen := s.seen
-	s.seen = nil
+	c, wrong := s.claims.decide(expected, args[1])
 	if wrong != "" {
-		for _, o := range seen {
-			s.mark(o.printed)
+		for _, o := range s.claims.seen {
+			s.steps.mark(o.printed)
 		}
 		// The other claims of the script are looked at all the same.
-		e := s.failed(s.kind(true), wrong)
-		c.Outcome, c.Evidence = e.outcome, &e.evidence
-		s.wrong = cmp.Or(s.wrong, e)
-		ts.Logf("FAIL: %s%s", e.where, e.why)
+		v := s.failed(s.kind(), wrong)
+		c.Outcome, c.Evidence = v.Kind.outcome(), &v.Evidence
+		s.firstWrong = cmp.Or(s.firstWrong, v)
+		ts.Logf("FAIL: %s%s", where(s.req.File, v), v.Why)
 	}
-	s.claims = append(s.claims, c)
+	s.claims.seen = nil
+	s.claims.all = append(s.claims.all, c)
 }
 
 func (s *script) cmdSafety(ts *testscript.TestScript, args []string) {
@@ -347,7 +297,7 @@ func (s *script) cmdSafety(ts *testscript.TestScript, args []string) {
 }
 
 func (s *script) cmdNA(_ *testscript.TestScript, args []string) {
-	s.stop(report.NotApplicable, args[0])
+	s.stop(NotApplicable, args[0])
 }
 
 // client is a tmux client that stays attached.
@@ -370,7 +320,7 @@ func (s *script) cmdAttach(ts *testscript.TestScript, args []string) {
 	}
 	c.cmd = exec.CommandContext(s.ctx, s.req.Target.Path, onServer(s.socket, append(words, flags...)...)...)
 	c.cmd.Env, c.cmd.Dir = s.env, ts.MkAbs(".")
-	s.last = outcome{line: report.CommandLine(append([]string{"attach"}, args...)), call: s.callName()}
+	s.last = outcome{line: report.CommandLine(append([]string{"attach"}, args...)), call: callName(s.now, s.lines)}
 	s.shown = s.last
 	s.send(child.Message{Command: s.last.line})
 
@@ -380,17 +330,17 @@ func (s *script) cmdAttach(ts *testscript.TestScript, args []string) {
 	}
 	if errors.Is(err, errNoTerminal) {
 		// That is this machine's fault, and not the target's.
-		s.stop(report.Skip, err.Error())
+		s.stop(Skipped, err.Error())
 	}
 	if err != nil {
 		s.last.err = err
 		s.shown = s.last
-		s.fail(ts, s.kind(false), "%v", err)
+		s.fail(ts, s.kind(), "%v", err)
 	}
 	s.clients[name] = c
-	s.note(ts, "attach", args)
+	s.steps.note(ts, s.now, "attach", args)
 	ts.Setenv(name, tmuxName)
-	s.saved = append(s.saved, name)
+	s.steps.saved = append(s.steps.saved, name)
 }
 
 // errNoTerminal means that the system has no pseudo-terminal to attach a client
@@ -463,72 +413,10 @@ func (s *script) cmdType(ts *testscript.TestScript, args []string) {
 	if err != nil {
 		s.misuse(ts, "type: not a text: %s", args[1])
 	}
-	s.shown = outcome{line: report.CommandLine(append([]string{"type"}, args...)), call: s.callName()}
+	s.shown = outcome{line: report.CommandLine(append([]string{"type"}, args...)), call: callName(s.now, s.lines)}
 	s.send(child.Message{Command: s.shown.line})
-	s.note(ts, "type_into", append([]string{args[0]}, strings.Fields(fmt.Sprintf("% x", text))...)) // as send-keys -H takes it
+	s.steps.note(ts, s.now, "type_into", append([]string{args[0]}, strings.Fields(fmt.Sprintf("% x", text))...)) // as send-keys -H takes it
 	if _, err := io.WriteString(s.clients[args[0]].input, text); err != nil {
-		s.fail(ts, report.Blocked, "%v", err)
+		s.fail(ts, Blocked, "%v", err)
 	}
-}
-
-// controlEnd is printed by the last command that control sends.
-const controlEnd = "mcp-conform-end"
-
-// control runs a control client, which attaches with the flags given, sends it
-// lines of commands, and returns all that it wrote from then on to the answer of the
-// last. Lines that arrive before the client is attached can be answered differently. The
-// client leaves with an empty line.
-func (s *script) control(ctx context.Context, dir string, args []string) outcome {
-	words := onServer(s.socket, "-C", "attach-session")
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		n := 1
-		if args[0] == "-t" && len(args) > 1 {
-			n = 2
-		}
-		words, args = append(words, args[:n]...), args[n:]
-	}
-	if len(args) == 0 {
-		return outcome{err: misused("usage: control [-r] [-t TARGET] LINE…")}
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.req.Timeout/waitShare)
-	defer cancel()
-	c := client{cmd: exec.CommandContext(ctx, s.req.Target.Path, words...)}
-	c.cmd.Dir, c.cmd.Env, c.cmd.WaitDelay = dir, s.env, time.Second
-	if _, err := c.startControl(); err != nil {
-		return outcome{err: err}
-	}
-	var text strings.Builder
-	attached, ended := false, false
-	sc := bufio.NewScanner(c.output)
-	for !ended && text.Len() < child.MaxOutput && sc.Scan() {
-		switch line := sc.Text(); {
-		case !attached && strings.HasPrefix(line, "%session-changed "):
-			attached = true
-			text.Reset()
-			io.WriteString(c.input, strings.Join(args, "\n")+"\ndisplay-message -p "+controlEnd+"\n")
-		case line == controlEnd:
-			ended = true
-		default:
-			text.WriteString(line + "\n")
-		}
-	}
-	io.WriteString(c.input, "\n")
-	c.input.(io.Closer).Close()
-	go io.Copy(io.Discard, c.output)
-	waitErr := c.cmd.Wait()
-	o := outcome{stdout: strings.TrimSuffix(text.String(), lastLine(text.String()))}
-	switch {
-	case ctx.Err() != nil:
-		o.stdout, o.err = text.String(), fmt.Errorf("the control client gave no answer within %v", s.req.Timeout/waitShare)
-	case !ended && text.Len() >= child.MaxOutput:
-		o.err = child.ErrTooMuch
-	case !ended:
-		o.stdout, o.err = text.String(), fmt.Errorf("the control client ended: %v", waitErr)
-	}
-	return o
-}
-
-// lastLine is the last line of a text, the %begin of the command that ends it.
-func lastLine(text string) string {
-	return text[strings.LastIndexByte(strings.TrimSuffix(text, "\n"), '\n')+1:]
 }

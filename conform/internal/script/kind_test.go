@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ import (
 
 // How a failure of a script's first line counts, by what the line is, by what the next one
 // looks at, and by whether something has ended.
-func TestKindOfFailure(t *testing.T) {
+func TestKindOf(t *testing.T) {
 	failed := outcome{code: 1, stderr: "no such thing"}
 	died := outcome{err: errors.New("the tmux client died: signal: segmentation fault")}
 	noServer := outcome{code: 1, stderr: "no server running on /tmp/s"}
@@ -29,115 +28,103 @@ func TestKindOfFailure(t *testing.T) {
 		last         outcome
 		started      bool // something has answered
 		asked        bool // the API or the MCP server was asked before
-		want         report.Outcome
+		want         Kind
 	}{
-		{"tmux", "tmux list-panes", failed, true, false, report.Blocked},
-		{"tmux that must fail", "! tmux list-panes", outcome{}, true, false, report.Open},
-		{"tmux under a condition", "[tmux:3.4] tmux list-panes\nstdout x", failed, true, false, report.Open},
-		{"tmux that must fail, under a condition", "[tmux:3.4] ! tmux list-panes", outcome{}, true, false, report.Open},
-		{"control", "control list-panes", failed, true, false, report.Blocked},
-		{"api", "api info", failed, true, false, report.Open},
-		{"mcp", "mcp list_panes", failed, true, false, report.Open},
-		{"mcp-leave", "mcp-leave", failed, true, false, report.Open},
-		{"api under a condition", "['tmux:>=3.4 <3.6'] api info", failed, true, false, report.Open},
-		{"exec", "exec false", failed, true, false, report.Blocked},
-		{"exec that must fail", "! exec true", outcome{}, true, false, report.Open},
-		{"attach", "attach user", failed, true, false, report.Blocked},
-		{"try tmux", "try tmux list-panes", failed, true, false, report.Blocked},
-		{"try api", "try api info", failed, true, true, report.Blocked},
-		{"try, looked at", "try tmux list-panes\n[ok] stop", failed, true, false, report.Open},
-		{"wait-until", "wait-until x tmux list-panes", failed, true, false, report.Blocked},
-		{"wait-until, looked at", "wait-until x tmux list-panes\nstdout y", failed, true, false, report.Open},
-		{"wait-until after a call", "wait-until x tmux list-panes", failed, true, true, report.Open},
-		{"wait-until quoted, after a call", "wait-until 'x y' mcp list_panes", failed, true, true, report.Open},
-		{"tmux after a call", "tmux list-panes", failed, true, true, report.Blocked},
-		{"type", "type user x", failed, true, false, report.Blocked},
+		{"tmux", "tmux list-panes", failed, true, false, Blocked},
+		{"tmux that must fail", "! tmux list-panes", outcome{}, true, false, Failed},
+		{"tmux under a condition", "[tmux:3.4] tmux list-panes\nstdout x", failed, true, false, Failed},
+		{"tmux that must fail, under a condition", "[tmux:3.4] ! tmux list-panes", outcome{}, true, false, Failed},
+		{"control", "control list-panes", failed, true, false, Blocked},
+		{"api", "api info", failed, true, false, Failed},
+		{"mcp", "mcp list_panes", failed, true, false, Failed},
+		{"mcp-leave", "mcp-leave", failed, true, false, Failed},
+		{"api under a condition", "['tmux:>=3.4 <3.6'] api info", failed, true, false, Failed},
+		{"exec", "exec false", failed, true, false, Blocked},
+		{"exec that must fail", "! exec true", outcome{}, true, false, Failed},
+		{"attach", "attach user", failed, true, false, Blocked},
+		{"try tmux", "try tmux list-panes", failed, true, false, Blocked},
+		{"try api", "try api info", failed, true, true, Blocked},
+		{"try, looked at", "try tmux list-panes\n[ok] stop", failed, true, false, Failed},
+		{"wait-until", "wait-until x tmux list-panes", failed, true, false, Blocked},
+		{"wait-until, looked at", "wait-until x tmux list-panes\nstdout y", failed, true, false, Failed},
+		{"wait-until after a call", "wait-until x tmux list-panes", failed, true, true, Failed},
+		{"wait-until quoted, after a call", "wait-until 'x y' mcp list_panes", failed, true, true, Failed},
+		{"tmux after a call", "tmux list-panes", failed, true, true, Blocked},
+		{"type", "type user x", failed, true, false, Blocked},
 
-		{"json", "json a", outcome{}, true, false, report.Open},
-		{"not json", "! json a", outcome{}, true, false, report.Open},
-		{"row", "row a b=c", outcome{}, true, false, report.Open},
-		{"save", "save a b", outcome{}, true, false, report.Open},
-		{"claim", "claim confirmed x", outcome{}, true, false, report.Open},
-		{"stdout", "stdout x", outcome{}, true, false, report.Open},
-		{"not stderr", "! stderr x", outcome{}, true, false, report.Open},
-		{"grep", "grep x y", outcome{}, true, false, report.Open},
-		{"cmp", "cmp stdout y", outcome{}, true, false, report.Open},
-		{"cmpenv", "cmpenv stdout y", outcome{}, true, false, report.Open},
-		{"exists", "exists y", outcome{}, true, false, report.Open},
+		{"json", "json a", outcome{}, true, false, Failed},
+		{"not json", "! json a", outcome{}, true, false, Failed},
+		{"row", "row a b=c", outcome{}, true, false, Failed},
+		{"save", "save a b", outcome{}, true, false, Failed},
+		{"claim", "claim confirmed x", outcome{}, true, false, Failed},
+		{"stdout", "stdout x", outcome{}, true, false, Failed},
+		{"not stderr", "! stderr x", outcome{}, true, false, Failed},
+		{"grep", "grep x y", outcome{}, true, false, Failed},
+		{"cmp", "cmp stdout y", outcome{}, true, false, Failed},
+		{"cmpenv", "cmpenv stdout y", outcome{}, true, false, Failed},
+		{"exists", "exists y", outcome{}, true, false, Failed},
 
-		{"before json", "tmux a\njson b", failed, true, false, report.Open},
-		{"before row", "tmux a\nrow b c=d", failed, true, false, report.Open},
-		{"before saw", "tmux a\nsaw confirmed b", failed, true, false, report.Open},
-		{"before claim", "tmux a\nclaim confirmed b", failed, true, false, report.Open},
-		{"before stdout", "tmux a\nstdout b", failed, true, false, report.Open},
-		{"before not stdout", "tmux a\n! stdout b", failed, true, false, report.Open},
-		{"before stderr", "tmux a\nstderr b", failed, true, false, report.Open},
-		{"before grep", "tmux a\ngrep b stdout", failed, true, false, report.Open},
-		{"before cmp", "tmux a\ncmp stdout b", failed, true, false, report.Open},
-		{"before cmpenv", "tmux a\ncmpenv stdout b", failed, true, false, report.Open},
-		{"before exists", "tmux a\nexists b", failed, true, false, report.Open},
-		{"before stdout under a version", "tmux a\n[tmux:3.4] stdout b", failed, true, false, report.Open},
-		{"before exec", "tmux a\nexec b", failed, true, false, report.Blocked},
-		{"before api", "tmux a\napi info", failed, true, false, report.Blocked},
-		{"before save", "tmux a\nsave b", failed, true, false, report.Blocked},
-		{"before a quoted word", "tmux a\n'json' b", failed, true, false, report.Open},
-		{"before na", "tmux a\n[!tmux:3.4] na old", failed, true, false, report.Blocked},
-		{"before ok", "tmux a\n[ok] tmux b", failed, true, false, report.Open},
-		{"before not ok", "tmux a\n[!ok] tmux b", failed, true, false, report.Open},
-		{"before failed", "tmux a\n[failed] tmux b", failed, true, false, report.Open},
-		{"before stdout:", "tmux a\n[stdout:b] tmux b", failed, true, false, report.Open},
-		{"before not stdout:", "tmux a\n[!stdout:b] tmux b", failed, true, false, report.Open},
-		{"before quoted stdout:", "tmux a\n['stdout:b c'] tmux b", failed, true, false, report.Open},
-		{"before quoted not stderr:", "tmux a\n['!stderr:b c'] tmux b", failed, true, false, report.Open},
-		{"before a version", "tmux a\n[tmux:3.4] tmux b", failed, true, false, report.Blocked},
-		{"before a version, then ok", "tmux a\n[tmux:3.4] [ok] tmux b", failed, true, false, report.Blocked},
-		{"before an indented condition", "tmux a\n  [ok] tmux b", failed, true, false, report.Blocked},
-		{"before an indented stdout", "tmux a\n  stdout b", failed, true, false, report.Open},
-		{"before a comment", "tmux a\n# about\n\nstdout b", failed, true, false, report.Open},
-		{"before blank lines", "tmux a\n\n  \n\ttmux c", failed, true, false, report.Blocked},
-		{"before a comment that is a command", "tmux a\n# stdout b\ntmux c", failed, true, false, report.Blocked},
-		{"two lines before stdout", "tmux a\ntmux b\nstdout c", failed, true, false, report.Blocked},
-		{"with a comment", "tmux a # stdout b\ntmux c", failed, true, false, report.Blocked},
-		{"at the end", "tmux a\n", failed, true, false, report.Blocked},
-		{"before files", "tmux a\n-- stdout --\nstdout b", failed, true, false, report.Blocked},
+		{"before json", "tmux a\njson b", failed, true, false, Failed},
+		{"before row", "tmux a\nrow b c=d", failed, true, false, Failed},
+		{"before saw", "tmux a\nsaw confirmed b", failed, true, false, Failed},
+		{"before claim", "tmux a\nclaim confirmed b", failed, true, false, Failed},
+		{"before stdout", "tmux a\nstdout b", failed, true, false, Failed},
+		{"before not stdout", "tmux a\n! stdout b", failed, true, false, Failed},
+		{"before stderr", "tmux a\nstderr b", failed, true, false, Failed},
+		{"before grep", "tmux a\ngrep b stdout", failed, true, false, Failed},
+		{"before cmp", "tmux a\ncmp stdout b", failed, true, false, Failed},
+		{"before cmpenv", "tmux a\ncmpenv stdout b", failed, true, false, Failed},
+		{"before exists", "tmux a\nexists b", failed, true, false, Failed},
+		{"before stdout under a version", "tmux a\n[tmux:3.4] stdout b", failed, true, false, Failed},
+		{"before exec", "tmux a\nexec b", failed, true, false, Blocked},
+		{"before api", "tmux a\napi info", failed, true, false, Blocked},
+		{"before save", "tmux a\nsave b", failed, true, false, Blocked},
+		{"before a quoted word", "tmux a\n'json' b", failed, true, false, Failed},
+		{"before na", "tmux a\n[!tmux:3.4] na old", failed, true, false, Blocked},
+		{"before ok", "tmux a\n[ok] tmux b", failed, true, false, Failed},
+		{"before not ok", "tmux a\n[!ok] tmux b", failed, true, false, Failed},
+		{"before failed", "tmux a\n[failed] tmux b", failed, true, false, Failed},
+		{"before stdout:", "tmux a\n[stdout:b] tmux b", failed, true, false, Failed},
+		{"before not stdout:", "tmux a\n[!stdout:b] tmux b", failed, true, false, Failed},
+		{"before quoted stdout:", "tmux a\n['stdout:b c'] tmux b", failed, true, false, Failed},
+		{"before quoted not stderr:", "tmux a\n['!stderr:b c'] tmux b", failed, true, false, Failed},
+		{"before a version", "tmux a\n[tmux:3.4] tmux b", failed, true, false, Blocked},
+		{"before a version, then ok", "tmux a\n[tmux:3.4] [ok] tmux b", failed, true, false, Blocked},
+		{"before an indented condition", "tmux a\n  [ok] tmux b", failed, true, false, Blocked},
+		{"before an indented stdout", "tmux a\n  stdout b", failed, true, false, Failed},
+		{"before a comment", "tmux a\n# about\n\nstdout b", failed, true, false, Failed},
+		{"before blank lines", "tmux a\n\n  \n\ttmux c", failed, true, false, Blocked},
+		{"before a comment that is a command", "tmux a\n# stdout b\ntmux c", failed, true, false, Blocked},
+		{"two lines before stdout", "tmux a\ntmux b\nstdout c", failed, true, false, Blocked},
+		{"with a comment", "tmux a # stdout b\ntmux c", failed, true, false, Blocked},
+		{"at the end", "tmux a\n", failed, true, false, Blocked},
+		{"before files", "tmux a\n-- stdout --\nstdout b", failed, true, false, Blocked},
 
-		{"a client that dies", "tmux a", died, true, false, report.Crashed},
-		{"a client that dies, looked at", "tmux a\nstdout b", died, true, false, report.Crashed},
-		{"a client that dies, first of all", "tmux a", died, false, false, report.Crashed},
-		{"a control client that is killed", "control a", outcome{err: errors.New("the control client ended: signal: killed")}, true, false, report.Crashed},
-		{"a control client that ends", "control a", outcome{err: errors.New("the control client ended: exit status 1")}, true, false, report.Blocked},
-		{"a server that exits", "tmux a", outcome{code: 1, stderr: "server exited unexpectedly"}, false, false, report.Crashed},
-		{"a server that is lost", "tmux a", outcome{code: 1, stderr: "lost server"}, false, false, report.Crashed},
-		{"an MCP server that ends", "mcp a", outcome{err: errors.New("the server ended: exit status 3: a last word")}, false, false, report.Crashed},
-		{"a text like a crash, that succeeded", "json a", outcome{stdout: "lost server"}, true, false, report.Open},
-		{"json after a crash", "json a", died, true, false, report.Crashed},
-		{"exec after a crash", "exec false", died, true, false, report.Crashed},
-		{"no server", "tmux a", noServer, true, false, report.Crashed},
-		{"no server, looked at", "tmux a\nstderr b", noServer, true, false, report.Crashed},
-		{"no server yet", "tmux a", noServer, false, false, report.Blocked},
-		{"no server yet, for the API", "api a", noServer, false, true, report.Open},
-		{"an error of the socket", "tmux a", outcome{code: 1, stderr: "error connecting to /tmp/s (No such file)"}, true, false, report.Crashed},
-		{"an error of the socket, first of all", "tmux a", outcome{code: 1, stderr: "error connecting to /tmp/s"}, false, false, report.Blocked},
+		{"a client that dies", "tmux a", died, true, false, Crashed},
+		{"a client that dies, looked at", "tmux a\nstdout b", died, true, false, Crashed},
+		{"a client that dies, first of all", "tmux a", died, false, false, Crashed},
+		{"a control client that is killed", "control a", outcome{err: errors.New("the control client ended: signal: killed")}, true, false, Crashed},
+		{"a control client that ends", "control a", outcome{err: errors.New("the control client ended: exit status 1")}, true, false, Blocked},
+		{"a server that exits", "tmux a", outcome{code: 1, stderr: "server exited unexpectedly"}, false, false, Crashed},
+		{"a server that is lost", "tmux a", outcome{code: 1, stderr: "lost server"}, false, false, Crashed},
+		{"an MCP server that ends", "mcp a", outcome{err: errors.New("the server ended: exit status 3: a last word")}, false, false, Crashed},
+		{"a text like a crash, that succeeded", "json a", outcome{stdout: "lost server"}, true, false, Failed},
+		{"json after a crash", "json a", died, true, false, Crashed},
+		{"exec after a crash", "exec false", died, true, false, Crashed},
+		{"no server", "tmux a", noServer, true, false, Crashed},
+		{"no server, looked at", "tmux a\nstderr b", noServer, true, false, Crashed},
+		{"no server yet", "tmux a", noServer, false, false, Blocked},
+		{"no server yet, for the API", "api a", noServer, false, true, Failed},
+		{"an error of the socket", "tmux a", outcome{code: 1, stderr: "error connecting to /tmp/s (No such file)"}, true, false, Crashed},
+		{"an error of the socket, first of all", "tmux a", outcome{code: 1, stderr: "error connecting to /tmp/s"}, false, false, Blocked},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := kindOfFirst(tt.script, tt.last, tt.started, tt.asked); got != tt.want {
-				t.Errorf("%s, want %s", got, tt.want)
+			lines := gap.Lines(tt.script)
+			if got := kindOf(lines[0], after(lines[0], lines), tt.last, tt.started, tt.asked); got != tt.want {
+				t.Errorf("%s, want %s", got.outcome(), tt.want.outcome())
 			}
 		})
 	}
-}
-
-// kindOfFirst returns how a failure of the script's first line counts.
-func kindOfFirst(text string, last outcome, started, asked bool) report.Outcome {
-	s := &script{lines: strings.Split(text, "\n"), last: last, started: started, asked: asked}
-	s.at(1)
-	_, command := gap.CommandAt(s.now.text)
-	asks := regexp.MustCompile(`^(\[.*\] )?! `).MatchString(s.now.text)
-	switch command {
-	case "json", "row", "save", "claim", "stdout", "stderr", "grep", "cmp", "cmpenv", "exists":
-		asks = true
-	}
-	return s.kind(asks)
 }
 
 // What comes of a script's failure: how it counts, where it was, why, and the evidence.
@@ -237,8 +224,8 @@ func conclusion(t *testing.T, text string, given []outcome, another bool) string
 	target := report.Target{Path: "/no/such/program", Version: "3.6"}
 	s := newScript(child.Request{Dir: t.TempDir(), File: file, Target: target, Another: another, Timeout: time.Minute}, io.Discard)
 	defer s.cancel()
-	s.lines = strings.Split(text, "\n")
-	if err := os.WriteFile(file, []byte(s.instrument(text)), 0o600); err != nil {
+	s.lines = gap.Lines(text)
+	if err := os.WriteFile(file, []byte(instrument(text, s.lines, s.ours)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	do := func(ts *testscript.TestScript, neg bool, args []string) {
@@ -248,37 +235,30 @@ func conclusion(t *testing.T, text string, given []outcome, another bool) string
 		}
 		var number int
 		fmt.Sscan(args[0], &number)
-		s.at(number)
-		s.now.negated, s.focus = neg, ""
-		call := s.callName()
+		s.now, s.focus = s.lines[number-1], ""
 		s.last, given = given[0], given[1:]
-		s.last.line, s.last.call = report.CommandLine(args[1:]), call
-		s.shown = s.last
-		if args[1] == "mcp" {
-			s.unfit = s.last.misfit
-		}
-		s.started = s.started || s.last.ok()
-		s.asked = s.asked || args[1] == "api" || args[1] == "mcp"
-		s.show(ts)
-		s.judge(ts, s.last, neg)
+		s.last.line, s.last.call = report.CommandLine(args[1:]), callName(s.now, s.lines)
+		s.acted(ts, args[1])
+		show(ts, s.last)
+		s.checkOutcome(ts, s.last)
 	}
 	r := &recorder{}
 	r.Run("", func(root testscript.T) {
 		testscript.RunT(root, testscript.Params{
-			Files: []string{file}, Condition: s.condition,
+			Files: []string{file}, Condition: func(cond string) (bool, error) { return condition(cond, s.last, s.req.Target.Version) },
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){"do": do},
 		})
 	})
-	say := func(e *ending) string {
-		text := string(e.outcome) + " " + strings.TrimPrefix(e.where, "01-test.txtar:") + e.why
-		if e.evidence != (report.Evidence{}) {
-			text += fmt.Sprintf(" {%s|%s|%s}", e.evidence.Command, e.evidence.Expected, e.evidence.Actual)
+	say := func(v *Verdict) string {
+		text := string(v.Kind.outcome()) + " " + strings.TrimPrefix(where(s.req.File, v), "01-test.txtar:") + v.Why
+		if e := v.Evidence; e != (report.Evidence{}) {
+			text += fmt.Sprintf(" {%s|%s|%s}", e.Command, e.Expected, e.Actual)
 		}
 		return strings.ReplaceAll(text, "fork/exec /no/such/program: no such file or directory", "no such program")
 	}
 	var said []string
-	if s.wrong != nil {
-		said = append(said, "wrong: "+say(s.wrong))
+	if s.firstWrong != nil {
+		said = append(said, "wrong: "+say(s.firstWrong))
 	}
 	if end := s.ended(r); end != nil {
 		said = append(said, say(end))
@@ -292,12 +272,10 @@ func conclusion(t *testing.T, text string, given []outcome, another bool) string
 // What a script ends with when the time was up, when it took too much of the machine, when it
 // panicked, and when it lacks what it needs.
 func TestEndedBefore(t *testing.T) {
-	open := func(outcome report.Outcome) *ending {
-		return &ending{outcome, "x:3: ", "why", report.Evidence{Command: "tmux a"}}
-	}
+	at3 := func(kind Kind) *Verdict { return &Verdict{kind, 3, "why", report.Evidence{Command: "tmux a"}} }
 	for _, tt := range []struct {
 		name string
-		end  *ending
+		end  *Verdict
 		t    recorder
 		much string // what took too much
 		late bool   // the time was up
@@ -305,32 +283,32 @@ func TestEndedBefore(t *testing.T) {
 	}{
 		{"at its end", nil, recorder{}, "", false, "none"},
 		{"at its end, though it was late", nil, recorder{}, "", true, "none"},
-		{"panicked", open(report.Open), recorder{panicked: "oh"}, "", false, "error panic: oh"},
+		{"panicked", at3(Failed), recorder{panicked: "oh"}, "", false, "error panic: oh"},
 		{"skipped", nil, recorder{skipped: true, skipReason: "no"}, "", false, "skip no"},
-		{"failed", open(report.Open), recorder{failed: true}, "", false, "open x:3: why"},
-		{"failed late", open(report.Open), recorder{failed: true}, "", true, "timeout x:3: no end within 1m0s"},
-		{"blocked late", open(report.Blocked), recorder{failed: true}, "", true, "timeout x:3: no end within 1m0s"},
-		{"took too much", open(report.Open), recorder{failed: true}, "much", false, "open x:3: much"},
-		{"took too much, and is late", open(report.Crashed), recorder{failed: true}, "much", true, "crash x:3: much"},
-		{"wrong in itself, late", &ending{outcome: report.Outcome(report.Errored), why: "usage"}, recorder{failed: true}, "", true, "error usage"},
-		{"not offered, late", open(report.Outcome(report.NotOffered)), recorder{failed: true}, "", true, "not offered x:3: why"},
+		{"failed", at3(Failed), recorder{failed: true}, "", false, "open x:3: why"},
+		{"failed late", at3(Failed), recorder{failed: true}, "", true, "timeout x:3: no end within 1m0s"},
+		{"blocked late", at3(Blocked), recorder{failed: true}, "", true, "timeout x:3: no end within 1m0s"},
+		{"took too much", at3(Failed), recorder{failed: true}, "much", false, "open x:3: much"},
+		{"took too much, and is late", at3(Crashed), recorder{failed: true}, "much", true, "crash x:3: much"},
+		{"wrong in itself, late", &Verdict{Kind: Errored, Why: "usage"}, recorder{failed: true}, "", true, "error usage"},
+		{"not offered, late", at3(NotOffered), recorder{failed: true}, "", true, "not offered x:3: why"},
 		{"of testscript's, late", nil, recorder{failed: true}, "", true, "timeout no end within 1m0s"},
 		{"of testscript's, too much", nil, recorder{failed: true}, "much", false, "open much"},
-		{"blocked, with what it needs", open(report.Blocked), recorder{failed: true}, "", false, "blocked x:3: why"},
+		{"blocked, with what it needs", at3(Blocked), recorder{failed: true}, "", false, "blocked x:3: why"},
 		{"of testscript's, with no line", nil, recorder{failed: true, log: []string{"odd"}}, "", false, "error odd"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScript(child.Request{Dir: t.TempDir(), File: "x", Timeout: time.Minute}, io.Discard)
 			defer s.cancel()
-			if s.end = tt.end; tt.much != "" {
+			if s.verdict = tt.end; tt.much != "" {
 				s.tooMuch.Store(&tt.much)
 			}
 			if tt.late {
 				s.cancel()
 			}
 			got := "none"
-			if e := s.ended(&tt.t); e != nil {
-				got = string(e.outcome) + " " + e.where + e.why
+			if v := s.ended(&tt.t); v != nil {
+				got = string(v.Kind.outcome()) + " " + where(s.req.File, v) + v.Why
 			}
 			if got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)

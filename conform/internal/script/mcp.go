@@ -70,17 +70,17 @@ func callOf(args []string) (tool string, object map[string]any, wrong bool, err 
 }
 
 // mcp calls a tool of the script's MCP server.
-func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
+func (c *caller) mcp(ctx context.Context, _ string, args []string) outcome {
 	tool, object, wrong, err := callOf(args)
 	if err != nil {
 		return outcome{err: err}
 	}
-	m := s.mcpServer.Load()
+	m := c.mcpServer.Load()
 	if m == nil {
-		if m, err = s.startServer(); err != nil {
+		if m, err = c.startServer(); err != nil {
 			return outcome{err: misused(fmt.Sprintf("start the MCP server: %v", err))}
 		}
-		s.mcpServer.Store(m)
+		c.mcpServer.Store(m)
 	}
 	o := m.call(ctx, tool, object, wrong)
 	if o.err != nil {
@@ -88,33 +88,32 @@ func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
 	}
 	switch {
 	case o.err != nil && ctx.Err() != nil:
-		o.err = fmt.Errorf("no answer within the script's %v%s", s.req.Timeout, m.said())
+		o.err = fmt.Errorf("no answer within the script's %v%s", c.req.Timeout, m.said())
 	case o.err != nil:
 		o.err = m.explain(ctx, o.err)
-	case o.misfit != "" && s.req.Another && o.code != 0:
+	case o.misfit != "" && c.req.Another && o.code != 0:
 		o.err = errors.New(o.misfit)
 	}
-	s.unfit = o.misfit
 	return o
 }
 
 // startServer starts the process. Nothing is asked of it yet.
-func (s *script) startServer() (*mcpServer, error) {
-	m := &mcpServer{dialect: s.req.Dialect, answered: map[string]bool{}, exited: make(chan struct{}), relayed: make(chan struct{})}
-	m.cmd = exec.Command(s.req.Server[0], s.req.Server[1:]...)
-	m.cmd.Dir = s.req.ServerDir
-	m.cmd.Env = append(slices.Clip(s.env),
-		"TMUX_MCP_SOCKET_PATH="+s.socket, "LIBTMUX_SOCKET_PATH="+s.socket,
-		"TMUX_MCP_TMUX_BIN="+s.req.Target.Path, "LIBTMUX_TMUX_BIN="+s.req.Target.Path,
+func (c *caller) startServer() (*mcpServer, error) {
+	m := &mcpServer{dialect: c.req.Dialect, answered: map[string]bool{}, exited: make(chan struct{}), relayed: make(chan struct{})}
+	m.cmd = exec.Command(c.req.Server[0], c.req.Server[1:]...)
+	m.cmd.Dir = c.req.ServerDir
+	m.cmd.Env = append(slices.Clip(c.env),
+		"TMUX_MCP_SOCKET_PATH="+c.socket, "LIBTMUX_SOCKET_PATH="+c.socket,
+		"TMUX_MCP_TMUX_BIN="+c.req.Target.Path, "LIBTMUX_TMUX_BIN="+c.req.Target.Path,
 		// Scripts look into structured content. Other servers have no other form.
 		"TMUX_MCP_RESULTS=json")
-	m.cmd.Env = append(m.cmd.Env, s.serverEnv()...)
+	m.cmd.Env = append(m.cmd.Env, c.serverEnv()...)
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if m.stdin, err = m.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	if m.stderr, err = os.CreateTemp(s.req.Dir, "stderr-"); err != nil {
+	if m.stderr, err = os.CreateTemp(c.req.Dir, "stderr-"); err != nil {
 		return nil, err
 	}
 	// A pipe of our own: exec's would make Wait wait for whoever else holds it.
@@ -129,7 +128,7 @@ func (s *script) startServer() (*mcpServer, error) {
 		return nil, err
 	}
 	// A write to a server that does not read ends with it.
-	context.AfterFunc(s.ctx, m.kill)
+	context.AfterFunc(c.ctx, m.kill)
 	go func() {
 		m.cmd.Wait()
 		// Nobody of its group may keep the pipe open after it.
@@ -143,12 +142,12 @@ func (s *script) startServer() (*mcpServer, error) {
 }
 
 // serverEnv are the variables of the server that depend on the script.
-func (s *script) serverEnv() []string {
-	env := []string{"TMUX_MCP_SAFETY=" + s.safety, "TMUX_MCP_TRANSPORT=" + string(s.req.Transport)}
+func (c *caller) serverEnv() []string {
+	env := []string{"TMUX_MCP_SAFETY=" + c.safety, "TMUX_MCP_TRANSPORT=" + string(c.req.Transport)}
 	// A server may refuse to start with a variable of another release of it: one is set
 	// only where the dialect is known, and the default will not do.
-	if d := s.req.Dialect; d != nil && d.Tiers != "" && s.safety != defaultTier {
-		env = append(env, d.Tiers+"="+d.TierValues[s.safety])
+	if d := c.req.Dialect; d != nil && d.Tiers != "" && c.safety != defaultTier {
+		env = append(env, d.Tiers+"="+d.TierValues[c.safety])
 	}
 	return env
 }
@@ -313,14 +312,14 @@ func fitsSchema(schema any, value json.RawMessage) error {
 
 // mcpLeave ends the server's input, as a client does that leaves, and waits for
 // the end of the server.
-func (s *script) mcpLeave(ctx context.Context, _ string, args []string) outcome {
-	m := s.mcpServer.Swap(nil)
+func (c *caller) mcpLeave(ctx context.Context, _ string, args []string) outcome {
+	m := c.mcpServer.Swap(nil)
 	if len(args) > 0 || m == nil {
 		return outcome{err: misused("usage: mcp-leave, after an mcp")}
 	}
 	m.stdin.Close()
 	if !ended(ctx, m.exited) {
-		return outcome{err: fmt.Errorf("the server is still there at the script's %v", s.req.Timeout)}
+		return outcome{err: fmt.Errorf("the server is still there at the script's %v", c.req.Timeout)}
 	}
 	o := outcome{code: m.cmd.ProcessState.ExitCode(), stderr: m.wrote(0, child.MaxOutput)}
 	if o.code < 0 {
@@ -380,15 +379,15 @@ func (m *mcpServer) said() string {
 }
 
 // offer is the child's side of askServer: which tools the server offers.
-func (s *script) offer(ctx context.Context) (child.Message, error) {
-	m, err := s.startServer()
+func (c *caller) offer(ctx context.Context) (child.Message, error) {
+	m, err := c.startServer()
 	if err != nil {
 		return child.Message{}, err
 	}
-	s.mcpServer.Store(m)
+	c.mcpServer.Store(m)
 	if err := m.greet(ctx); err != nil {
 		if ctx.Err() != nil {
-			err = fmt.Errorf("no answer within %v", s.req.Timeout)
+			err = fmt.Errorf("no answer within %v", c.req.Timeout)
 		} else {
 			err = m.explain(ctx, err)
 		}

@@ -9,7 +9,7 @@ import (
 // outcome is what a project command did.
 type outcome struct {
 	line           string
-	call           string // its name in reasons; see [script.callName]
+	call           string // its name in reasons; see [callName]
 	code           int
 	stdout, stderr string
 	err            error  // it did not run, or not to its end

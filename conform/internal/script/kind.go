@@ -1,0 +1,117 @@
+package script
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tmuxmcp/conform/internal/gap"
+	"tmuxmcp/conform/report"
+)
+
+// Verdict is how a script ended before its end, or how a claim came out wrong.
+type Verdict struct {
+	Kind     Kind
+	Line     int // 0 if it is of no line
+	Why      string
+	Evidence report.Evidence
+}
+
+// Kind is how a failure counts, or what else ended a script.
+type Kind int
+
+const (
+	Failed        Kind = iota + 1 // asked rightly, answered wrongly
+	Blocked                       // the set-up failed
+	Mapping                       // an answer of another server lacks a field
+	Schema                        // a call or an answer does not fit another server's schema
+	Crashed                       // tmux or the server ended
+	TimedOut                      // the script did not end in time
+	NotOffered                    // the server has no tool for it
+	NotApplicable                 // this tmux is not one that the script is for
+	Skipped                       // something that the script needs is not there
+	Errored                       // the script, or this program, is wrong in itself
+)
+
+// kinds are what a report has for each kind, and how the reasons of failures begin.
+var kinds = map[Kind]struct {
+	outcome report.Outcome
+	prefix  string
+}{
+	Failed:        {report.Open, ""},
+	Blocked:       {report.Blocked, "set-up: "},
+	Mapping:       {report.Blocked, "mapping: "},
+	Schema:        {report.Blocked, "schema: "},
+	Crashed:       {report.Crashed, ""},
+	TimedOut:      {report.TimedOut, ""},
+	NotOffered:    {report.Outcome(report.NotOffered), ""},
+	NotApplicable: {report.Outcome(report.NotApplicable), ""},
+	Skipped:       {report.Outcome(report.Skip), ""},
+	Errored:       {report.Outcome(report.Errored), ""},
+}
+
+// outcome returns what a report has for the kind.
+func (k Kind) outcome() report.Outcome { return kinds[k].outcome }
+
+// failed reports whether the kind is one of failures.
+func (k Kind) failed() bool { return k.outcome().Failed() }
+
+// comparing are testscript's commands that look at what came: when one fails it is
+// the target's fault.
+var comparing = strings.Fields("stdout stderr grep cmp cmpenv exists")
+
+var (
+	// looking are the commands that look at what the one before them did.
+	looking = append(strings.Fields("json row saw claim"), comparing...)
+	// asking are the commands that ask the script's question, wherever they stand.
+	asking = append(strings.Fields("api mcp mcp-leave save"), looking...)
+	// conditional is a condition about the last command.
+	conditional = regexp.MustCompile(`^\['?!?(ok|failed|stdout:|stderr:)`)
+)
+
+// kindOf returns how a failure of a line counts, where next is the next line with a command,
+// and last what the target did last: as Failed if the line asks the script's question, as calls
+// of layers api and mcp do, commands that must fail, and commands whose output the next line
+// checks; as Blocked if it only sets something up. started says that the target has answered
+// before, and asked that the API or the MCP server was asked.
+func kindOf(line, next gap.Line, last outcome, started, asked bool) Kind {
+	checked := len(next.Conditions) > 0 && strings.HasPrefix(next.Before, next.Conditions[0]) && conditional.MatchString(next.Conditions[0])
+	switch {
+	case last.crashed(started):
+		return Crashed
+	case line.Negated, slices.Contains(asking, line.Command), line.Command == "wait-until" && asked:
+		return Failed
+	case checked, slices.Contains(looking, next.Command):
+		return Failed
+	}
+	return Blocked
+}
+
+var (
+	crash = regexp.MustCompile(`(died|ended): signal: |server exited unexpectedly|lost server|the server ended: `)
+	gone  = regexp.MustCompile(`no server running on |error connecting to `)
+)
+
+// crashed reports whether tmux or the server ended by what was asked. started says that it has
+// answered before.
+func (o outcome) crashed(started bool) bool {
+	text := o.String()
+	return !o.ok() && (crash.MatchString(text) || started && gone.MatchString(text))
+}
+
+// fault returns how an outcome that is not as it must be counts on whatever line, and why. It
+// returns 0 if that depends on the line. another is set for a server that is not this program's.
+func (o outcome) fault(another bool) (Kind, string) {
+	var none gap.NotOffered
+	var wrong misused
+	switch {
+	case errors.As(o.err, &wrong):
+		return Errored, wrong.Error()
+	case another && errors.As(o.err, &none):
+		return NotOffered, none.Error()
+	case another && o.misfit != "":
+		return Schema, o.of(o.misfit)
+	}
+	return 0, ""
+}

@@ -1,0 +1,93 @@
+package script
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tmuxmcp/conform/internal/gap"
+)
+
+// What a script asks of its target is asked by commands of ours: "do LINE COMMAND…" stands
+// in their place, and notes the line that runs and what failed in it. The rest is left to
+// testscript, which says itself which line failed, and why.
+
+// instrument puts "do LINE" before the commands of a script that are ours.
+func instrument(text string, lines []gap.Line, ours func(command string) bool) string {
+	all := strings.SplitAfter(text, "\n")
+	for i, l := range lines {
+		if ours(l.Command) && !(l.Command == "exec" && l.Background) {
+			all[i] = fmt.Sprintf("%sdo %d %s", l.Before, l.Number, strings.TrimPrefix(all[i], l.Before))
+		}
+	}
+	return strings.Join(all, "")
+}
+
+// instrumented is what a transcript has of it.
+var instrumented = regexp.MustCompile(`(?m)^(> .*?)\bdo [0-9]+ `)
+
+// after returns the next line that has a command.
+func after(line gap.Line, lines []gap.Line) gap.Line {
+	for _, l := range lines[min(line.Number, len(lines)):] {
+		if l.Command != "" {
+			return l
+		}
+	}
+	return gap.Line{}
+}
+
+// callIn returns the name of the call in a script's line, that of its tool, verb or command,
+// and its other words.
+func callIn(line gap.Line) (name, rest string) {
+	words := line.Words[min(len(line.Words), map[string]int{"try": 1, "wait-until": 2}[line.Command]):]
+	if len(words) == 0 {
+		return "", ""
+	}
+	i := 0
+	if slices.Contains([]string{"tmux", "api", "mcp", "exec"}, words[0]) {
+		words = words[1:]
+		i = max(0, slices.IndexFunc(words, func(w string) bool { return w[0] != '-' && w[0] != '#' }))
+	}
+	for k, w := range words {
+		switch {
+		case w[0] == '#':
+		case k == i:
+			name = w
+		default:
+			rest += " " + w
+		}
+	}
+	return name, strings.TrimSpace(rest)
+}
+
+// maxCall is the most that the name of a call has of its words.
+const maxCall = 60
+
+// callName is the name of the call in the line that runs, with which its reasons begin:
+// "show". Where the script makes others of that name it has its words, as the script writes
+// them, and its number among those that are alike: "show(%0) #2". So no two calls of a script
+// have the same reason, and a known failure hides no other.
+func callName(line gap.Line, lines []gap.Line) string {
+	name, rest := callIn(line)
+	if name == "" {
+		return line.Text
+	}
+	others, same := false, 1
+	clip := func(text string) string { return string([]rune(text)[:min(maxCall, len([]rune(text)))]) }
+	for _, l := range lines {
+		if n, r := callIn(l); n == name && l.Number != line.Number {
+			others = others || r != rest
+			if clip(r) == clip(rest) && l.Number < line.Number {
+				same++
+			}
+		}
+	}
+	if others {
+		name += "(" + clip(rest) + ")"
+	}
+	if same > 1 {
+		name += fmt.Sprintf(" #%d", same)
+	}
+	return name
+}
