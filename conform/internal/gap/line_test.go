@@ -1,0 +1,36 @@
+package gap
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A line is read as testscript reads it: the command is behind the conditions and the !, and
+// quotes are taken off it.
+func TestLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"tmux list-panes -a":                 "tmux [tmux list-panes -a] false []",
+		"  ! tmux a":                         "tmux [tmux a] true []",
+		"[tmux:3.4] ! 'mcp' a '{\"b\": 1}'":  "mcp ['mcp' a '{\"b\": 1}'] true [[tmux:3.4]]",
+		"['stdout:a b'] [!ok] saw x 'a # b'": "saw [saw x 'a # b'] false [['stdout:a b'] [!ok]]",
+		"exec sleep 1 & # later":             "exec [exec sleep 1 & # later] false []",
+		"exec sleep 1 &":                     "exec [exec sleep 1 &] false [] background",
+		"exec sleep 1 &name& ":               "exec [exec sleep 1 &name&] false [] background",
+		"# tmux a":                           " [] false []",
+		"[ok] # tmux a":                      " [] false [[ok]]",
+		"\t":                                 " [] false []",
+	} {
+		l := Lines("\n" + text + "\n-- tmux --\ntmux b")
+		if len(l) != 2 || l[1].Number != 2 || l[1].Before+l[1].Behind != text {
+			t.Errorf("%q: %+v", text, l)
+			continue
+		}
+		got := fmt.Sprint(l[1].Command, " ", l[1].Words, " ", l[1].Negated, " ", l[1].Conditions)
+		if l[1].Background {
+			got += " background"
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
