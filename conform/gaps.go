@@ -38,6 +38,6 @@ func Dialects() ([]*Dialect, error) { return gap.Dialects() }
 // ParseDialect reads a dialect's file.
 func ParseDialect(file string, text []byte) (*Dialect, error) { return gap.ParseDialect(file, text) }
 
-// Newest returns the newest version that the scripts were written for if the given one is
-// newer still, and else "".
-func Newest(than string) string { return gap.Newest(than) }
+// NewerThanKnown returns the newest version that the scripts were written for, and whether the
+// given one is newer than that.
+func NewerThanKnown(version string) (known string, newer bool) { return gap.NewerThanKnown(version) }

@@ -23,8 +23,8 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// hostileRun is the process of "CONFORM_TEST_HOSTILE=program test-binary": a
-// run as mcp-conform makes it, of the gap on its standard input.
+// hostileRun runs a gap, read from standard input, as mcp-conform does. It is what the process
+// of "CONFORM_TEST_HOSTILE=program test-binary" does.
 func hostileRun(program string) error {
 	Adopt()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -26,9 +26,9 @@ import (
 //go:embed testdata/server.json
 var serverJSON []byte
 
-// testServer is an MCP server whose tools do what servers should not. It is
-// the process of "CONFORM_TEST_SERVER=… test-binary"; "stays" makes it one that
-// does not leave at the end of its input, "camel" one with a dialect.
+// testServer serves MCP with tools that do what servers should not. It is what the process of
+// "CONFORM_TEST_SERVER=… test-binary" does; "stays" makes it a server that does not leave at
+// the end of its input, "camel" one with a dialect.
 func testServer(in io.Reader, out io.Writer) int {
 	var server struct {
 		Tools, Camel []any

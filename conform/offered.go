@@ -10,7 +10,7 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// askServer starts the server once and finds out which tools it offers, and its name.
+// askServer starts the server once and returns which tools it offers, and its name.
 func (o Options) askServer(ctx context.Context) (gap.Offer, string, error) {
 	answer, err := child.Ask(ctx, child.Request{
 		Ask: child.AskServer, Target: o.Targets[0], Server: o.server, ServerDir: o.serverDir,
@@ -24,7 +24,8 @@ func (o Options) askServer(ctx context.Context) (gap.Offer, string, error) {
 }
 
 // unoffered returns the cell of a script of layer mcp that asks for nothing that the server
-// offers, as its list of tools shows; nil if it may be otherwise, or not applicable.
+// offers, as its list of tools shows. It returns nil if that is not certain, or if the script
+// may not be applicable.
 func (o Options) unoffered(j *job) *report.Cell {
 	perhaps := func(r gap.Rule) bool { return r.Layer == j.layer && r.NotApplicable && r.Has(j.target.Version) }
 	if o.offers == nil || j.layer != report.MCPLayer || o.Reproduce || j.gap.Needs != "" || slices.ContainsFunc(j.gap.Rules(), perhaps) {
@@ -41,7 +42,7 @@ func (o Options) unoffered(j *job) *report.Cell {
 	return &c
 }
 
-// DraftDialect asks the server of Options, with its first target, for its tools, and returns the
+// DraftDialect asks the server of opts, with its first target, for its tools, and returns the
 // draft of a dialect's file for it.
 func DraftDialect(ctx context.Context, opts Options) (string, error) {
 	gaps, err := gap.LoadSuites(gap.AllSuites)

@@ -17,8 +17,8 @@ import (
 //go:embed reproducer.sh
 var reproducerHead string
 
-// reproducer is a shell script that does what the steps did with nothing but the
-// target. cell is the outcome.
+// reproducer returns a shell script that does what the steps did, with nothing but the target.
+// cell is the outcome.
 func (j *job) reproducer(cell *report.Cell, steps []child.Step, opts Options) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n")
@@ -89,12 +89,13 @@ func (j *job) reproducer(cell *report.Cell, steps []child.Step, opts Options) st
 	return b.String()
 }
 
-// heredoc is a text that can stand in a here-document: no line of it is its end.
+// heredoc returns a text for a here-document: no line of it is its end.
 func heredoc(text string) string {
 	return "  " + strings.ReplaceAll(report.Printable(strings.TrimRight(text, "\n")), "\n", "\n  ")
 }
 
-// setUp is a line that testscript itself runs, for a shell.
+// setUp returns a line that testscript itself runs as a shell runs it, or "" if it is not such
+// a line.
 func setUp(line string) string {
 	words := strings.Fields(line)
 	if len(words) == 0 || !slices.Contains([]string{"mkdir", "cp", "mv", "rm", "chmod", "cd"}, words[0]) {

@@ -189,7 +189,7 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// thisMachine is where this process runs, without what names it or its user.
+// thisMachine returns the machine that this process runs on, without what names it or its user.
 func thisMachine() *report.Machine {
 	m := &report.Machine{OS: runtime.GOOS, Arch: runtime.GOARCH}
 	var name unix.Utsname
@@ -199,7 +199,7 @@ func thisMachine() *report.Machine {
 	return m
 }
 
-// jobs are all scripts of the run, in the order of reports.
+// jobs returns all scripts of the run, in the order of reports.
 func (o *Options) jobs() (jobs []*job) {
 	for _, gap := range o.Gaps {
 		for _, target := range o.Targets {
@@ -353,7 +353,7 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%d/%d", s.Index, s.Of)
 }
 
-// of is the shard's part of the jobs: each gets its turn of the longest script, of
+// of returns the shard's part of the jobs: each shard gets its turn of the longest script, of
 // the next one, and so on.
 func (s Shard) of(jobs []*job) []*job {
 	if s.Of == 0 {
@@ -366,7 +366,7 @@ func (s Shard) of(jobs []*job) []*job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !mine[j] })
 }
 
-// longestFirst are the jobs by the length of their scripts.
+// longestFirst returns the jobs, those with the longest scripts first.
 func longestFirst(jobs []*job) []*job {
 	length := func(j *job) int { return len(j.gap.Section(j.layer)) }
 	return slices.SortedStableFunc(slices.Values(jobs), func(a, b *job) int { return length(b) - length(a) })
@@ -379,7 +379,7 @@ func (j *job) name() string {
 // errFailFast is the cause of a context that a failed script has ended.
 var errFailFast = errors.New(report.FailFast)
 
-// stopReason is why a script did not run to its end when ctx has ended.
+// stopReason returns why a script did not run to its end when ctx has ended.
 func stopReason(ctx context.Context) string {
 	if errors.Is(context.Cause(ctx), errFailFast) {
 		return report.FailFast

@@ -74,7 +74,7 @@ var (
 	ownOnce    sync.Once
 )
 
-// ownTarget is the tests' own tmux, which is asked for its version once.
+// ownTarget returns the tests' own tmux, which is asked for its version once.
 func ownTarget(binary string) (_ []report.Target, err error) {
 	ownOnce.Do(func() { ownTargets, err = resolve(context.Background(), []string{binary}, nil) })
 	return slices.Clone(ownTargets), err
@@ -109,7 +109,7 @@ func nothingLeft(t *testing.T, dir string) {
 	}
 }
 
-// processes are those that have something to do with dir.
+// processes returns the processes that have something to do with dir.
 func processes(t *testing.T, dir string) []string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -186,7 +186,7 @@ func TestGapsOfLayers(t *testing.T) {
 	}
 }
 
-// scriptOf is the script of a case, with its files.
+// scriptOf returns the script of a case, with its files.
 func scriptOf(c cases.Case) string {
 	script := strings.TrimSpace(c.Texts["script"]) + "\n"
 	for name, text := range c.Texts {
@@ -197,7 +197,7 @@ func scriptOf(c cases.Case) string {
 	return script
 }
 
-// timeoutOf is the time that a case has, which is more than enough if it does not say.
+// timeoutOf returns the time that a case has, which is more than enough if it does not say.
 func timeoutOf(t *testing.T, c cases.Case) time.Duration {
 	t.Helper()
 	d, err := time.ParseDuration(cmp.Or(c.One("timeout"), unhurried.String()))
@@ -366,8 +366,7 @@ func TestBrokenChild(t *testing.T) {
 	}
 }
 
-// blocks are the code blocks of a page, without their fences, that begin with a
-// text.
+// blocks returns the code blocks of a page, without their fences, that begin with a text.
 func blocks(t *testing.T, page string, begins ...string) string {
 	t.Helper()
 	doc, err := os.ReadFile(page)

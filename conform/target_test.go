@@ -16,7 +16,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// program is an executable shell script.
+// program returns the path of an executable shell script.
 func program(t *testing.T, text string) string {
 	path := filepath.Join(t.TempDir(), "tmux")
 	if err := testtool.WriteProgram(path, []byte("#!/bin/sh\n"+text+"\n")); err != nil {
@@ -97,7 +97,7 @@ func TestWrongTargets(t *testing.T) {
 	}
 }
 
-// needy is a tmux that works only with its environment and its argument.
+// needy returns the path of a tmux that works only with its environment and its argument.
 func needy(t *testing.T) string {
 	return program(t, `[ "$NEEDS" = "a & b" ] && [ "$1" = --compat ] || { echo "needs more" >&2; exit 1; }
 shift

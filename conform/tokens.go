@@ -114,7 +114,8 @@ func tokenChanges(v tmux.Version, known map[string]bool) (changes []TokenChange)
 	return changes
 }
 
-// guessed goes by the name alone. A flag is mostly a pane's.
+// guessed returns the scope and type that a token's name suggests: a name that ends in _flag is
+// a pane's bool.
 func guessed(name string) TokenChange {
 	c := TokenChange{Token: name, Change: TokenAdded, Scope: tmux.ServerScope, Type: "string"}
 	if strings.HasSuffix(name, "_flag") {

@@ -12,7 +12,7 @@ import (
 	"tmuxmcp/internal/debian"
 )
 
-// newTmux is the command that looks after the tmux binaries in the cache.
+// newTmux returns the command that manages the tmux binaries in the cache.
 func newTmux() *cobra.Command {
 	var archive archiveFlags
 	cmd := &cobra.Command{

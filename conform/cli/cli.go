@@ -129,7 +129,7 @@ func unread(f *os.File) bool {
 //go:embed help
 var helpFiles embed.FS
 
-// help is what a command says of itself, or the template of what it shows.
+// help returns the embedded help text of a command, or the template of its output.
 func help(name string) string {
 	text, err := helpFiles.ReadFile("help/" + name + ".txt")
 	if err != nil {
@@ -138,7 +138,7 @@ func help(name string) string {
 	return strings.TrimSuffix(string(text), "\n")
 }
 
-// Command is the whole command, for its man page and completions.
+// Command returns the whole command, from which its man page and completions are made.
 func Command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "mcp-conform [run]",
@@ -180,7 +180,7 @@ var (
 	goTimeError   = regexp.MustCompile(`time: .*$`)
 )
 
-// wantArgs takes n arguments, and else says what is wanted.
+// wantArgs returns a check for n arguments, whose error is want.
 func wantArgs(n int, want string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -190,8 +190,8 @@ func wantArgs(n int, want string) cobra.PositionalArgs {
 	}
 }
 
-// noSuchCommand refuses an argument where a command can be, with what was
-// perhaps meant.
+// noSuchCommand returns an error for an argument where a command can be, with what was perhaps
+// meant.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -15,19 +15,19 @@ import (
 // suites are the Debian suites whose tmux somebody may want. Others are taken too.
 var suites = []string{"debian:bookworm", "debian:trixie", "debian:trixie-backports", "debian:sid"}
 
-// completion says to the shell what can stand behind a flag.
+// completion registers the completions of a flag's value.
 func completion(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // no such flag
 	}
 }
 
-// words are the only values of a flag or an argument.
+// words completes a flag or an argument from the only values that it can have.
 func words(list ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// orFile are values in place of which there can be a file.
+// orFile completes from a list of values, or to a file.
 func orFile(list ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveDefault)
 }

@@ -15,7 +15,7 @@ import (
 	"tmuxmcp/internal/atomicfile"
 )
 
-// controlFlags are the flags about which scripts run, and what is expected of them.
+// controlFlags adds the flags that select scripts and say what is expected of them.
 func (o *runOptions) controlFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.skip, "skip", "", "leave out the scripts whose GAP/LAYER/TMUX matches `REGEXP`, as in ^12-.*/api/3.2a")
 	f.StringVar(&o.shard, "shard", "", "run only part `I/N` of the scripts, as in 1/3")

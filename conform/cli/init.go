@@ -43,7 +43,7 @@ func (o ciOptions) Flags() string {
 	return text
 }
 
-// ciText is the CI file of a kind.
+// ciText returns the CI file of a kind.
 func ciText(kind string, o ciOptions) ([]byte, error) {
 	text, err := template.New(kind+".yml").Delims("<%", "%>").ParseFS(ciTemplates, "ci/"+kind+".yml")
 	if err != nil {

@@ -25,8 +25,8 @@ func TestCIFiles(t *testing.T) {
 	}
 }
 
-// fetchedRef is what the scripts of a CI file fetch from a repository with tags, whose default
-// branch is ahead of them.
+// fetchedRef returns what the scripts of a CI file fetch from a repository with tags, whose
+// default branch is ahead of them.
 func fetchedRef(t *testing.T, scripts string, env ...string) string {
 	dir := t.TempDir()
 	which := regexp.MustCompile(`(?ms)^(url=.*?"\$GITHUB_OUTPUT"|if ! \[ -e cmd/mcp-conform.*?^fi)$`).FindString(scripts)

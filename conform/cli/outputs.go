@@ -35,10 +35,10 @@ type output struct {
 	created bool     // by us: to be removed if nothing is written
 }
 
-// named are the formats that the file's name stands for, and fits reports whether it may hold
-// a format.
+// named returns the formats that the file's name stands for.
 func (out *output) named() []string { return extensions[strings.ToLower(filepath.Ext(out.file))] }
 
+// fits reports whether the file may hold a format.
 func (out *output) fits(format string) bool {
 	return out.named() == nil || slices.Contains(out.named(), format)
 }
@@ -51,7 +51,7 @@ func (o outputs) transcripts() bool {
 	return slices.ContainsFunc(o, func(out output) bool { return out.format == "html" })
 }
 
-// addFormat and addFile are what the two flags do.
+// addFormat adds the value of a --format flag.
 func (o *outputs) addFormat(name string) error {
 	if !slices.Contains(report.Formats, name) {
 		return fmt.Errorf("want %s", formatChoice())
@@ -64,6 +64,7 @@ func (o *outputs) addFormat(name string) error {
 	return nil
 }
 
+// addFile adds the value of an -o flag.
 func (o *outputs) addFile(file string) error {
 	if file == "" {
 		return errors.New("want a file name, or - for standard output")

@@ -76,7 +76,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	}
 }
 
-// targetFlags are the flags that say which tmux.
+// targetFlags adds the flags that select tmux programs.
 func (o *runOptions) targetFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.tmux, "tmux", nil, "a tmux to run against, `SPEC` as above; may be repeated")
@@ -85,7 +85,7 @@ func (o *runOptions) targetFlags(cmd *cobra.Command) {
 	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
 }
 
-// serverFlags are the flags about another MCP server than the built-in one.
+// serverFlags adds the flags for an MCP server other than the built-in one.
 func (o *runOptions) serverFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.Server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND` that speaks MCP "+
@@ -208,7 +208,7 @@ func parseLayers(names []string) ([]report.Layer, error) {
 	return layers, nil
 }
 
-// gaps are those asked for.
+// gaps returns the gaps that the flags select.
 func (o *runOptions) gaps() ([]*conform.Gap, error) {
 	gaps, err := loadGaps(o.scripts, o.suites...)
 	if err != nil || o.match == "" {
@@ -248,7 +248,8 @@ func loadGaps(dir string, suites ...string) ([]*conform.Gap, error) {
 	return gaps, nil
 }
 
-// findGap is the script with a number or a name, if it is for a layer; any where that is empty.
+// findGap returns the gap with a number or a name. If layer is not empty, the gap must have a
+// script for it.
 func findGap(scripts, name string, layer report.Layer) (*conform.Gap, error) {
 	gaps, err := loadGaps(scripts, conform.AllSuites)
 	if err != nil {
@@ -262,7 +263,7 @@ func findGap(scripts, name string, layer report.Layer) (*conform.Gap, error) {
 	return nil, errors.New("no such script (see mcp-conform list --suite all)")
 }
 
-// targets are those asked for, else the default one.
+// targets returns the targets that the flags name, or else the default one.
 func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]report.Target, error) {
 	if err := conform.CheckEnvironment(); err != nil {
 		return nil, err
@@ -305,7 +306,7 @@ func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]report.Ta
 		err = fmt.Errorf("%w\n%s", err, gettmux.Advice("--tmux PATH"))
 	}
 	for _, t := range found {
-		if newest := conform.Newest(t.Version); newest != "" {
+		if newest, newer := conform.NewerThanKnown(t.Version); newer {
 			fmt.Fprintf(stderr, "mcp-conform: tmux %s is newer than %s, the newest that the scripts were written for: "+
 				"a claim that it refutes may be a change of tmux's, and not a fault\n", t.Version, newest)
 		}

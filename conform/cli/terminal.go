@@ -15,11 +15,12 @@ import (
 	"tmuxmcp/internal/terminal"
 )
 
-// This file has the manners on terminals: colors and widths as package terminal says; progress on standard
-// error, on a terminal on one line that is gone in the end, elsewhere a line a minute; letters beyond ASCII only where the locale is UTF-8.
+// This file has the manners on terminals: colors and widths as package terminal says; progress
+// on standard error, on a terminal on one line that is gone in the end, elsewhere a line a
+// minute; letters beyond ASCII only where the locale is UTF-8.
 // Errors are one line, lower case, with no full stop.
 
-// styleOf is how to write for people to w.
+// styleOf returns the style for text that people read on w.
 func styleOf(w io.Writer) report.Style {
 	s := report.Style{Unicode: utf8Locale(), Color: terminal.Color(w)}
 	if width := terminal.Width(w); width > 0 {

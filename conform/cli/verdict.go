@@ -54,7 +54,7 @@ func newVerdict() *cobra.Command {
 				fmt.Fprintf(cmd.ErrOrStderr(), "mcp-conform: %s\n", report.Printable(err.Error()))
 				return exitCode(exitUntestable)
 			}
-			return judge(cmd, &r.Cells[0], o.Targets[0], number)
+			return exitCodeFor(cmd, &r.Cells[0], o.Targets[0], number)
 		},
 	}
 	o.targetFlags(cmd)
@@ -84,8 +84,9 @@ func (o *runOptions) claim(s string) (*conform.Gap, int, error) {
 	return g, number, nil
 }
 
-// judge prints the verdict of a claim, or why there is none.
-func judge(cmd *cobra.Command, c *report.Cell, target report.Target, number int) error {
+// exitCodeFor prints the verdict of a claim, or why there is none, and returns the error that
+// stands for its exit code.
+func exitCodeFor(cmd *cobra.Command, c *report.Cell, target report.Target, number int) error {
 	about := fmt.Sprintf("tmux %s: %d/%d", target.Version, c.Gap, number)
 	i := slices.IndexFunc(c.Claims, func(cl report.Claim) bool { return cl.Number == number })
 	if i < 0 {

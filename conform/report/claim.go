@@ -161,7 +161,7 @@ type result struct {
 	Claim *Claim
 }
 
-// results are all claims, in the order of cells.
+// results returns all claims, in the order of cells.
 func (r *Report) results() (all []result) {
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -195,7 +195,7 @@ func (c result) Why() string {
 	return c.Claim.Why
 }
 
-// Skipped is why nothing is known of the claim; empty if something is.
+// Skipped returns why nothing is known of the claim, or "" if something is.
 func (c result) Skipped() string {
 	if !c.Claim.Outcome.skipped() {
 		return ""
@@ -203,7 +203,7 @@ func (c result) Skipped() string {
 	return strings.TrimSuffix(string(c.Claim.Outcome)+": "+c.Why(), ": ")
 }
 
-// Wrong is the evidence of what went wrong.
+// Wrong returns the evidence of what went wrong.
 func (c result) Wrong() Evidence {
 	if c.Claim.Evidence != nil {
 		return *c.Claim.Evidence
@@ -211,7 +211,7 @@ func (c result) Wrong() Evidence {
 	return c.Last()
 }
 
-// Seen is the evidence that the claim's verdict rests on.
+// Seen returns the evidence that the claim's verdict rests on.
 func (c result) Seen() (found []Evidence) {
 	for _, e := range c.Evidence {
 		why, ok := strings.CutPrefix(e.Expected, string(c.Claim.Verdict)+ObservedBy)
@@ -249,7 +249,7 @@ func (r *Report) groups(key func(c result) any) []group {
 	return all
 }
 
-// refutations are the claims that are not true of some targets, with why.
+// refutations returns the claims that are not true of some targets, with why.
 func (r *Report) refutations() []group {
 	return r.groups(func(c result) any {
 		if c.Claim.Verdict != Refuted {
@@ -259,8 +259,8 @@ func (r *Report) refutations() []group {
 	})
 }
 
-// failures are the unexpected ones, or those that were known. What is an error is one of
-// its whole cell.
+// failures returns the failures that were known, or those that were not. An error counts once
+// for its whole cell.
 func (r *Report) failures(known bool) []group {
 	return r.groups(func(c result) any {
 		if !c.Status.Bad() || !c.Failed() || (c.Claim.Known != nil) != known {
@@ -277,7 +277,7 @@ func (r *Report) failures(known bool) []group {
 	})
 }
 
-// What is a failure in words.
+// What describes a failure in words.
 func (g group) What() string {
 	id, text := g.ID().String(), g.Says()
 	if g.Status == Errored {

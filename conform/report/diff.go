@@ -122,8 +122,8 @@ func Compare(a, b *Report) *Diff {
 	return d
 }
 
-// like is the result for the same claim; nil if there is none. A run reaches
-// tmux in one way, and two runs that differ in it are compared all the same.
+// like returns the result for the same claim, or nil if there is none. It ignores the
+// transport: a run has one, and runs that differ in it can be compared.
 func (r *Report) like(c result, target string) *result {
 	cell := r.Cell(c.Gap, target, c.Layer)
 	for i := 0; cell != nil && i < len(cell.Claims); i++ {
@@ -175,7 +175,7 @@ func (d *Diff) compare(r *Report, p TargetPair, was, is *result) {
 	d.Changes = append(d.Changes, c)
 }
 
-// word is the outcome, and whether it was known.
+// word returns the outcome, with "known" behind it if the failure was.
 func (cl *Claim) word() string {
 	if cl.Known != nil {
 		return string(cl.Outcome) + ", known"
@@ -183,7 +183,7 @@ func (cl *Claim) word() string {
 	return string(cl.Outcome)
 }
 
-// untrue is why the claim is not true; empty if it is.
+// untrue returns why the claim is not true, or "" if it is.
 func (c result) untrue() string {
 	switch c.Claim.Outcome {
 	case True, NotReached:
@@ -194,7 +194,7 @@ func (c result) untrue() string {
 	return c.Why()
 }
 
-// reasonOf is a reason without what differs from run to run: numbers, and the line of the
+// reasonOf returns a reason without what differs from run to run: numbers, and the line of the
 // script.
 func reasonOf(why string) string {
 	why = place.ReplaceAllString(oneLine(why), "")
@@ -249,9 +249,9 @@ func pairTargets(a, b *Report) []TargetPair {
 	return pairs
 }
 
-// likeness is how much two targets are the same, by what they are: the name that the
-// user gave, then the version, then the program, then a name that was made of the version.
-// It is 0 for those of different given names.
+// likeness returns how much alike two targets are: by the name that the user gave, then the
+// version, then the program, then a name that was made of the version. It returns 0 if they
+// were given different names.
 func (t Target) likeness(o Target) (n int) {
 	given := func(t Target) bool { return t.Name != t.Version && !strings.HasPrefix(t.Name, t.Version+"#") }
 	program := t.Path != "" && t.Path == o.Path && slices.Equal(t.Args, o.Args) && slices.Equal(t.Env, o.Env)
@@ -267,7 +267,7 @@ func (t Target) likeness(o Target) (n int) {
 	return n
 }
 
-// Warning says that the runs did not run the same scripts; empty if they did.
+// Warning returns a warning if the runs did not run the same scripts, and otherwise "".
 func (d *Diff) Warning() string {
 	if len(d.ScriptsDiffer) == 0 {
 		return ""
@@ -286,7 +286,8 @@ func (d *Diff) Summary() string {
 	return strings.Join(append(counted(counts, changeOrder), fmt.Sprintf("%d the same", d.Same)), ", ")
 }
 
-// count is how often each of a list is in it, and their order.
+// count returns how often each value is in a list, and the values in the order in which they
+// first appear.
 func count[T comparable](list []T) (times map[T]int, order []T) {
 	times = map[T]int{}
 	for _, v := range list {
@@ -297,7 +298,8 @@ func count[T comparable](list []T) (times map[T]int, order []T) {
 	return times, order
 }
 
-// counted are numbers with what they are of, in an order.
+// counted returns the counts that are not zero, each as a number and its name, in the given
+// order.
 func counted(counts map[string]int, order []string) []string {
 	var parts []string
 	for _, k := range order {
@@ -308,7 +310,7 @@ func counted(counts map[string]int, order []string) []string {
 	return parts
 }
 
-// text is a change in words.
+// text describes a change in words.
 func (c *ClaimChange) text() string {
 	what := fmt.Sprintf("%d/%s/%d, tmux %s", c.Gap, c.Layer, c.Claim, c.Tmux)
 	if c.Transport != "exec" && c.Transport != "" {
@@ -339,8 +341,8 @@ type diffPart struct {
 	Changes []string
 }
 
-// parts are all changes, what got worse first. What is of targets that one of the runs
-// lacks comes last.
+// parts returns all changes, what got worse first. Targets that one of the runs lacks come
+// last.
 func (d *Diff) parts() (parts []diffPart) {
 	ofTarget := func(c ClaimChange) bool { return c.Tmux.A == "" || c.Tmux.B == "" }
 	colors := map[string]string{Worse: "1;31", Better: "32", Changed: "36"}

@@ -33,8 +33,8 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// claimsReport has a cell for each of some targets, with outcomes as in "true", or
-// "refuted it dies", for its claims.
+// claimsReport returns a report with a cell for each of some targets, with outcomes as in
+// "true", or "refuted it dies", for its claims.
 func claimsReport(cells map[string][]string) *Report {
 	r := &Report{Gaps: []GapInfo{{Number: 106, Title: "bytes"}}}
 	for _, name := range slices.Sorted(maps.Keys(cells)) {
@@ -98,8 +98,8 @@ func TestDiffOfClaims(t *testing.T) {
 	}
 }
 
-// A tool that is not offered any more is worse for the server that had it, which is known by its
-// name or else its command; two servers differ in what they offer.
+// A tool that is not offered any more is worse for the server that had it, which is known by
+// its name or else its command; two servers differ in what they offer.
 func TestDiffOfServers(t *testing.T) {
 	for _, tt := range []struct {
 		name string

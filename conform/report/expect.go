@@ -17,8 +17,8 @@ import (
 //
 // A claim that failed as an entry says is known to: it does not make the run fail. One
 // that failed otherwise does, and so does an entry whose claims are all true or not offered:
-// it is stale. What does not apply, is skipped or is flaky is neither. An error of the runner is never
-// expected.
+// it is stale. What does not apply, is skipped or is flaky is neither. An error of the runner is
+// never expected.
 type Expectations struct {
 	file    string
 	lines   []string
@@ -84,10 +84,10 @@ var (
 	targetLine = regexp.MustCompile(`^[ \t]*target[ \t]*=[ \t]*"[^"\n]*"`)
 )
 
-// Text is the file's.
+// Text returns the text of the file.
 func (e *Expectations) Text() []byte { return []byte(strings.Join(e.lines, "")) }
 
-// at is where an entry is, as compilers say it.
+// at returns the place of an entry as compilers do, FILE:LINE.
 func (e *Expectations) at(x *expectation) string { return fmt.Sprintf("%s:%d", e.file, x.header+1) }
 
 func (x *expectation) check() (err error) {
@@ -153,8 +153,8 @@ func (e *Expectations) covers(x *expectation, c result, t Target) bool {
 		(x.Server == "" || c.Layer == MCPLayer && (x.Server == e.server[1] || namedIn(x.Server, ",", e.server[0])))
 }
 
-// names are those in a list of an entry, with one of these separators between them, and
-// whether it is about all others.
+// names returns the names in a list of an entry, which has one of these separators between
+// them, and whether it means all others.
 func names(list, separators string) (names []string, others bool) {
 	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
 		names = append(names, strings.TrimSpace(name))
@@ -162,7 +162,7 @@ func names(list, separators string) (names []string, others bool) {
 	return names, len(names) == 0 || strings.Contains(list, "!")
 }
 
-// oneLine is a text as an entry can have it.
+// oneLine returns a text as an entry can have it.
 func oneLine(text string) string { return strings.Join(strings.Fields(Printable(text)), " ") }
 
 // namedIn reports whether a list of an entry has a name.
@@ -237,8 +237,8 @@ func (e *Expectations) Apply(r *Report) {
 	}
 }
 
-// state is what became of an entry: the targets on which nothing that it covers fails, and
-// whether something fails elsewhere, as it says or otherwise.
+// state returns the targets on which nothing that an entry covers fails, and whether something
+// fails elsewhere, as the entry says or otherwise.
 func (e *Expectations) state(r *Report, x *expectation) (passing []string, matched, otherwise bool) {
 	for _, t := range r.Targets {
 		good, bad := false, false
@@ -325,7 +325,7 @@ func (e *Expectations) explain(r *Report) error {
 	return nil
 }
 
-// without are the entry's targets without some.
+// without returns the entry's targets without those that pass.
 func (x *expectation) without(passing []string) string {
 	names, others := names(x.Target, " ,")
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(passing, name) })
@@ -348,8 +348,8 @@ func (r *Report) ofServer(c result) bool {
 	})
 }
 
-// newEntries are the entries for the failures that were not expected: one for
-// each claim, kind, transport and reason.
+// newEntries returns the entries for the failures that were not expected, one for each claim,
+// kind, transport and reason, and a line about each.
 func (r *Report) newEntries() (text string, names []string) {
 	for _, g := range r.groups(func(c result) any {
 		if c.Status != Fail || !c.Claim.Outcome.Failed() || c.Claim.Known != nil {

@@ -53,8 +53,8 @@ func TestBadExpectations(t *testing.T) {
 	}
 }
 
-// resultsReport has layer api of gaps on 3.3a and 3.6a, for each gap a word of two letters
-// for the two. The words native, known and upgraded are about the report.
+// resultsReport returns a report with layer api of gaps on 3.3a and 3.6a, for each gap a word
+// of two letters for the two. The words native, known and upgraded are about the report.
 func resultsReport(results ...string) *Report {
 	r := &Report{Targets: []Target{{Name: "old", Version: "3.3a"}, {Name: "3.6a", Version: "3.6a"}}}
 	for i, two := range results {
@@ -84,7 +84,7 @@ func resultsReport(results ...string) *Report {
 	return r
 }
 
-// entry is that of a claim of layer api that is open; more is TOML.
+// entry returns the entry of a claim of layer api that is open; more is TOML.
 func entry(gap, more string) string {
 	return "[[known]]\nclaim = \"" + gap + "/api/1\"\nkind = \"open\"\nreason = \"why\"\n" + more
 }
@@ -192,7 +192,7 @@ func TestUpdateExpectations(t *testing.T) {
 	}
 }
 
-// expecting is a file of known failures, which has been applied to a report.
+// expecting parses a file of known failures and applies it to a report.
 func expecting(t *testing.T, text string, r *Report) *Expectations {
 	t.Helper()
 	e, err := ParseExpectations("known.toml", []byte(text))

@@ -41,7 +41,7 @@ var looks = []look{
 	{Skip, "?", "?", "❔", "33", "skip", "skipped"},
 }
 
-// seen is the cell's status, or what makes it look otherwise.
+// seen returns the cell's status, or what makes it look otherwise.
 func (c *Cell) seen() Status {
 	switch {
 	case c.Known != nil:
@@ -54,7 +54,7 @@ func (c *Cell) seen() Status {
 	return c.Status
 }
 
-// Look is how the cell is shown.
+// Look returns how the cell is shown.
 func (c *Cell) Look() look {
 	return looks[slices.IndexFunc(looks, func(l look) bool { return l.of == c.seen() })]
 }
@@ -173,7 +173,7 @@ func (r *Report) worst(l Layer, g GapInfo) (rank int, on []string) {
 	return rank, on
 }
 
-// tally says that n of all claims are true, or gaps closed.
+// tally returns a sentence: n of all claims are true, or gaps closed.
 func tally(l Layer, n, all int) string {
 	what, are, closed := "gap", "are", "closed on every tmux"
 	one := n == 1 || all == 1
@@ -266,8 +266,8 @@ func (r *Report) sections() []section {
 	return all
 }
 
-// serverVerdicts are the claims about another server, and for which targets. They are
-// nil for the one of this program, all of whose gaps must be closed.
+// serverVerdicts returns the claims about another server, each with its targets. It returns nil
+// for the server of this program, all of whose gaps must be closed.
 func (r *Report) serverVerdicts() []group {
 	return r.groups(func(c result) any {
 		if r.Server == "" || c.Layer != MCPLayer {
@@ -288,7 +288,7 @@ func (g group) closed() string {
 	return "not known"
 }
 
-// where are the targets of a finding, when they are not all.
+// where returns the targets of a finding in parentheses, or "" if they are all.
 func (r *Report) where(targets []string) string {
 	if len(targets) == len(r.Targets) {
 		return ""
@@ -296,8 +296,7 @@ func (r *Report) where(targets []string) string {
 	return " (" + strings.Join(targets, ", ") + ")"
 }
 
-// reproduce is the command that prints the failure's reproducer; empty if there is
-// none.
+// reproduce returns the command that prints the failure's reproducer, or "" if there is none.
 func (f group) reproduce(r *Report) string {
 	if f.Reproducer == "" {
 		return ""
@@ -365,7 +364,7 @@ type claimOn struct {
 	Verdicts []group
 }
 
-// claimsOn are the claims about tmux that were observed, in the order of gaps.
+// claimsOn returns the claims about tmux that were observed, in the order of gaps.
 func (r *Report) claimsOn() (claims []*claimOn) {
 	for _, g := range r.groups(func(c result) any {
 		switch {
@@ -401,7 +400,7 @@ func (c *claimOn) Now(before, target string) string {
 	return "does not hold: " + is.Claim.Why
 }
 
-// Holds is the verdict that confirms the claim; nil if there is none.
+// Holds returns the verdict that confirms the claim, or nil if there is none.
 func (c *claimOn) Holds() *group {
 	return first(c.Verdicts, func(v *group) bool { return v.Claim.Verdict == Confirmed })
 }

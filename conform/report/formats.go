@@ -150,7 +150,7 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 	}
 }
 
-// htmlText is text between tags, where a quote is no more than that.
+// htmlText escapes text for a place between tags, where quotes mean nothing.
 func htmlText(s string) html.HTML {
 	return html.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.TrimRight(s, "\n")))
 }
@@ -227,7 +227,7 @@ func MarkdownText(s string) string {
 	return mdSpecial.Replace(Clip(strings.Join(strings.Fields(s), " "), maxEvidence))
 }
 
-// mdLink is a link to a page of the web; anything else is shown as text.
+// mdLink returns a link to a page of the web. It returns anything else as text.
 func mdLink(link string) string {
 	switch {
 	case link == "":
@@ -242,7 +242,7 @@ func isWebLink(link string) bool {
 	return strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://")
 }
 
-// mdCode is a text in a fence that nothing in it ends.
+// mdCode returns a text in a fence that nothing in it ends.
 func mdCode(language, s string) string {
 	fence := "```"
 	for strings.Contains(s, fence) {
@@ -264,7 +264,7 @@ func cdata(s string) string {
 	return "<![CDATA[" + strings.ReplaceAll(s, "]]>", "]]]]><![CDATA[>") + "]]>"
 }
 
-// tapText is a text on one line, in which nothing begins a directive.
+// tapText returns a text on one line, in which nothing begins a directive.
 func tapText(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.NewReplacer(`\`, `\\`, `#`, `\#`).Replace(s)
@@ -293,8 +293,8 @@ func Clip(s string, most int) string {
 	return fmt.Sprintf("%s … (%d bytes left out) … %s", s[:head], tail-head, s[tail:])
 }
 
-// cases are the cases of JUnit's XML for a target, or for all where it has no name: one for
-// each claim.
+// cases returns the cases of JUnit's XML for a target, or for all targets if the name is empty:
+// one for each claim.
 func (r *Report) cases(target string) []result {
 	return slices.DeleteFunc(r.results(), func(c result) bool { return target != "" && c.Tmux != target })
 }
@@ -329,10 +329,10 @@ func (c result) Message() string {
 	return c.Skipped()
 }
 
-// MS is the claim's share of the time, and Out what there is to say of the cell, which its
-// first claim does.
+// MS returns the claim's share of the time that its cell took.
 func (c result) MS() int64 { return c.DurationMS / int64(len(c.Claims)) }
 
+// Out returns the details of the cell for its first claim, and "" for the others.
 func (c result) Out() string {
 	if c.Claim != &c.Claims[0] {
 		return ""
@@ -340,7 +340,7 @@ func (c result) Out() string {
 	return c.details()
 }
 
-// took is how long the cases took.
+// took returns how long the cases took.
 func took(cases []result) string {
 	var ms int64
 	for _, c := range cases {
@@ -349,8 +349,8 @@ func took(cases []result) string {
 	return seconds(ms)
 }
 
-// counts are the attributes of a suite with these cases, and perhaps those about the run: a
-// known failure that passes, and that it was interrupted.
+// counts returns the attributes of a suite with these cases. If run is set, they include what
+// is about the whole run: known failures that pass, and an interruption.
 func (r *Report) counts(name string, cases []result, run bool) (string, error) {
 	tests, n := len(cases), map[string]int{}
 	for _, c := range cases {

@@ -18,7 +18,7 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// fullReport has whatever a report can have, and text that would end or break
+// fullReport returns a report with whatever a report can have, and text that would end or break
 // what it is written in.
 func fullReport() *Report {
 	const nasty = "]]> </pre></details><script>x()</script> ```\n\n| # \\ \"q\" 'q' `c` \x1b[2J\x00\xff\ufffe\u009b {{.}} -->\n---\n...\n1..9\nnot ok 7"
@@ -223,14 +223,15 @@ func TestHTMLInBrowser(t *testing.T) {
 		}
 		dom := browse(t, file, "--dump-dom", "--virtual-time-budget=10000", "--allow-file-access-from-files",
 			"--blink-settings=preferredColorScheme="+scheme.setting)
-		// Width, cells, open cells, scripts, text, hints that more can be seen, and only where it can.
+		// Width, cells, open cells, scripts, text, hints that more can be seen, and only where it
+		// can.
 		if want := `<body id="` + width + `,14,1,0,true,2,true,` + scheme.background + `">`; !strings.Contains(dom, want) {
 			t.Errorf("%s, want %s", regexp.MustCompile(`<body[^>]*>`).FindString(dom), want)
 		}
 	}
 }
 
-// browse has Chromium load a page, and returns what it prints.
+// browse loads a page in Chromium, and returns what that prints.
 func browse(t *testing.T, url string, args ...string) string {
 	t.Helper()
 	browser := ""

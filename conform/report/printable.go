@@ -14,13 +14,13 @@ import (
 // log for commands. Reports for people are written from their printable copy, so that no
 // writer can forget it. JSON has every text as it is, in escapes.
 
-// Printable is [terminal.Printable].
+// Printable calls [terminal.Printable].
 func Printable(s string) string { return terminal.Printable(s) }
 
-// EncodeJSON is [terminal.EncodeJSON].
+// EncodeJSON calls [terminal.EncodeJSON].
 func EncodeJSON(w io.Writer, v any) error { return terminal.EncodeJSON(w, v) }
 
-// printable is a copy in which every text is [Printable].
+// printable returns a copy in which every text is [Printable].
 func printable[T any](v T) T { return printableValue(reflect.ValueOf(v)).Interface().(T) }
 
 func printableValue(v reflect.Value) reflect.Value {

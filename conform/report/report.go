@@ -22,7 +22,7 @@ const (
 	MCPLayer Layer = "mcp"
 )
 
-// Layers are all layers, in the order of reports.
+// Layers returns all layers, in the order of reports.
 func Layers() []Layer { return []Layer{TmuxLayer, APILayer, MCPLayer} }
 
 // layers are the letters above the glyphs of a cell, and what the layers ask.
@@ -148,7 +148,7 @@ type GapField struct {
 
 func (f GapField) String() string { return *f.Text }
 
-// Fields are the texts that a gap's file has.
+// Fields returns the texts that a gap's file has.
 func (g *GapInfo) Fields() []GapField {
 	return []GapField{
 		{"gap", &g.Title}, {"cluster", &g.Cluster}, {"claim", &g.Claim}, {"truth", &g.Truth}, {"since", &g.Since},
@@ -255,7 +255,7 @@ func (r *Report) OK() bool {
 	return (offered || !asked) && !r.Interrupted && len(r.Stale) == 0
 }
 
-// Cell is the cell of a gap, target and layer; nil when there is none.
+// Cell returns the cell of a gap, target and layer, or nil if there is none.
 func (r *Report) Cell(gap int, target string, layer Layer) *Cell {
 	return first(r.Cells, func(c *Cell) bool { return c.Gap == gap && c.Tmux == target && c.Layer == layer })
 }
@@ -276,7 +276,7 @@ func (r *Report) target(name string) (t Target) {
 	return t
 }
 
-// first is the first of a list that is as wanted; nil if there is none.
+// first returns the first item of a list that is as wanted, or nil if there is none.
 func first[T any](list []T, is func(*T) bool) *T {
 	for i := range list {
 		if is(&list[i]) {
@@ -286,7 +286,7 @@ func first[T any](list []T, is func(*T) bool) *T {
 	return nil
 }
 
-// Summary is the outcome in a line.
+// Summary returns the outcome of the run in one line.
 func (r *Report) Summary() string {
 	n := map[string]int{"stale": len(r.Stale)}
 	for i := range r.Cells {
@@ -336,7 +336,7 @@ type Target struct {
 	Claimed string `json:"claimed,omitempty"`
 }
 
-// Command is how the target is called with these arguments.
+// Command returns the command line that runs the target with these arguments.
 func (t Target) Command(args ...string) string {
 	return CommandLine(slices.Concat(t.Env, []string{t.Path}, t.Args, args))
 }
@@ -362,7 +362,7 @@ func (r *Report) stopped() string {
 	return ""
 }
 
-// attempts are cells as those before another.
+// attempts returns cells as attempts that came before another.
 func attempts(cells []Cell) (all []Attempt) {
 	for _, c := range cells {
 		all = append(all, Attempt{
@@ -450,7 +450,7 @@ var suites = []Suite{
 	{"control", "control mode, as wrappers use it"},
 }
 
-// Suites are the suites that the program carries.
+// Suites returns the suites that the program carries.
 func Suites() []Suite { return slices.Clone(suites) }
 
 // part is a suite in a report, or all scripts where there is one suite or none.
@@ -459,8 +459,8 @@ type part struct {
 	Gaps []GapInfo
 }
 
-// parts divide the report by suites. A single part has no name: there is no need
-// to say which one it is.
+// parts divides the report by suites. A single part has no name, as there is no need to tell it
+// from others.
 func (r *Report) parts() []part {
 	if len(r.Suites) < 2 {
 		return []part{{Gaps: r.Gaps}}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sampleReport has a cell of each kind.
+// sampleReport returns a report with a cell of each kind.
 func sampleReport() *Report {
 	return settled(&Report{
 		Program: &Program{Version: "1.2.3", Commit: "0123456789ab"}, Machine: &Machine{OS: "linux", Arch: "amd64", Kernel: "6.1"},

@@ -59,8 +59,8 @@ func (t *textReport) wrap(columns int, text string) string {
 	return terminal.Wrap(text, t.style.Width, columns)
 }
 
-// matrix has a row for each gap and a column for each target, in as many blocks as the width
-// makes necessary.
+// matrix returns a table with a row for each gap and a column for each target, in as many
+// blocks as the width makes necessary.
 func (t *textReport) matrix() string {
 	longest, number := 0, 2
 	for _, g := range t.Gaps {
@@ -75,7 +75,7 @@ func (t *textReport) matrix() string {
 	return strings.Join(all, "\n")
 }
 
-// legend is what the glyphs mean, beside each other as far as that fits.
+// legend returns what the glyphs mean, beside each other as far as that fits.
 func (t *textReport) legend() string {
 	text, column := "", 0
 	for _, l := range t.seenLooks() {
@@ -95,8 +95,8 @@ func (t *textReport) legend() string {
 	return text
 }
 
-// blocks are the targets in groups of as many as fit beside each other, right of a
-// number of columns.
+// blocks returns the targets in groups of as many as fit beside each other, right of a number
+// of columns.
 func (t *textReport) blocks(left int) [][]Target {
 	var blocks [][]Target
 	for rest := t.Targets; len(rest) > 0; {
@@ -110,8 +110,8 @@ func (t *textReport) blocks(left int) [][]Target {
 	return blocks
 }
 
-// titleWidth is the number of columns for titles, the longest of which is given. It
-// is smaller if that saves a block.
+// titleWidth returns the number of columns for titles, the longest of which is given. It is
+// smaller if that saves a block.
 func (t *textReport) titleWidth(longest, number int) int {
 	const least = 20
 	title := min(longest, max(t.style.Width-30, 20))
@@ -170,7 +170,7 @@ func clip(s string, width int) string {
 	return string([]rune(s)[:width-2]) + ".."
 }
 
-// quoted is a text of evidence verbatim, shortened if it is long.
+// quoted returns a text of evidence verbatim, shortened if it is long.
 func (t *textReport) quoted(name, text string) string {
 	if text == "" {
 		return ""

@@ -27,10 +27,10 @@ func Evidence(command, expected, actual string) report.Evidence {
 const (
 	// MaxOutput is the most that one command of a target may print.
 	MaxOutput = 1 << 20
-	// MaxText is the most that evidence has of one text, and MaxLog the most
-	// that a report has of a transcript.
+	// MaxText is the most that evidence has of one text.
 	MaxText = 8 << 10
-	MaxLog  = 256 << 10
+	// MaxLog is the most that a report has of a transcript.
+	MaxLog = 256 << 10
 	// maxMemory is for the process of a script, and maxBelow for all that it
 	// starts: the tmux server, the MCP server, and whatever else.
 	maxMemory    = 64 << 20

@@ -51,16 +51,16 @@ type Request struct {
 	Needs   []string     `json:"needs"` // of a script
 }
 
-// StopLine is the last that a child reads.
+// StopLine is the last line that the parent writes.
 const StopLine = "stop\n"
 
-// The values of [Request.Ask]: what else is asked of a target is asked in a process of its own
-// too.
+// AskVersion and the others are the values of [Request.Ask]: what else is asked of a target is
+// asked in a process of its own too.
 const (
-	AskVersion = "version"
-	AskTokens  = "tokens"
-	AskServer  = "server"
-	AskProbe   = "probe"
+	AskVersion = "version" // of the target, as it prints it
+	AskTokens  = "tokens"  // which of Names it has, and which others
+	AskServer  = "server"  // which tools the MCP server offers
+	AskProbe   = "probe"   // the version of the target by what it can do
 )
 
 // Message is a line of what the child says: the command that it is about to
@@ -93,7 +93,8 @@ const (
 	GraceTime = 2 * time.Second
 )
 
-// Ask has a child ask something of a target, and leaves nothing of either.
+// Ask starts a child that asks a target something, returns its answer, and leaves nothing of
+// either.
 func Ask(ctx context.Context, req Request) (Message, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -125,8 +126,8 @@ var ErrOvertime = errors.New("no end in time")
 // than half of what [Watch] allows.
 var lazyGC = []string{"GOGC=800", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}
 
-// Converse starts a child for a request, and returns the last that it said when
-// all of what it started, and itself, has ended.
+// Converse starts a child for a request, and returns the last message of the child when it and
+// all that it started have ended.
 func Converse(ctx context.Context, child []string, req Request) (Message, error) {
 	cmd := exec.Command(child[0], child[1:]...)
 	cmd.Dir, cmd.Env = req.Dir, append(Environment(req.Dir), lazyGC...)
@@ -169,7 +170,7 @@ func Converse(ctx context.Context, child []string, req Request) (Message, error)
 	case <-heard:
 	case <-time.After(GraceTime):
 		endTree(cmd.Process.Pid)
-		// Whoever else has the child's output open is not waited for.
+		// Do not wait for other processes that have the child's output open.
 		stdout.Close()
 		<-heard
 	}

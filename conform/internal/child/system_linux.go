@@ -13,7 +13,7 @@ import (
 // endTree kills a child of this process and all that is below it.
 func endTree(pid int) { proctree.EndTree(pid) }
 
-// below is how many processes are below this one, and how much memory they use.
+// below counts the processes below this one and adds up the memory that they use.
 func below() (processes, memory int) {
 	pids, _ := proctree.Descendants(os.Getpid(), func(pid int) {
 		statm, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")

@@ -56,7 +56,7 @@ type dialectTool struct {
 	Constants map[string]any
 }
 
-// name is the server's for the tool that scripts call so.
+// name returns the server's name for the tool that scripts call ours.
 func (t dialectTool) name(ours string) string { return *cmp.Or(t.Name, &ours) }
 
 // dialectKeys is what a dialect's file may have.
@@ -77,7 +77,7 @@ func ParseDialect(file string, text []byte) (*Dialect, error) {
 	return &d, nil
 }
 
-// Dialects are the built-in ones.
+// Dialects returns the built-in dialects.
 func Dialects() ([]*Dialect, error) {
 	files, err := fs.Glob(fixtures.Dialects(), "*.toml")
 	if err != nil {
@@ -114,7 +114,7 @@ func (d *Dialect) is(o Offer) bool {
 	return is
 }
 
-// Detect returns the built-in dialect of a server; nil unless exactly one fits.
+// Detect returns the built-in dialect that fits the server, or nil unless exactly one does.
 func (o Offer) Detect() (*Dialect, error) {
 	all, err := Dialects()
 	if err != nil {
@@ -127,8 +127,8 @@ func (o Offer) Detect() (*Dialect, error) {
 	return fit[0], nil
 }
 
-// Unfit returns a sentence that says that no dialect fits the server: it offers less than a
-// quarter of the tools that scripts ask for in any of them. It returns "" if one fits.
+// Unfit returns a warning if no dialect fits the server: in each of them it offers less than a
+// quarter of the tools that scripts call. It returns "" if one fits.
 func (o Offer) Unfit(tools map[string]*Tool) string {
 	all, err := Dialects()
 	if err != nil || len(tools) == 0 {
@@ -153,8 +153,8 @@ func (o Offer) Unfit(tools map[string]*Tool) string {
 		"write one; mcp-conform dialect init --server COMMAND drafts it", closest, len(lacks), len(tools), lacks[0])
 }
 
-// sameWords finds a name that differs only in case, dashes and underscores; empty if there is
-// none.
+// sameWords returns the name that differs only in case, dashes and underscores, or "" if there
+// is none.
 func sameWords(name string, names []string) string {
 	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s)) }
 	if slices.Contains(names, name) {
@@ -234,7 +234,8 @@ func (d *Dialect) Ask(tool string, arguments map[string]any) (string, map[string
 	return name, theirs, nil
 }
 
-// Answer returns a tool's result in the scripts' words. Fields without an entry stay.
+// Answer returns a tool's result in the scripts' words. Fields that the dialect does not map
+// stay.
 func (d *Dialect) Answer(tool string, result json.RawMessage) (json.RawMessage, error) {
 	if d == nil || result == nil {
 		return result, nil
@@ -319,7 +320,7 @@ var (
 	queried   = regexp.MustCompile(`^(.*#)\(([a-z_]+).*$`)
 )
 
-// Tools are the tools that the scripts of gaps call, by their names in scripts.
+// Tools returns the tools that the scripts of gaps call, by their names in scripts.
 func Tools(gaps []*Gap) map[string]*Tool {
 	tools := map[string]*Tool{}
 	for _, g := range gaps {

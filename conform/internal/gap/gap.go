@@ -120,7 +120,7 @@ func Load(fsys fs.FS) ([]*Gap, error) {
 	return gaps, nil
 }
 
-// Layers are the layers that the gap has a script for.
+// Layers returns the layers that the gap has a script for.
 func (g *Gap) Layers() []report.Layer {
 	var layers []report.Layer
 	for _, l := range report.Layers() {
@@ -179,7 +179,7 @@ type Rule struct {
 var ruleLine = regexp.MustCompile(`^((?:\[(?:'[^']*'|[^\]])*\]\s+)*)(?:na|claim\s+(confirmed|refuted))\s+(?:'(.*)'|(\S+))\s*$`)
 var ruleVersions = regexp.MustCompile(`\['?(!?)tmux:([^\]']+)'?\]`)
 
-// Rules are the rules that can be read in the gap's scripts.
+// Rules returns the rules that can be read in the gap's scripts.
 func (g *Gap) Rules() []Rule {
 	var rules []Rule
 	for _, l := range g.Layers() {
@@ -243,7 +243,7 @@ func (g *Gap) Claims(l report.Layer, version string) []report.Claim {
 	return claims
 }
 
-// ruleRange is the range of versions in the conditions before a command.
+// ruleRange returns the range of versions in the conditions before a command.
 func ruleRange(conditions string) string {
 	var parts []string
 	for _, m := range ruleVersions.FindAllStringSubmatch(conditions, -1) {
@@ -294,7 +294,7 @@ func LoadSuites(names ...string) ([]*Gap, error) {
 	return gaps, nil
 }
 
-// ClaimsOf are how many claims each of these gaps has for a layer.
+// ClaimsOf returns how many claims each of these gaps has for each layer.
 func ClaimsOf(gaps []*Gap) map[int]map[report.Layer]int {
 	claims := map[int]map[report.Layer]int{}
 	for _, g := range gaps {
@@ -306,7 +306,7 @@ func ClaimsOf(gaps []*Gap) map[int]map[report.Layer]int {
 	return claims
 }
 
-// SuitesOf are the suites of these scripts. Scripts of a user's own are in none.
+// SuitesOf returns the suites of these gaps. A user's own gaps are in none.
 func SuitesOf(gaps []*Gap) []report.Suite {
 	return slices.DeleteFunc(report.Suites(), func(s report.Suite) bool {
 		return !slices.ContainsFunc(gaps, func(g *Gap) bool { return g.Suite == s.Name })

@@ -141,8 +141,8 @@ func TestProbesDecide(t *testing.T) {
 	}
 }
 
-// openProbes are the commands whose outcome may be none that a script says something of, if
-// another one speaks for the same claim.
+// openProbes returns the commands whose outcome may be one that a script draws no conclusion
+// from, if another command speaks for the same claim.
 func openProbes(script string) (open []string) {
 	type probe struct {
 		line   string

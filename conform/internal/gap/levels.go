@@ -28,16 +28,13 @@ func shows(value, format string) Probe {
 	return Probe{value, []string{"display-message", "-p", format}}
 }
 
-// Newest returns the newest version that the scripts were written for if the given one is
-// newer still, and else "".
-func Newest(than string) string {
-	newest := Levels[len(Levels)-1].Version
-	v, err := tmux.ParseVersion(than)
-	k, _ := tmux.ParseVersion(newest)
-	if err == nil && (v.Major > k.Major || v.Major == k.Major && v.Minor > k.Minor) {
-		return newest
-	}
-	return ""
+// NewerThanKnown returns the newest version that the scripts were written for, and whether the
+// given one is newer than that.
+func NewerThanKnown(version string) (known string, newer bool) {
+	known = Levels[len(Levels)-1].Version
+	v, err := tmux.ParseVersion(version)
+	k, _ := tmux.ParseVersion(known)
+	return known, err == nil && (v.Major > k.Major || v.Major == k.Major && v.Minor > k.Minor)
 }
 
 // Features are what scripts may need, each with what shows that a tmux has it.

@@ -66,9 +66,8 @@ func parseLine(number int, text string) Line {
 // callsTool is a command that calls a tool.
 var callsTool = regexp.MustCompile(`^(try |wait-until ('[^']*'|\S)+ )?mcp(\s|$)`)
 
-// Unoffered returns the first call of the gap's script for layer mcp if the script asks for
-// nothing that the server offers, and nil if it may be otherwise. What was expected and what
-// the server lacks is evidence.
+// Unoffered returns evidence of the first call in the gap's script for layer mcp if the script
+// calls nothing that the server offers. It returns nil if that is not certain.
 func (g *Gap) Unoffered(o Offer, d *Dialect) (first *report.Evidence) {
 	for _, line := range Lines(string(g.Section(report.MCPLayer))) {
 		m := toolCall.FindStringSubmatch(line.Before + line.Behind)

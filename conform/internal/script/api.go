@@ -149,10 +149,11 @@ func objectOf(srv *tmux.Server, id string) object {
 	return srv.Client(id)
 }
 
-// value is the JSON of a call that returns a text, done of one that returns
-// nothing.
+// value returns the JSON value of a call that returns a text.
 func value(text string, err error) (any, error) { return map[string]string{"value": text}, err }
-func done(err error) (any, error)               { return map[string]bool{"done": true}, err }
+
+// done returns the JSON value of a call that returns nothing.
+func done(err error) (any, error) { return map[string]bool{"done": true}, err }
 
 // api runs a verb on the script's server.
 func (c *caller) api(ctx context.Context, _ string, args []string) outcome {
@@ -204,7 +205,7 @@ var errorKinds = map[string]error{
 	"no client":      tmux.ErrNoClient,
 }
 
-// errorValue is what scripts see of an error.
+// errorValue returns what scripts see of an error.
 func errorValue(err error) any {
 	v := map[string]any{"message": err.Error()}
 	for kind, target := range errorKinds {

@@ -17,8 +17,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// wrap makes a program of a tmux that needs arguments or an environment, so that all
-// layers can start it by a path.
+// wrap writes a program for a tmux that needs arguments or an environment, so that all layers
+// can start it by a path.
 func wrap(r *child.Request) error {
 	t := &r.Target
 	if len(t.Args) == 0 && len(t.Env) == 0 {
@@ -29,7 +29,7 @@ func wrap(r *child.Request) error {
 	return os.WriteFile(t.Path, []byte("#!/bin/sh\nexec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
 }
 
-// answer is what the request asks for.
+// answer runs what the request asks for and returns the answer.
 func (s *script) answer() child.Message {
 	if s.req.Ask == "" {
 		cell, log := s.run()
@@ -56,8 +56,7 @@ func (s *script) answer() child.Message {
 // versionLine is what tmux prints for -V, and its version, which reports print.
 var versionLine = regexp.MustCompile(`^tmux ([0-9A-Za-z.~+_-]+)$`)
 
-// version is the child's side: it runs the program with -V and reads tmux's version from what
-// that prints.
+// version runs the program with -V and reads tmux's version from what that prints.
 func version(ctx context.Context, r child.Request) (child.Message, error) {
 	out, _, _, err := child.Run(ctx, r.Dir, child.Environment(r.Dir), r.Target.Path, "-V")
 	text := strings.TrimSpace(out)
@@ -98,8 +97,8 @@ func prober(ctx context.Context, r child.Request) (func(args ...string) (string,
 	return run, err
 }
 
-// lacking is the first of these features that the target does not have. One that starts
-// no session, or does not survive the question, is not known to lack it.
+// lacking returns the first of these features that the target does not have, or "". A target
+// that starts no session, or does not survive the question, is not known to lack it.
 func lacking(ctx context.Context, r child.Request, needs []string) string {
 	if len(needs) == 0 {
 		return ""
@@ -117,8 +116,7 @@ func lacking(ctx context.Context, r child.Request, needs []string) string {
 	return ""
 }
 
-// probe is the child's side: it starts a server of the target's and tries what it
-// can do.
+// probe starts a server of the target's and finds its version by what it can do.
 func probe(ctx context.Context, r child.Request) (child.Message, error) {
 	run, err := prober(ctx, r)
 	if err != nil {

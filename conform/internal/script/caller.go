@@ -30,8 +30,8 @@ type caller struct {
 	safety    string // the tier of that
 }
 
-// actions are the commands that ask something of the target. They have an
-// outcome, which try and wait-until, the conditions and the evidence are about.
+// actions returns the commands that call the target. Their outcome is what try, wait-until,
+// conditions and evidence refer to.
 func (c *caller) actions() map[string]func(ctx context.Context, dir string, args []string) outcome {
 	return map[string]func(context.Context, string, []string) outcome{
 		"tmux": c.tmux,
@@ -43,7 +43,7 @@ func (c *caller) actions() map[string]func(ctx context.Context, dir string, args
 	}
 }
 
-// onServer are the arguments of a client of a private server.
+// onServer returns the arguments of a tmux client for a private server.
 func onServer(socket string, args ...string) []string {
 	return append([]string{"-u", "-S", socket, "-f", "/dev/null"}, args...)
 }
@@ -123,7 +123,7 @@ func (c *caller) control(ctx context.Context, dir string, args []string) outcome
 	return o
 }
 
-// lastLine is the last line of a text, the %begin of the command that ends it.
+// lastLine returns the last line of a text, the %begin of the command that ends it.
 func lastLine(text string) string {
 	return text[strings.LastIndexByte(strings.TrimSuffix(text, "\n"), '\n')+1:]
 }
@@ -138,7 +138,7 @@ func (c *caller) cleanUp() {
 		return
 	}
 	if !proctree.EndChildren() {
-		// The politest way that is left.
+		// Some processes could not be signalled: ask tmux itself to end them.
 		ctx, cancel := context.WithTimeout(context.Background(), child.GraceTime)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, c.req.Target.Path, "-S", c.socket, "kill-server")

@@ -22,8 +22,8 @@ type claims struct {
 	evidence []report.Evidence
 }
 
-// decide returns a claim as what was seen shows it, and what is wrong with that; empty if it is
-// as expected.
+// decide returns a claim with the verdict that was seen, and what is wrong with that, or "" if
+// it is as expected.
 func (c *claims) decide(expected report.Verdict, text string) (claim report.Claim, wrong string) {
 	claim = report.Claim{Text: text, Expected: expected}
 	var whys []string
@@ -46,8 +46,8 @@ func (c *claims) decide(expected report.Verdict, text string) (claim report.Clai
 	return claim, wrong
 }
 
-// cell returns the cell of a script that ended with this verdict, which is nil at its end. wrong
-// is how its first wrong claim came out; nil if there is none.
+// cell returns the cell of a script that ended with verdict v, which is nil if the script
+// reached its end. wrong is how its first wrong claim came out, or nil.
 func (c *claims) cell(req child.Request, v, wrong *Verdict) report.Cell {
 	cell := report.Cell{Status: report.Pass, Claims: c.all, Evidence: c.evidence}
 	for _, cl := range c.all {

@@ -69,7 +69,7 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 	s.acted(ts, words[0])
 }
 
-// acted remembers that an action has had the last outcome.
+// acted records that the last outcome is that of the named action.
 func (s *script) acted(ts *testscript.TestScript, name string) {
 	s.shown = s.last
 	if name == "mcp" {
@@ -80,7 +80,7 @@ func (s *script) acted(ts *testscript.TestScript, name string) {
 	s.asked = s.asked || name == "api" || name == "mcp"
 }
 
-// show makes an outcome the output that stdout, stderr and cmp look at.
+// show writes an outcome's output to where stdout, stderr and cmp look for it.
 func show(ts *testscript.TestScript, o outcome) {
 	io.WriteString(ts.Stdout(), o.stdout)
 	io.WriteString(ts.Stderr(), o.stderr)
@@ -221,8 +221,8 @@ func (e *evidence) unmapped(path string, got gjson.Result, another bool) bool {
 // fieldName is a field in a pattern for JSON.
 var fieldName = regexp.MustCompile(`"([a-z_]+)":`)
 
-// missing is the field of JSON in a pattern, if the last answer of another server lacks it. An
-// empty list lacks nothing.
+// missing returns the JSON field in a pattern if the last answer of another server lacks it,
+// and otherwise "". An empty list lacks nothing.
 func (e *evidence) missing(pattern string, another bool) string {
 	m := fieldName.FindStringSubmatch(pattern)
 	mcp := another && e.shown.ok() && strings.HasPrefix(e.shown.line, "mcp ")

@@ -71,10 +71,10 @@ var (
 )
 
 // kindOf returns how a failure of a line counts, where next is the next line with a command,
-// and last what the target did last: as Failed if the line asks the script's question, as calls
-// of layers api and mcp do, commands that must fail, and commands whose output the next line
-// checks; as Blocked if it only sets something up. started says that the target has answered
-// before, and asked that the API or the MCP server was asked.
+// and last what the target did last. It returns Failed if the line asks the script's question,
+// as calls of layers api and mcp do, commands that must fail, and commands whose output the
+// next line checks; it returns Blocked if the line only sets something up. started is set if
+// the target has answered before, and asked if the API or the MCP server was called.
 func kindOf(line, next gap.Line, last outcome, started, asked bool) Kind {
 	checked := len(next.Conditions) > 0 && strings.HasPrefix(next.Before, next.Conditions[0]) && conditional.MatchString(next.Conditions[0])
 	switch {
@@ -93,15 +93,15 @@ var (
 	gone  = regexp.MustCompile(`no server running on |error connecting to `)
 )
 
-// crashed reports whether tmux or the server ended by what was asked. started says that it has
-// answered before.
+// crashed reports whether tmux or the server ended during the call. started is set if the
+// target has answered before.
 func (o outcome) crashed(started bool) bool {
 	text := o.String()
 	return !o.ok() && (crash.MatchString(text) || started && gone.MatchString(text))
 }
 
-// fault returns how an outcome that is not as it must be counts on whatever line, and why. It
-// returns 0 if that depends on the line. another is set for a server that is not this program's.
+// fault returns how a wrong outcome counts on any line, and why. It returns 0 if that depends
+// on the line. another is set for a server that is not this program's.
 func (o outcome) fault(another bool) (Kind, string) {
 	var none gap.NotOffered
 	var wrong misused

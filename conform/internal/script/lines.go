@@ -13,7 +13,7 @@ import (
 // in their place, and notes the line that runs and what failed in it. The rest is left to
 // testscript, which says itself which line failed, and why.
 
-// instrument puts "do LINE" before the commands of a script that are ours.
+// instrument returns a script with "do LINE" before those of its commands that are ours.
 func instrument(text string, lines []gap.Line, ours func(command string) bool) string {
 	all := strings.SplitAfter(text, "\n")
 	for i, l := range lines {
@@ -64,10 +64,10 @@ func callIn(line gap.Line) (name, rest string) {
 // maxCall is the most that the name of a call has of its words.
 const maxCall = 60
 
-// callName is the name of the call in the line that runs, with which its reasons begin:
-// "show". Where the script makes others of that name it has its words, as the script writes
-// them, and its number among those that are alike: "show(%0) #2". So no two calls of a script
-// have the same reason, and a known failure hides no other.
+// callName returns the name of the call in a line, with which its reasons begin: "show". Where
+// the script makes other calls of that name, it adds the words, as the script writes them, and
+// the number among calls that are alike: "show(%0) #2". So no two calls of a script have the
+// same reason, and a known failure hides no other.
 func callName(line gap.Line, lines []gap.Line) string {
 	name, rest := callIn(line)
 	if name == "" {

@@ -141,7 +141,7 @@ func (c *caller) startServer() (*mcpServer, error) {
 	return m, nil
 }
 
-// serverEnv are the variables of the server that depend on the script.
+// serverEnv returns the variables of the server that depend on the script.
 func (c *caller) serverEnv() []string {
 	env := []string{"TMUX_MCP_SAFETY=" + c.safety, "TMUX_MCP_TRANSPORT=" + string(c.req.Transport)}
 	// A server may refuse to start with a variable of another release of it: one is set
@@ -237,13 +237,13 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	return o
 }
 
-// indented is a value as JSON that scripts look into.
+// indented returns a value as JSON that scripts look into.
 func indented(v any) (string, error) {
 	out, err := json.MarshalIndent(v, "", "  ")
 	return string(out) + "\n", err
 }
 
-// greet is the handshake, and what tools there are.
+// greet initializes the session and lists the server's tools.
 func (m *mcpServer) greet(ctx context.Context) error {
 	if err := m.client.Start(ctx); err != nil {
 		return err
@@ -267,7 +267,7 @@ func (m *mcpServer) greet(ctx context.Context) error {
 	return nil
 }
 
-// declaredBy says how an answer differs from what its tool declares.
+// declaredBy returns an error if an answer is not as its tool declares it.
 func declaredBy(tool mcp.Tool, structured json.RawMessage) error {
 	if tool.OutputSchema.Type == "" {
 		return nil
@@ -281,7 +281,7 @@ func declaredBy(tool mcp.Tool, structured json.RawMessage) error {
 	return nil
 }
 
-// fitsSchema says how a value differs from a schema.
+// fitsSchema returns an error if a value does not fit a schema.
 func fitsSchema(schema any, value json.RawMessage) error {
 	raw, err := json.Marshal(schema)
 	if err != nil {
@@ -328,8 +328,8 @@ func (c *caller) mcpLeave(ctx context.Context, _ string, args []string) outcome 
 	return o
 }
 
-// explain makes the error of a call the reason for it, where the server has
-// ended or written what is no message.
+// explain returns the reason for a call's error where the server has ended, or has written what
+// is no message; otherwise it returns the error.
 func (m *mcpServer) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, transport.ErrTransportClosed) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
 		return err
@@ -350,7 +350,7 @@ func (m *mcpServer) explain(ctx context.Context, err error) error {
 	return errors.New("the server closed its standard output" + m.said())
 }
 
-// ended waits for the end of something, and reports whether it came before that of ctx.
+// ended waits until something or ctx has ended, and reports whether it was the former.
 func ended(ctx context.Context, done <-chan struct{}) bool {
 	select {
 	case <-done:
@@ -360,13 +360,13 @@ func ended(ctx context.Context, done <-chan struct{}) bool {
 	}
 }
 
-// wrote is a part of what the server wrote to standard error.
+// wrote returns a part of what the server wrote to standard error.
 func (m *mcpServer) wrote(from, most int64) string {
 	text, _ := io.ReadAll(io.NewSectionReader(m.stderr, from, most))
 	return string(text)
 }
 
-// said is the end of that.
+// said returns the end of what the server wrote to standard error, behind a colon.
 func (m *mcpServer) said() string {
 	var size int64
 	if info, err := m.stderr.Stat(); err == nil {
@@ -378,7 +378,7 @@ func (m *mcpServer) said() string {
 	return ""
 }
 
-// offer is the child's side of askServer: which tools the server offers.
+// offer starts the server and returns which tools it offers.
 func (c *caller) offer(ctx context.Context) (child.Message, error) {
 	m, err := c.startServer()
 	if err != nil {

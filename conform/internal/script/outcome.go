@@ -20,7 +20,7 @@ type outcome struct {
 
 func (o outcome) ok() bool { return o.err == nil && o.code == 0 }
 
-// String is what a user at a terminal would have seen.
+// String returns what a user at a terminal would have seen.
 func (o outcome) String() string {
 	parts := []string{strings.TrimRight(o.stdout, "\n"), strings.TrimRight(o.stderr, "\n")}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
@@ -35,8 +35,8 @@ func (o outcome) String() string {
 	return strings.Join(parts, "\n")
 }
 
-// said is a failed command's output, its message first: what it printed besides, such
-// as the whole error as JSON, would hide that.
+// said returns a failed command's output with its message first: the rest, such as the whole
+// error as JSON, would hide it.
 func (o outcome) said() string {
 	if strings.TrimSpace(o.stderr) == "" || strings.TrimSpace(o.stdout) == "" {
 		return o.String()

@@ -23,8 +23,8 @@ type recorder struct {
 	panicked   any
 }
 
-// text is the transcript as of the script as it was written, without the variables that
-// a verbose one starts with.
+// text returns the transcript of the script as it was written, without the variables that a
+// verbose one starts with.
 func (t *recorder) text() string {
 	log := strings.Join(t.log, "\n")
 	if at := begun.FindStringIndex(log); at != nil {

@@ -84,7 +84,7 @@ func (s *script) ours(command string) bool {
 	return is || s.actions()[command] != nil
 }
 
-// excess ends the script for what it takes of the machine.
+// excess ends the script because it takes too much of the machine.
 func (s *script) excess(why string) {
 	s.tooMuch.Store(&why)
 	s.cancel()

@@ -13,8 +13,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// tokens is the child's side: it starts a server of the target's and asks it for the
-// known tokens, and for every name in the program that runs it.
+// tokens starts a server of the target's and asks it for the known tokens, and for every name
+// in the program that runs it.
 func tokens(ctx context.Context, r child.Request) (child.Message, error) {
 	run, err := prober(ctx, r)
 	if err != nil {

@@ -35,7 +35,7 @@ func (s *script) cmdDo(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.run(ts, args)
 }
 
-// of is a reason of a call, which it names.
+// of returns a reason with the name of the call in front, unless it names the call already.
 func (o outcome) of(why string) string {
 	call := o.call
 	if call == "" || strings.HasPrefix(why, "call "+call+": ") || strings.Contains(" "+why, " "+call+" declares ") {
@@ -44,7 +44,7 @@ func (o outcome) of(why string) string {
 	return call + ": " + why
 }
 
-// failed returns the verdict that the last command is not as the current line expects.
+// failed returns the verdict for a last command that did not do what the current line expects.
 func (s *script) failed(kind Kind, why string) *Verdict {
 	if kind == Failed && s.unfit != "" && s.req.Another {
 		kind, why = Schema, s.last.of(s.unfit+"; "+strings.TrimPrefix(why, s.shown.call+": "))
@@ -68,7 +68,7 @@ func (s *script) end(ts *testscript.TestScript, v *Verdict) {
 	ts.Fatalf("%s", v.Why)
 }
 
-// fail ends the script as the last output is not as the current line expects.
+// fail ends the script because the last output is not what the current line expects.
 func (s *script) fail(ts *testscript.TestScript, kind Kind, format string, args ...any) {
 	s.end(ts, s.failed(kind, s.shown.of(fmt.Sprintf(format, args...))))
 }
@@ -78,7 +78,7 @@ func (s *script) misuse(ts *testscript.TestScript, format string, args ...any) {
 	s.end(ts, &Verdict{Kind: Errored, Line: s.now.Number, Why: fmt.Sprintf(format, args...)})
 }
 
-// usage ends the script as its command is not as it must be.
+// usage ends the script because of a command with wrong arguments.
 func (s *script) usage(ts *testscript.TestScript) {
 	s.misuse(ts, "usage: %s %s", s.now.Command, s.commands()[s.now.Command].usage)
 }
@@ -88,13 +88,13 @@ type misused string
 
 func (m misused) Error() string { return string(m) }
 
-// stop ends the script for what is no failure.
+// stop ends the script with a verdict that is no failure.
 func (s *script) stop(kind Kind, why string) {
 	s.verdict = &Verdict{Kind: kind, Why: why}
 	runtime.Goexit()
 }
 
-// checkOutcome ends the script when a command did not do what it must.
+// checkOutcome ends the script if a command did not do what it must.
 func (s *script) checkOutcome(ts *testscript.TestScript, o outcome) {
 	s.shown = o
 	why, expected := "", "success"
@@ -202,7 +202,7 @@ func (s *script) ended(t *recorder) *Verdict {
 	return v
 }
 
-// where returns the line of a verdict in its script's file, as compilers say it; empty if it is of none.
+// where returns the line of a verdict as compilers do, or "" if it belongs to no line.
 func where(file string, v *Verdict) string {
 	if v.Line == 0 {
 		return ""
