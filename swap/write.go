@@ -2,10 +2,10 @@ package swap
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -254,22 +254,26 @@ func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error
 func (w *writing) put(ctx context.Context, c *change) error {
 	for redo := 1; ; redo++ {
 		err := w.writeConfig(ctx, c)
-		written, rerr := w.isWritten(c, err)
-		switch {
-		case rerr != nil:
+		now := w.readBack(c)
+		became := after(err, now, c.edit.Out, c.doc.Absent())
+		switch became {
+		case unknown:
 			// The record covers both the new text and the old one.
 			return fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err)
-		case written:
+		case written, unreadable:
 			c.result.Outcome, c.result.Err = c.action(), err
 			if c.doc.Creating() {
 				c.result.Detail = "config created"
 			}
-			return w.landed(c)
+			if became == unreadable {
+				return w.halfSaved(c, cmp.Or(now.err, now.broken))
+			}
+			return nil
 		}
 		if werr := w.withdraw(c); werr != nil {
 			return fmt.Errorf("%w; %w", err, werr)
 		}
-		if !errors.Is(err, atomicfile.ErrChanged) {
+		if became != savedOver {
 			return err
 		}
 		if redo == maxRedos {
@@ -297,18 +301,12 @@ func (w *writing) writeConfig(ctx context.Context, c *change) error {
 	return w.replace(ctx, c.client, c.doc.Path, c.doc.Target, c.edit.Out, c.doc.Text, nil)
 }
 
-// isWritten reports whether a config got the new text by a write that ended with werr. Its error
-// is why the file cannot be read.
-func (w *writing) isWritten(c *change, werr error) (bool, error) {
-	var in inPlace
-	if werr == nil || errors.Is(werr, atomicfile.ErrNotDurable) || errors.As(werr, &in) {
-		return true, nil
+// readBack reads a config after its write.
+func (w *writing) readBack(c *change) (now reading) {
+	if now.text, _, now.err = w.Disk.Read(c.doc.Target); now.err == nil {
+		_, now.broken = c.client.Parse(now.text)
 	}
-	now, _, err := w.Disk.Read(c.doc.Target)
-	if c.doc.Absent() && errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && bytes.Equal(now, c.edit.Out), err
+	return now
 }
 
 // withdraw removes a client's swap from the state, then its backup. The record goes first:
@@ -348,19 +346,12 @@ func (w *writing) dropFresh(c *change) {
 	c.fresh, c.result.Backup = "", ""
 }
 
-// landed reads a config after it was written. A later save by the client is fine, as long as
-// the file parses. Otherwise the client may be in the middle of that save, so nothing is
-// written over it, and the swap stays recorded.
-func (w *writing) landed(c *change) error {
-	text, _, err := w.Disk.Read(c.doc.Target)
-	if err == nil && !bytes.Equal(text, c.edit.Out) {
-		_, err = c.client.Parse(text)
-	}
-	if err == nil {
-		return nil
-	}
-	err = fmt.Errorf("%s was swapped, and cannot be read since, as if another program had saved it only in part: %w; "+
-		"it was left as it is, and the swap stays recorded: mcp-swap revert undoes it once the file is whole", c.doc.Path, err)
+// halfSaved returns the error about a config that cannot be read since it was written. The
+// client may be in the middle of a save, so nothing is written over it, and the swap stays
+// recorded.
+func (w *writing) halfSaved(c *change, why error) error {
+	err := fmt.Errorf("%s was swapped, and cannot be read since, as if another program had saved it only in part: %w; "+
+		"it was left as it is, and the swap stays recorded: mcp-swap revert undoes it once the file is whole", c.doc.Path, why)
 	if c.result.Backup != "" {
 		err = fmt.Errorf("%w; as it was before, it is in %s", err, c.result.Backup)
 	}
