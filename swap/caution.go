@@ -11,40 +11,38 @@ import (
 	"tmuxmcp/swap/internal/configs"
 )
 
-// cautions warns about everything that keeps a swapped entry from taking effect.
-func (s *Swapper) cautions(c *change, u *use) {
-	if c.result.Outcome == Failed {
-		return
-	}
-	if c.client.Note != "" && c.result.Outcome != Unchanged {
-		c.caution("%s is %s", c.doc.Path, c.client.Note)
+// cautions adds everything that keeps a swapped entry from taking effect.
+func (s *Swapper) cautions(res *Result, u *use, o outcome) {
+	c := o.change
+	caution := func(format string, args ...any) { res.Cautions = append(res.Cautions, fmt.Sprintf(format, args...)) }
+	if c.client.Note != "" && o.action != Unchanged {
+		caution("%s is %s", c.doc.Path, c.client.Note)
 	}
 	if readsDifferently(c.client, "args", u.argv...) {
-		c.caution("%s expands $NAME in arguments, and there is a $ in %s", c.client.Name, shown(u.argv))
+		caution("%s expands $NAME in arguments, and there is a $ in %s", c.client.Name, shown(u.argv))
 	}
 	for _, v := range u.env {
 		if readsDifferently(c.client, "env", v.Value) {
-			c.caution("%s expands $NAME in variables, and there is a $ in %s", c.client.Name, v.Name)
+			caution("%s expands $NAME in variables, and there is a $ in %s", c.client.Name, v.Name)
 		}
 	}
 	if c.client.Shell && strings.ContainsAny(strings.Join(u.argv, ""), " \t\n\"'`$&|;<>()*?[]{}#~") {
-		c.caution("%s passes the command to a shell without quotes, which reads it differently: %q", c.client.Name, ask.ShowArgs(u.argv))
+		caution("%s passes the command to a shell without quotes, which reads it differently: %q", c.client.Name, ask.ShowArgs(u.argv))
 	}
-	if c.result.Outcome != Unchanged && !c.doc.Absent() && atomicfile.Links(c.doc.Info) > 1 {
-		c.caution("%s had other hard links, which keep the old text", c.doc.Target)
+	if o.action != Unchanged && !c.doc.Absent() && atomicfile.Links(c.doc.Info) > 1 {
+		caution("%s had other hard links, which keep the old text", c.doc.Target)
 	}
-	doc, err := configs.Open(s.Disk, c.client, c.doc.Path)
-	if err != nil {
-		return
+	if doc, err := configs.Open(s.Disk, c.client, c.doc.Path); err == nil {
+		if cs, err := configs.StateOf(s.Env, doc, c.scope, u.repo, u.server); err == nil {
+			if cs.When != "" {
+				caution("reads %s %s", c.doc.Path, cs.When)
+			}
+			res.Shadows, res.Merged = cs.Shadows, cs.Merged
+		}
 	}
-	cs, err := configs.StateOf(s.Env, doc, c.scope, u.repo, u.server)
-	if err != nil {
-		return
+	if o.action != Unchanged {
+		res.Cautions = append(res.Cautions, c.hidden(u)...)
 	}
-	if cs.When != "" {
-		c.caution("reads %s %s", c.doc.Path, cs.When)
-	}
-	c.result.Shadows, c.result.Merged = cs.Shadows, cs.Merged
 }
 
 // readsDifferently reports whether a client may make another text of one that was written,
@@ -57,15 +55,11 @@ func readsDifferently(c *clients.Client, field string, texts ...string) bool {
 	})
 }
 
-func (c *change) caution(format string, args ...any) {
-	c.result.Cautions = append(c.result.Cautions, fmt.Sprintf(format, args...))
-}
-
-// hidden warns about what a user entry still does although a project entry takes
+// hidden returns cautions about what a user entry still does although a project entry takes
 // precedence, and about what the project entry lacks of it.
-func (c *change) hidden(u *use) {
-	if c.hides == nil || c.result.Outcome == Failed || c.result.Outcome == Unchanged {
-		return
+func (c change) hidden(u *use) (cautions []string) {
+	if c.hides == nil {
+		return nil
 	}
 	d := c.client.Dialect
 	runs := ask.CommandLine(ask.ShowArgs(d.Runs(c.hides)))
@@ -75,20 +69,21 @@ func (c *change) hidden(u *use) {
 			where = configs.Top(where)
 		}
 	}
-	c.caution("only %s runs what was swapped in; elsewhere the user scope's entry still runs %s; use --scope user to replace that one", where, runs)
+	cautions = append(cautions, fmt.Sprintf("only %s runs what was swapped in; elsewhere the user scope's entry still runs %s; use --scope user to replace that one", where, runs))
 	var lost []string
 	for _, v := range c.hiddenEnv(d.ReadEnv(c.edit.Value)) {
 		lost = append(lost, v.Name)
 	}
 	if len(lost) > 0 && u.url == "" && !c.client.Merges {
-		c.caution("the entry lacks variables that the user scope's sets: %s; use --keep-env to copy that", strings.Join(lost, ", "))
+		cautions = append(cautions, fmt.Sprintf("the entry lacks variables that the user scope's sets: %s; use --keep-env to copy that", strings.Join(lost, ", ")))
 	}
+	return cautions
 }
 
 // hiddenEnv returns the variables of the user entry that are neither in own, the project
 // entry's, nor added by the edit.
-func (c *change) hiddenEnv(own []clients.EnvVar) []clients.EnvVar {
-	own = append(own, c.env...)
+func (c change) hiddenEnv(own []clients.EnvVar) []clients.EnvVar {
+	own = slices.Concat(own, c.env)
 	return slices.DeleteFunc(c.client.Dialect.ReadEnv(c.hides), func(v clients.EnvVar) bool {
 		return slices.ContainsFunc(own, func(o clients.EnvVar) bool { return o.Name == v.Name })
 	})

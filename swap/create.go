@@ -24,8 +24,8 @@ import (
 
 // reread reads a change's config again. It may exist by now, or no longer: another process
 // may have reverted the swap that created it.
-func (w *writing) reread(c *change) (*configs.Document, error) {
-	if c.named && machine.Missing(c.doc.Path) {
+func (w *writing) reread(c change) (*configs.Document, error) {
+	if c.makes && machine.Missing(c.doc.Path) {
 		return configs.ToCreate(w.Sys, c.client, c.doc.Path)
 	}
 	d := &configs.Document{Client: c.client, Path: c.doc.Path}
@@ -40,22 +40,22 @@ func (w *writing) reread(c *change) (*configs.Document, error) {
 	return d, err
 }
 
-// create creates a config and its directories. If the client has created one of them
-// meanwhile, the error wraps [atomicfile.ErrChanged].
-func (w *writing) create(ctx context.Context, c *change) error {
+// create creates a config and its directories, and returns the directories that it made. If
+// the client has created one of them meanwhile, the error wraps [atomicfile.ErrChanged].
+func (w *writing) create(ctx context.Context, c change) (made []string, err error) {
 	d := c.doc
 	for _, dir := range d.Dirs {
 		if err := w.Disk.Mkdir(dir, 0o700); err != nil {
-			return changed(err)
+			return made, changed(err)
 		}
-		c.made = append(c.made, dir)
+		made = append(made, dir)
 		if err := w.Disk.SyncDir(filepath.Dir(dir)); err != nil {
-			return err
+			return made, err
 		}
 	}
 	release, err := w.clientLock(ctx, c.client, d.Path)
 	if err != nil {
-		return err
+		return made, err
 	}
 	err = changed(w.Disk.Create(d.Target, c.edit.Out, d.Meta))
 	if err == nil {
@@ -63,7 +63,7 @@ func (w *writing) create(ctx context.Context, c *change) error {
 			err = fmt.Errorf("%s: %w: %w", d.Target, atomicfile.ErrNotDurable, serr)
 		}
 	}
-	return released(err, release)
+	return made, released(err, release)
 }
 
 func changed(err error) error {

@@ -37,7 +37,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		if !wanted(r) {
 			continue
 		}
-		c, res := resultOf(r)
+		c, res := recordedResult(r)
 		res.Outcome = Forgotten
 		res.Detail = fmt.Sprintf("%q, swapped %s", r.Server, shortTime(r.Time))
 		if !r.Reverted.IsZero() {

@@ -19,5 +19,5 @@ var mayImport = rooms.Plan{
 // place where everything is.
 func TestRooms(t *testing.T) {
 	t.Parallel()
-	rooms.Check(t, mayImport, rooms.Bounds{Files: 20, Lines: 4200, Methods: 55})
+	rooms.Check(t, mayImport, rooms.Bounds{Files: 22, Lines: 4200, Methods: 55})
 }

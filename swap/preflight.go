@@ -20,21 +20,22 @@ import (
 
 const firstStart = "preflight: waiting for the server to answer; its first start may have to build it"
 
-// preflight starts the server once for every way in which a client would start it. A client
-// that could not is not written; what it would start may also be unknown. The error is for
+// preflight starts the server once for every way in which a client would start it. The change
+// of a client that could not fails; what it would start may also be unknown. The error is for
 // what stops all.
-func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limit time.Duration) error {
+func (s *Swapper) preflight(ctx context.Context, u *use, changes []change, limit time.Duration) ([]change, error) {
 	if u.unbuilt != nil {
-		return failed(u.unbuilt)
+		return nil, failed(u.unbuilt)
 	}
 	if u.url != "" {
 		_, err := ask.URL(ctx, u.url, false, cmp.Or(limit, ask.ServerLimit))
-		return failed(err)
+		return changes, failed(err)
 	}
+	out := slices.Clone(changes)
 	tries := attempts{}
 	var first error
 	wanted, ended := 0, 0
-	for _, c := range changes {
+	for i, c := range changes {
 		if !c.pending() {
 			continue
 		}
@@ -48,10 +49,10 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 		var unclear *clients.UnclearError
 		switch {
 		case errors.As(err, &unclear):
-			c.caution("not tried: %v", err)
+			out[i] = c.caution("not tried: %v", err)
 			continue
 		case err != nil:
-			c.fail(fmt.Errorf("%s: %w; it was not written (--no-preflight writes it all the same)", c.doc.Path, err))
+			out[i] = c.failed(fmt.Errorf("%s: %w; it was not written (--no-preflight writes it all the same)", c.doc.Path, err))
 			continue
 		case errors.Is(st.Look(), ask.ErrNotHere):
 			continue // which the results say: the configs may be for another PATH
@@ -60,21 +61,21 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 		t := tries.try(ctx, st)
 		stop()
 		if errors.Is(t.err, ask.ErrLate) || ctx.Err() != nil {
-			return failed(t.err)
+			return nil, failed(t.err)
 		}
 		if t.err != nil {
 			first, ended = cmp.Or(first, t.err), ended+1
-			c.fail(fmt.Errorf("preflight failed, so it was not written: %w", t.err))
+			out[i] = c.failed(fmt.Errorf("preflight failed, so it was not written: %w", t.err))
 			continue
 		}
 		if t.only != nil {
-			c.caution("%v", t.only)
+			out[i] = c.caution("%v", t.only)
 		}
 	}
 	if ended < wanted {
-		return nil
+		return out, nil
 	}
-	return failed(first)
+	return out, failed(first)
 }
 
 // failed returns the error of a preflight ended by err, if it is one.

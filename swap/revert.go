@@ -70,7 +70,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	}
 	var out []Result
 	for _, r := range order {
-		c, res := resultOf(r)
+		c, res := recordedResult(r)
 		switch {
 		case ctx.Err() != nil:
 			err = ctx.Err()
@@ -127,8 +127,8 @@ func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (
 	return st, wanted, unlock, err
 }
 
-// resultOf begins the result for a record; the client is nil if unknown.
-func resultOf(r journal.Record) (*clients.Client, Result) {
+// recordedResult begins the result for a record; the client is nil if unknown.
+func recordedResult(r journal.Record) (*clients.Client, Result) {
 	res := Result{Client: r.Client, Scope: clients.Scope(r.Scope), Label: r.Client}
 	res.Server, res.Repo, res.Config, res.Backup = r.Server, r.Repo, r.Config, r.Backup
 	c := clients.Lookup(r.Client)
