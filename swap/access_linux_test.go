@@ -328,7 +328,7 @@ func TestStricterMeanwhile(t *testing.T) {
 		path := filepath.Join(home, "dot/cursor.json")
 		changed := false
 		s := swapperAt(home, func(st atomicfile.Step) error {
-			if changed || st.Op != op || !strings.HasPrefix(st.Path, path) || strings.Contains(st.Path, backupMark) {
+			if changed || st.Op != op || !strings.HasPrefix(st.Path, path) || strings.Contains(st.Path, ofBackup) {
 				return nil
 			}
 			changed = true

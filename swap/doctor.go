@@ -1,12 +1,9 @@
 package swap
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,8 +11,10 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/commit"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/machine"
+	"tmuxmcp/swap/internal/plan"
 	"tmuxmcp/swap/journal"
 )
 
@@ -45,9 +44,9 @@ const (
 	FoundEdited      = "edited-since"     // a swapped entry that was edited since
 	FoundNoBackup    = "backup-missing"   // a record whose backup is gone
 	FoundNoTarget    = "target-missing"   // a record whose config is gone
-	FoundStrayBackup = "unknown-backup"   // a backup without a record
-	FoundSpareBackup = "spare-backup"     // such a backup, equal to its config
-	FoundTemp        = "temporary-file"   // left by a killed run
+	FoundStrayBackup = commit.StrayBackup // a backup without a record
+	FoundSpareBackup = commit.SpareBackup // such a backup, equal to its config
+	FoundTemp        = commit.TempFile    // left by a killed run
 	FoundLogin       = "login-overridden" // an environment variable; its value is not read
 	FoundNoCheckout  = "checkout-missing" // an entry that runs something that no longer exists
 	FoundNoProgram   = "program-missing"  // a swap whose program is not on PATH, or not at its path
@@ -95,7 +94,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 		s.examine(d, c)
 	}
 	if st != nil {
-		st.Revive(s.isBack)
+		st.Revive(func(r *journal.Record) bool { return commit.IsBack(s.Env, r) })
 		for i := range st.Records {
 			s.examineRecord(d, st, &st.Records[i])
 		}
@@ -185,7 +184,7 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *configs.Document, scope clie
 				f.Text = fmt.Sprintf("%s runs %s as %q, in %s, beside %q, in %s, so every tool is there twice; remove one", c.Label(scope), runs, name, doc.Path, d.Server, beside)
 			default:
 				f.Kind = FoundOtherName
-				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, d.Server, passServer(name, ""))
+				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, d.Server, plan.PassServer(name, ""))
 			}
 			d.add(f)
 		}
@@ -257,7 +256,7 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 		add(FoundHalf, "%s: the config that the swap created does not exist: a run was interrupted, or it was deleted; mcp-swap revert finishes it", what)
 		return
 	}
-	v, read, err := s.judgeNow(c, r)
+	v, read, err := commit.CompareNow(s.Env, c, r)
 	if !read {
 		add(FoundNoTarget, "%s: %v; the old file is %s; mcp-swap forget removes the record and that", what, err, r.Backup)
 		return
@@ -266,18 +265,18 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	switch {
 	case err != nil:
 		add(FoundSwapped, "%s: revert could not undo it now: %v", what, err)
-	case v.asBefore:
+	case v.AsBefore:
 		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
-	case v.mergeable() && len(v.merge().conflicts) == 0:
-		add(FoundEdited, "%s: %s since, which the swap has not changed; mcp-swap revert leaves the entry, or with force undoes the swap and keeps the edit; %s", what, v.edits(), forceEdited)
-	case v.landed == nil && v.now == nil:
-		add(FoundEdited, "%s: the entry was removed since the swap, so mcp-swap revert leaves it; %s", what, forceEdited)
-	case v.landed == nil:
-		add(FoundEdited, "%s: the entry was edited since the swap (%s), so mcp-swap revert leaves it; %s", what, v.edits(), forceEdited)
-	case v.landed != newest:
+	case v.Mergeable() && len(v.Conflicts()) == 0:
+		add(FoundEdited, "%s: %s since, which the swap has not changed; mcp-swap revert leaves the entry, or with force undoes the swap and keeps the edit; %s", what, v.Edits(), commit.ForceEdited)
+	case v.Landed == nil && v.Now == nil:
+		add(FoundEdited, "%s: the entry was removed since the swap, so mcp-swap revert leaves it; %s", what, commit.ForceEdited)
+	case v.Landed == nil:
+		add(FoundEdited, "%s: the entry was edited since the swap (%s), so mcp-swap revert leaves it; %s", what, v.Edits(), commit.ForceEdited)
+	case v.Landed != newest:
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:
-		argv := c.Dialect.ReadArgv(v.landed.Value)
+		argv := c.Dialect.ReadArgv(v.Landed.Value)
 		tag, why := configs.Classify(s.Sys, argv, nil, ""), ""
 		if err := (ask.Command{Argv: argv}).Look(); err != nil {
 			why = err.Error()
@@ -300,112 +299,9 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	}
 }
 
-// examineFiles looks for backups and temporary files beside the configs.
+// examineFiles reports what killed runs have left.
 func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
-	listed := map[string]bool{}
-	for _, t := range s.temps(st) {
-		for _, name := range s.Disk.Leftovers(t.stem) {
-			if listed[name] {
-				continue
-			}
-			listed[name] = true
-			f := Finding{Kind: FoundTemp, Client: t.client, Path: name, Text: t.unknown(name)}
-			if _, spare := s.Disk.Spare(name, t.known); spare {
-				f.Text = name + " was left by a killed run; the next use-local or revert removes it"
-			}
-			d.add(f)
-		}
+	for _, f := range commit.Strays(s.Env, st) {
+		d.add(Finding{Kind: f.Kind, Client: f.Client, Path: f.Path, Text: f.Text})
 	}
-	d.Findings = append(d.Findings, s.strays(st)...)
-}
-
-// configs returns the files beside which runs write, and their clients. Directories are
-// resolved, so that each is listed once.
-func (s *Swapper) configs(st *journal.State) map[string]string {
-	owner := map[string]string{}
-	add := func(config, client string) {
-		paths := []string{configs.InRealDir(config)}
-		if target, err := filepath.EvalSymlinks(config); err == nil {
-			paths = append(paths, target)
-		}
-		for _, path := range paths {
-			owner[path] = cmp.Or(owner[path], client)
-		}
-	}
-	for _, c := range clients.All {
-		for _, config := range append(c.UserFiles(s.Sys), c.ConfigPath(s.Sys)) {
-			add(config, c.Name)
-		}
-	}
-	if st != nil {
-		for _, r := range slices.Concat(st.Records, st.Reverted) {
-			add(r.Config, r.Client)
-			add(r.Target, r.Client)
-		}
-	}
-	return owner
-}
-
-// strays finds backups without a record. One is spare if its config still has the same
-// text: the run that made it was killed before it wrote. The state directory may also
-// contain backups of project files, which only a record could identify.
-func (s *Swapper) strays(st *journal.State) (out []Finding) {
-	known := map[string]bool{}
-	if st != nil {
-		for _, r := range st.Records {
-			known[configs.InRealDir(r.Backup)] = true
-		}
-		for _, backup := range st.Elsewhere() {
-			known[configs.InRealDir(backup)] = true
-			known[configs.InRealDir(filepath.Join(s.Journal.Dir, filepath.Base(backup)))] = true
-		}
-	}
-	owner := s.configs(st)
-	for _, config := range slices.Sorted(maps.Keys(owner)) {
-		for _, name := range slices.Concat(beside(config, backupMark), beside(s.Journal.Beside(config), backupMark)) {
-			if known[configs.InRealDir(name)] || strings.Contains(name, s.Disk.TempMark) {
-				continue
-			}
-			f := Finding{Kind: FoundStrayBackup, Client: owner[config], Path: name}
-			now, _, err := s.Disk.Read(config)
-			text, _, berr := s.Disk.Read(name)
-			switch {
-			case st == nil:
-				f.Text = name + " is a backup; without the state file it is unknown whether it is needed"
-			case err == nil && berr == nil && bytes.Equal(text, now):
-				f.Kind = FoundSpareBackup
-				f.Text = name + " was left by a killed run and equals its config; the next use-local or revert removes it"
-			default:
-				f.Text = fmt.Sprintf("%s is a backup of %s without a record; inspect before deleting: "+
-					"it may be the only copy of the config before a swap", name, config)
-			}
-			known[configs.InRealDir(name)] = true
-			out = append(out, f)
-		}
-	}
-	entries, _ := os.ReadDir(s.Journal.Dir)
-	for _, e := range entries {
-		name := filepath.Join(s.Journal.Dir, e.Name())
-		if strings.Contains(name, backupMark) && !strings.Contains(name, s.Disk.TempMark) && !known[configs.InRealDir(name)] {
-			out = append(out, Finding{Kind: FoundStrayBackup, Path: name, Text: name + " is a backup without a record; inspect before deleting: " +
-				"it may be the only copy of a file before a swap"})
-		}
-	}
-	return out
-}
-
-// beside lists the files whose names are that of path followed by a mark.
-func beside(path, mark string) []string {
-	dir, base := filepath.Split(path)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), base+mark) {
-			out = append(out, filepath.Join(dir, e.Name()))
-		}
-	}
-	return out
 }

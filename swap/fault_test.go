@@ -20,7 +20,9 @@ import (
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/commit"
 	"tmuxmcp/swap/internal/machine"
+	"tmuxmcp/swap/journal"
 )
 
 // The tests in this file make every step of a swap and of a revert fail, and kill the
@@ -219,7 +221,7 @@ func (sv surveyed) checkAfter(t *testing.T, home string, broken bool) {
 	if broken {
 		// Claude's lock cannot be distinguished from one that Claude holds; it is taken
 		// over when it is old.
-		_ = os.Chtimes(filepath.Join(home, ".claude.json.lock"), time.Time{}, time.Now().Add(-2*staleLock))
+		_ = os.Chtimes(filepath.Join(home, ".claude.json.lock"), time.Time{}, time.Now().Add(-time.Minute))
 	}
 	s := swapperAt(home, nil)
 	st, err := s.Journal.Load()
@@ -230,7 +232,7 @@ func (sv surveyed) checkAfter(t *testing.T, home string, broken bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.Revive(s.isBack)
+	st.Revive(func(r *journal.Record) bool { return commit.IsBack(s.Env, r) })
 	if recorded := len(st.Records) > 0; recorded {
 		if len(d.Findings) == 0 {
 			t.Errorf("swaps are recorded, and doctor finds nothing")
@@ -263,7 +265,7 @@ func (sv surveyed) checkAfter(t *testing.T, home string, broken bool) {
 	_ = filepath.WalkDir(home, func(path string, e os.DirEntry, err error) error {
 		name := filepath.Base(path)
 		temp := strings.Contains(name, "mcp-swap-tmp")
-		stray := temp || strings.Contains(name, backupMark) || strings.HasSuffix(name, ".lock")
+		stray := temp || strings.Contains(name, ofBackup) || strings.HasSuffix(name, ".lock")
 		if spare[path] {
 			t.Errorf("%s is still there", path)
 		}
@@ -432,13 +434,13 @@ func TestForgetFailsAtEveryStep(t *testing.T) {
 			if text != before[path] {
 				t.Errorf("step %d: %s has changed", n, path)
 			}
-			if strings.Contains(path, backupMark) && err == nil && !AnyFailed(results) {
+			if strings.Contains(path, ofBackup) && err == nil && !AnyFailed(results) {
 				t.Errorf("step %d: %s stays, and no error says so", n, path)
 			}
 			delete(before, path)
 		}
 		for path := range before {
-			if !strings.Contains(path, backupMark) || err != nil {
+			if !strings.Contains(path, ofBackup) || err != nil {
 				t.Errorf("step %d: %s is gone: %v", n, path, err)
 			}
 		}

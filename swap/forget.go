@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tmuxmcp/swap/internal/commit"
 	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
 )
@@ -21,13 +22,13 @@ type ForgetOptions struct {
 // no config: it is for records that can no longer be reverted. There are no results if
 // nothing is recorded. A dry run only reports what it would forget.
 func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error) {
-	st, wanted, unlock, err := s.selected(ctx, o.Selection, o.DryRun)
+	c, wanted, err := s.selected(ctx, o.Selection, o.DryRun)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	all := slices.Concat(st.Records, st.Reverted)
-	slices.SortStableFunc(all, func(a, b journal.Record) int { return place(a.Client) - place(b.Client) })
+	defer c.End()
+	all := slices.Concat(c.State.Records, c.State.Reverted)
+	slices.SortStableFunc(all, func(a, b journal.Record) int { return tableIndex(a.Client) - tableIndex(b.Client) })
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -37,7 +38,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		if !wanted(r) {
 			continue
 		}
-		c, res := recordedResult(r)
+		client, res := recordedResult(r)
 		res.Outcome = Forgotten
 		res.Detail = fmt.Sprintf("%q, swapped %s", r.Server, shortTime(r.Time))
 		if !r.Reverted.IsZero() {
@@ -47,13 +48,13 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 			res.Detail += ", with the backup " + r.Backup
 		}
 		switch {
-		case c == nil:
+		case client == nil:
 		case r.Reverted.IsZero() && !o.Force:
-			if _, read, _ := s.judgeNow(c, &r); read {
+			if _, read, _ := commit.CompareNow(s.Env, client, &r); read {
 				res.Outcome = Failed
 				res.Err = errors.New("mcp-swap revert can undo it, and nothing could once it is forgotten; use --force to forget it, and keep the entry as it is")
 			}
-		case s.isBack(&r):
+		case commit.IsBack(s.Env, &r):
 			res.Cautions = append(res.Cautions, "its config has the swap, and keeps it; mcp-swap revert would undo it")
 		}
 		if res.Err == nil {
@@ -67,22 +68,13 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 	if o.DryRun || len(forgotten) == 0 {
 		return out, nil
 	}
-	of := func(r journal.Record) bool { _, is := forgotten[r.Seq]; return is }
-	st.Records = slices.DeleteFunc(st.Records, of)
-	st.Reverted = slices.DeleteFunc(st.Reverted, of)
-	if err := s.Journal.Save(st); err != nil {
+	outcomes, err := c.Forget(func(r journal.Record) bool { _, is := forgotten[r.Seq]; return is })
+	if err != nil {
 		return nil, err
 	}
-	// Records are removed first: until then they have their backups.
-	for _, r := range all {
-		i, is := forgotten[r.Seq]
-		if is && r.Backup != "" && s.madeBackup(&r, out[i].Label) {
-			if gone, err := s.removeBackup(&r, out[i].Label); err != nil {
-				out[i].Err = fmt.Errorf("the record is removed, but not its backup: %w", err)
-			} else if gone {
-				out[i].Backup = ""
-			}
-		}
+	for _, o := range outcomes {
+		res := &out[forgotten[o.Record.Seq]]
+		res.Backup, res.Err = o.Backup, o.Err
 	}
 	return out, nil
 }

@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 // pyproject makes a directory a checkout of the server srv.
 const pyproject = "[project]\nname = \"srv\"\n[project.scripts]\nsrv = \"x\"\n"
 
+// ofBackup is in the name of every backup, after the config's.
+const ofBackup = ".bak.mcp-swap-"
+
 // tempDir returns a directory for the test, by its real name, with these files. If the
 // system has a place for that, it is in memory, where the thousands of syncs of these tests
 // are free.

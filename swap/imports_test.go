@@ -12,6 +12,9 @@ var mayImport = rooms.Plan{
 	"machine":  "",
 	"checkout": "ask format hint",
 	"commands": "checkout machine",
+	"patch":    "format",
+	"plan":     "ask checkout clients configs format hint journal machine patch",
+	"commit":   "ask checkout clients configs format journal machine patch plan",
 	"configs":  "ask checkout clients commands format hint journal machine",
 }
 
@@ -19,5 +22,5 @@ var mayImport = rooms.Plan{
 // place where everything is.
 func TestRooms(t *testing.T) {
 	t.Parallel()
-	rooms.Check(t, mayImport, rooms.Bounds{Files: 22, Lines: 4200, Methods: 55})
+	rooms.Check(t, mayImport, rooms.Bounds{Files: 12, Lines: 1800, Methods: 35})
 }

@@ -121,7 +121,7 @@ func (c layerCase) test(t *testing.T) {
 	maps.DeleteFunc(changed, func(name, _ string) bool {
 		_, existed := before[name]
 		made := !existed && strings.HasPrefix(one("config"), name+"/")
-		return name == one("config") || made || strings.Contains(name, backupMark)
+		return name == one("config") || made || strings.Contains(name, ofBackup)
 	})
 	unchanged := maps.Clone(before)
 	delete(unchanged, one("config"))

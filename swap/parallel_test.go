@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/swap/internal/commit"
 	"tmuxmcp/swap/journal"
 )
 
@@ -150,7 +151,7 @@ func loopSwaps(home, server string) {
 		for _, r := range results {
 			err = errors.Join(err, r.Err)
 		}
-		if err != nil && !errors.Is(err, errBusy) {
+		if err != nil && !errors.Is(err, commit.ErrBusy) {
 			fmt.Println(server, err)
 			os.Exit(1)
 		}

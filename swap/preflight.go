@@ -16,6 +16,7 @@ import (
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/hint"
+	"tmuxmcp/swap/internal/plan"
 )
 
 const firstStart = "preflight: waiting for the server to answer; its first start may have to build it"
@@ -23,36 +24,36 @@ const firstStart = "preflight: waiting for the server to answer; its first start
 // preflight starts the server once for every way in which a client would start it. The change
 // of a client that could not fails; what it would start may also be unknown. The error is for
 // what stops all.
-func (s *Swapper) preflight(ctx context.Context, u *use, changes []change, limit time.Duration) ([]change, error) {
-	if u.unbuilt != nil {
-		return nil, failed(u.unbuilt)
+func (s *Swapper) preflight(ctx context.Context, u *plan.Server, changes []plan.Change, limit time.Duration) ([]plan.Change, error) {
+	if u.Unbuilt != nil {
+		return nil, preflightFailed(u.Unbuilt)
 	}
-	if u.url != "" {
-		_, err := ask.URL(ctx, u.url, false, cmp.Or(limit, ask.ServerLimit))
-		return changes, failed(err)
+	if u.URL != "" {
+		_, err := ask.URL(ctx, u.URL, false, cmp.Or(limit, ask.ServerLimit))
+		return changes, preflightFailed(err)
 	}
 	out := slices.Clone(changes)
 	tries := attempts{}
 	var first error
 	wanted, ended := 0, 0
 	for i, c := range changes {
-		if !c.pending() {
+		if !c.Pending() {
 			continue
 		}
 		wanted++
-		value := c.client.Dialect.Flat(format.Merge(c.under, c.edit.Value))
-		st, err := configs.StartOf(s.Env, c.client, c.scope, value, u.repo)
+		value := c.Client.Dialect.Flat(format.Merge(c.Weaker, c.Edit.Value))
+		st, err := configs.StartOf(s.Env, c.Client, c.Scope, value, u.Repo)
 		st.Limit, st.Only = limit, nil // verify tries what it needs of the environment
-		if u.released {                // a fetcher may take the checkout for the package
+		if u.Released {                // a fetcher may take the checkout for the package
 			st.Dir, st.Elsewhere = s.Sys.Home, ""
 		}
 		var unclear *clients.UnclearError
 		switch {
 		case errors.As(err, &unclear):
-			out[i] = c.caution("not tried: %v", err)
+			out[i] = c.Caution("not tried: %v", err)
 			continue
 		case err != nil:
-			out[i] = c.failed(fmt.Errorf("%s: %w; it was not written (--no-preflight writes it all the same)", c.doc.Path, err))
+			out[i] = c.Failed(fmt.Errorf("%s: %w; it was not written (--no-preflight writes it all the same)", c.Doc.Path, err))
 			continue
 		case errors.Is(st.Look(), ask.ErrNotHere):
 			continue // which the results say: the configs may be for another PATH
@@ -61,25 +62,25 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []change, limit
 		t := tries.try(ctx, st)
 		stop()
 		if errors.Is(t.err, ask.ErrLate) || ctx.Err() != nil {
-			return nil, failed(t.err)
+			return nil, preflightFailed(t.err)
 		}
 		if t.err != nil {
 			first, ended = cmp.Or(first, t.err), ended+1
-			out[i] = c.failed(fmt.Errorf("preflight failed, so it was not written: %w", t.err))
+			out[i] = c.Failed(fmt.Errorf("preflight failed, so it was not written: %w", t.err))
 			continue
 		}
 		if t.only != nil {
-			out[i] = c.caution("%v", t.only)
+			out[i] = c.Caution("%v", t.only)
 		}
 	}
 	if ended < wanted {
 		return out, nil
 	}
-	return out, failed(first)
+	return out, preflightFailed(first)
 }
 
-// failed returns the error of a preflight ended by err, if it is one.
-func failed(err error) error {
+// preflightFailed returns the error of a preflight ended by err, if it is one.
+func preflightFailed(err error) error {
 	if err == nil {
 		return nil
 	}

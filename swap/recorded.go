@@ -1,11 +1,14 @@
 package swap
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/commit"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/journal"
 )
@@ -29,7 +32,7 @@ func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
 		s.Warn(err.Error())
 		return
 	}
-	state.Revive(s.isBack)
+	state.Revive(func(r *journal.Record) bool { return commit.IsBack(s.Env, r) })
 	slices.SortFunc(state.Records, func(a, b journal.Record) int { return a.Seq - b.Seq })
 	for _, r := range state.Records {
 		c := clients.Lookup(r.Client)
@@ -55,6 +58,16 @@ func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
 		st.Swaps = append(st.Swaps, sw)
 	}
 }
+
+// broughtBack returns a message that a reverted swap is back, and what undoes it.
+func broughtBack(label string, r *journal.Record) string {
+	undo := ask.CommandLine([]string{"mcp-swap", "revert", "--cli", r.Client, "--server", r.Server})
+	return fmt.Sprintf("%s: %q, reverted %s, is in its config again, as if a client had saved it from memory; %s undoes it",
+		label, r.Server, shortTime(r.Reverted), undo)
+}
+
+// shortTime returns a time as output shows it.
+func shortTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
 // swapped names the clients that have a recorded swap of a server, for all projects or in this one.
 func (s *Swapper) swapped(repo, server string) (names []string) {

@@ -3,16 +3,12 @@
 package swap
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"tmuxmcp/internal/atomicfile"
-	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/machine"
 )
 
@@ -85,7 +81,7 @@ func TestUnknownTemporaryFileStays(t *testing.T) {
 	old := readFile(t, path)
 	done(t)(swapAll("srv", "")(t.Context(), swapperAt(home, nil), home))
 	swapped := readFile(t, path)
-	backup := swapperAt(home, nil).Journal.Beside(path) + backupMark + "1"
+	backup := swapperAt(home, nil).Journal.Beside(path) + ofBackup + "1"
 	const mark = ".mcp-swap-tmp-1-"
 	known := map[string]string{
 		path + mark + "1": old, path + mark + "2": swapped, path + mark + "3": swapped[:len(swapped)-3], path + mark + "4": old[:9], path + mark + "5": "",
@@ -176,43 +172,5 @@ func TestSaveAtARemovalStays(t *testing.T) {
 	}
 	if got := readFile(t, backup); got != "mine" || !strings.Contains(strings.Join(warned, "\n"), backup) {
 		t.Errorf("the backup is %q; %q", got, warned)
-	}
-}
-
-// Of a stale lock, only that one is taken over, and only our own is released.
-func TestLockOfAnotherStays(t *testing.T) {
-	home := faultHome(t)
-	lock := filepath.Join(home, ".claude.json.lock")
-	stale := time.Now().Add(-2 * staleLock)
-	if err := errors.Join(os.Mkdir(lock, 0o700), os.Chtimes(lock, stale, stale)); err != nil {
-		t.Fatal(err)
-	}
-	taken := 0
-	theirs := func() {
-		if err := errors.Join(os.Rename(lock, lock+".was"), os.Mkdir(lock, 0o700), os.Remove(lock+".was")); err != nil {
-			t.Error(err)
-		}
-	}
-	s := swapperAt(home, func(st atomicfile.Step) error {
-		if st.Path == lock && st.Op == atomicfile.OpRemove {
-			theirs()
-			taken++
-		}
-		return nil
-	})
-	c := clients.Lookup("claude")
-	if _, err := s.makeLock(c, lock); !errors.Is(err, fs.ErrExist) || machine.Missing(lock) {
-		t.Errorf("taken over: %v", err)
-	}
-	if err := os.Chtimes(lock, stale, stale); err != nil {
-		t.Fatal(err)
-	}
-	release, err := swapperAt(home, nil).makeLock(c, lock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs()
-	if err := release(); err != nil || machine.Missing(lock) || taken != 1 {
-		t.Errorf("released: %v, taken %d times", err, taken)
 	}
 }

@@ -1,4 +1,4 @@
-package swap
+package plan
 
 import (
 	"fmt"
@@ -7,19 +7,20 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // The same server may have an entry under another name: one that runs the checkout, or the
 // package that it publishes. A client with both offers every tool twice, old and new.
 
 // noTwin returns an error if an entry would be added beside another for the same server.
-func (s *Swapper) noTwin(c source, u *use) error {
-	if _, e, err := c.doc.Find(c.scope, u.project, u.server); err != nil || e.Found {
+func noTwin(sys machine.System, c Source, u *Server) error {
+	if _, e, err := c.doc.Find(c.scope, u.project, u.Name); err != nil || e.Found {
 		return nil // the edit reports it
 	}
 	var twin error
-	configs.EachOther(s.Sys, c.client, u.repo, u.server, func(in configs.Held, name string, value map[string]any) {
-		runs := s.sameServer(c.client, value, u)
+	configs.EachOther(sys, c.client, u.Repo, u.Name, func(in configs.Held, name string, value map[string]any) {
+		runs := sameServer(sys, c.client, value, u)
 		if runs == "" || twin != nil {
 			return
 		}
@@ -35,24 +36,24 @@ func (s *Swapper) noTwin(c source, u *use) error {
 			}
 		}
 		twin = fmt.Errorf("its entry %q runs %s: with %q beside it every tool would be there twice%s; %s",
-			name, runs, u.server, where, passServer(name, scope))
+			name, runs, u.Name, where, PassServer(name, scope))
 	})
 	return twin
 }
 
 // sameServer returns what an entry runs if that is the wanted server, or "".
-func (s *Swapper) sameServer(c *clients.Client, value map[string]any, u *use) string {
-	if u.given || u.url != "" {
+func sameServer(sys machine.System, c *clients.Client, value map[string]any, u *Server) string {
+	if u.Given || u.URL != "" {
 		if slices.Equal(c.Dialect.Runs(value), u.runs()) {
 			return "the same server"
 		}
 		return ""
 	}
-	return configs.Classify(s.Sys, c.Dialect.ReadArgv(value), c.Dialect.Flat(value), u.repo).RunsServer(u.published)
+	return configs.Classify(sys, c.Dialect.ReadArgv(value), c.Dialect.Flat(value), u.Repo).RunsServer(u.published)
 }
 
-// passServer advises to use a server's name, and the scope in which it is if it is another one.
-func passServer(name string, scope clients.Scope) string {
+// PassServer advises to use a server's name, and the scope in which it is if it is another one.
+func PassServer(name string, scope clients.Scope) string {
 	flags := "--server " + ask.CommandLine([]string{name})
 	if scope != "" {
 		flags += " --scope " + string(scope)

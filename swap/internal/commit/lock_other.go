@@ -1,6 +1,6 @@
 //go:build !darwin && !linux
 
-package swap
+package commit
 
 // lockFile does nothing here: a save in between is noticed when the config is written.
 func lockFile(string) (release func() error, err error) {

@@ -1,4 +1,4 @@
-package swap
+package commit
 
 import (
 	"fmt"
@@ -110,17 +110,17 @@ func (u unswap) apply(d *configs.Document, container []string, server string) ([
 	return e.Out, nil
 }
 
-// mergeable reports whether the entry was edited since, and has an old one to compare.
-func (v verdict) mergeable() bool {
-	return v.landed == nil && !v.asBefore && v.now != nil && v.rec.Old != nil
+// Mergeable reports whether the entry was edited since, and has an old one to compare.
+func (v Since) Mergeable() bool {
+	return v.Landed == nil && !v.AsBefore && v.Now != nil && v.rec.Old != nil
 }
 
 // merge compares with the newest write of which no field was edited, otherwise with the
 // newest. An older one matters if the run that made the newest was killed.
-func (v verdict) merge() unswap {
+func (v Since) merge() unswap {
 	var first *unswap
 	for _, w := range slices.Backward(v.rec.Writes) {
-		u := newUnswap(v.rec.Old, w.Value, v.now)
+		u := newUnswap(v.rec.Old, w.Value, v.Now)
 		if len(u.conflicts) == 0 {
 			return u
 		}
@@ -131,40 +131,43 @@ func (v verdict) merge() unswap {
 	return *first
 }
 
+// Conflicts returns the fields that both the swap and the edit of a mergeable entry changed.
+func (v Since) Conflicts() []string { return v.merge().conflicts }
+
 // conflict returns an error: why an edited entry is left alone, and what it runs now.
-func (v verdict) conflict(d *configs.Document, fields []string) error {
-	if v.now == nil {
-		return fmt.Errorf("%s: %w; %s", d.Path, errEdited, forceEdited)
+func (v Since) conflict(d *configs.Document, fields []string) error {
+	if v.Now == nil {
+		return fmt.Errorf("%s: %w; %s", d.Path, errEdited, ForceEdited)
 	}
-	text := v.edits()
+	text := v.Edits()
 	switch {
 	case v.rec.Old == nil:
 		text = "there was none before the swap, so reverting removes it; " + text
 	case len(fields) == 0:
-		return fmt.Errorf("%s: %w (%s, which the swap has not changed, and would stay); %s", d.Path, errEdited, text, forceEdited)
+		return fmt.Errorf("%s: %w (%s, which the swap has not changed, and would stay); %s", d.Path, errEdited, text, ForceEdited)
 	default:
 		text += "; the swap and the edit both changed " + strings.Join(fields, ", ")
 	}
 	last := ""
-	for i, entry := range []map[string]any{v.rec.Old, v.rec.Writes[len(v.rec.Writes)-1].Value, v.now} {
+	for i, entry := range []map[string]any{v.rec.Old, v.rec.Writes[len(v.rec.Writes)-1].Value, v.Now} {
 		line := ask.CommandLine(ask.ShowArgs(d.Client.Dialect.Runs(entry)))
 		if line != last {
 			text += fmt.Sprintf("; %s: %s", []string{"before", "swapped to", "now"}[i], line)
 		}
 		last = line
 	}
-	return fmt.Errorf("%s: %w (%s); %s", d.Path, errEdited, text, forceEdited)
+	return fmt.Errorf("%s: %w (%s); %s", d.Path, errEdited, text, ForceEdited)
 }
 
-// edits names the fields of an entry that were edited since the newest write.
-func (v verdict) edits() string {
+// Edits names the fields of an entry that were edited since the newest write.
+func (v Since) Edits() string {
 	wrote := v.rec.Writes[len(v.rec.Writes)-1].Value
-	out := configs.Differing(wrote, v.now)
+	out := configs.Differing(wrote, v.Now)
 	for i, name := range out {
 		what := "changed"
 		if _, ok := wrote[name]; !ok {
 			what = "added"
-		} else if _, ok := v.now[name]; !ok {
+		} else if _, ok := v.Now[name]; !ok {
 			what = "removed"
 		}
 		out[i] = name + " was " + what

@@ -1,4 +1,6 @@
-package swap
+// Package plan finds out what a use-local would change. Its values are not changed once they
+// are made: a Source is a config as it was read, and a Change is the edit of one.
+package plan
 
 import (
 	"cmp"
@@ -19,10 +21,11 @@ import (
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/hint"
+	"tmuxmcp/swap/internal/machine"
 )
 
-// UseOptions say what [Swapper.UseLocal] writes, and where.
-type UseOptions struct {
+// Options say what a use-local writes, and where.
+type Options struct {
 	Repo        string           // the checkout; "" is the current directory
 	Server      string           // "": derived from the checkout
 	Entry       string           // "": derived from the checkout
@@ -42,46 +45,46 @@ type UseOptions struct {
 	Timeout     time.Duration // of the preflight; 0 is ask.ServerLimit
 }
 
-// use is what a UseLocal wants, the same for all clients.
-type use struct {
-	repo    string
-	server  string
+// A Server is what entries are to run, the same for all clients.
+type Server struct {
+	Repo    string
+	Name    string
 	unnamed bool // the caller did not name the server
 	// published is the package that the checkout publishes.
 	published string
-	argv      []string
-	given     bool   // argv was given by the user
-	url       string // replaces argv
-	compile   []string
-	unbuilt   error // why the program of argv does not exist
-	released  bool  // argv runs a published package, wherever it is started
-	env       []clients.EnvVar
+	Argv      []string
+	Given     bool   // argv was given by the user
+	URL       string // replaces argv
+	Compile   []string
+	Unbuilt   error // why the program of argv does not exist
+	Released  bool  // argv runs a published package, wherever it is started
+	Env       []clients.EnvVar
 	keepEnv   bool
 	project   string
 }
 
-// wanted checks the options and reads the checkout.
-func (s *Swapper) wanted(o UseOptions) (*use, error) {
-	if err := s.checkOptions(o); err != nil {
+// Want checks the options and reads the checkout.
+func Want(env configs.Env, o Options) (*Server, error) {
+	if err := o.check(env.Sys); err != nil {
 		return nil, err
 	}
-	u := &use{server: o.Server, env: o.Env, keepEnv: o.KeepEnv}
+	u := &Server{Name: o.Server, Env: o.Env, keepEnv: o.KeepEnv}
 	var err error
 	switch {
 	case o.URL != "":
-		u.url = o.URL
-		u.repo, err = checkout.RealDir(o.Repo)
+		u.URL = o.URL
+		u.Repo, err = checkout.RealDir(o.Repo)
 	case len(o.Command) > 0:
-		u.given = true
-		err = s.command(u, o)
+		u.Given = true
+		err = u.fromCommand(env, o)
 	default:
-		err = s.checkout(u, o)
+		err = u.fromCheckout(env.Sys, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	u.project = checkout.ClaudeProject(u.repo)
-	for _, text := range append([]string{u.server, u.project}, u.runs()...) {
+	u.project = checkout.ClaudeProject(u.Repo)
+	for _, text := range append([]string{u.Name, u.project}, u.runs()...) {
 		if !utf8.ValidString(text) {
 			return nil, fmt.Errorf("%q is not UTF-8, so it cannot be written to a config", text)
 		}
@@ -89,8 +92,8 @@ func (s *Swapper) wanted(o UseOptions) (*use, error) {
 	return u, nil
 }
 
-// checkout fills in what the checkout determines.
-func (s *Swapper) checkout(u *use, o UseOptions) error {
+// fromCheckout fills in what the checkout determines.
+func (u *Server) fromCheckout(sys machine.System, o Options) error {
 	if o.PR > 0 {
 		// Before asking for an entry, which would not help.
 		if err := checkout.CheckPR(o.Repo); err != nil {
@@ -104,32 +107,32 @@ func (s *Swapper) checkout(u *use, o UseOptions) error {
 		}
 		return err
 	}
-	if u.server == "" {
-		u.server, u.unnamed = co.Server, true
+	if u.Name == "" {
+		u.Name, u.unnamed = co.Server, true
 	}
 	u.published = configs.Publishes(co)
-	u.repo = co.Dir
-	u.released = o.Mode == checkout.ModeReleased || o.PR > 0
+	u.Repo = co.Dir
+	u.Released = o.Mode == checkout.ModeReleased || o.PR > 0
 	if o.PR == 0 && cmp.Or(o.Mode, checkout.ModeDev) == checkout.ModeDev {
-		u.unbuilt = co.Unbuilt
+		u.Unbuilt = co.Unbuilt
 	}
 	if o.PR > 0 {
-		u.argv, err = co.PRCommand(o.PR)
+		u.Argv, err = co.PRCommand(o.PR)
 	} else {
-		u.argv, u.compile, err = co.Command(o.Mode, o.Ref, s.Sys.BuildDir())
+		u.Argv, u.Compile, err = co.Command(o.Mode, o.Ref, sys.BuildDir())
 	}
 	return err
 }
 
-// command fills in a given command. Its program must exist, because a misspelt one would
+// fromCommand fills in a given command. Its program must exist, because a misspelt one would
 // look like a server to be installed later. A path to it is made absolute, because clients
 // start servers in other directories.
-func (s *Swapper) command(u *use, o UseOptions) (err error) {
-	if u.repo, err = checkout.RealDir(o.Repo); err != nil {
+func (u *Server) fromCommand(env configs.Env, o Options) (err error) {
+	if u.Repo, err = checkout.RealDir(o.Repo); err != nil {
 		return err
 	}
-	u.argv = slices.Clone(o.Command)
-	program := &u.argv[0]
+	u.Argv = slices.Clone(o.Command)
+	program := &u.Argv[0]
 	if strings.ContainsAny(*program, "/"+string(filepath.Separator)) {
 		if *program, err = checkout.Abs(*program); err != nil {
 			return err
@@ -144,17 +147,18 @@ func (s *Swapper) command(u *use, o UseOptions) (err error) {
 	case err != nil:
 		return fmt.Errorf("%s is not an executable file", *program)
 	}
-	for _, arg := range u.argv[1:] {
+	for _, arg := range u.Argv[1:] {
 		info, err := os.Stat(arg)
 		if err == nil && !filepath.IsAbs(arg) && (info.Mode().IsRegular() || strings.HasPrefix(arg, ".")) {
-			s.Warn(fmt.Sprintf("the argument %s is a relative path, which clients do not find: "+
+			env.Warn(fmt.Sprintf("the argument %s is a relative path, which clients do not find: "+
 				"they start servers in directories of their own; give an absolute path", arg))
 		}
 	}
 	return nil
 }
 
-func (s *Swapper) checkOptions(o UseOptions) error {
+// check returns an error for options that contradict each other, or are none.
+func (o Options) check(sys machine.System) error {
 	if err := configs.CheckScope(o.Scope); err != nil {
 		return err
 	}
@@ -180,7 +184,7 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 		return checkouts("--pr")
 	case o.Server == "":
 		if co, err := checkout.Read(o.Repo, ""); err == nil {
-			return hint.Usagef("--server is required with a command or URL; %s", passServer(co.Server, ""))
+			return hint.Usagef("--server is required with a command or URL; %s", PassServer(co.Server, ""))
 		}
 		return hint.Usagef("--server is required with a command or URL: no checkout names the server")
 	}
@@ -199,7 +203,7 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 	if o.Ref != "" && o.Mode != checkout.ModeReleased {
 		return hint.Usagef("--ref needs --mode released")
 	}
-	if _, err := configs.Named(s.Sys, o.Clients); err != nil {
+	if _, err := configs.Named(sys, o.Clients); err != nil {
 		return err
 	}
 	if strings.ContainsAny(o.Ref, " \t\n") || strings.HasPrefix(o.Ref, "-") {

@@ -1,4 +1,5 @@
-package swap
+// Package patch shows edits of configs as diffs, in which secrets are masked.
+package patch
 
 import (
 	"bytes"
@@ -12,18 +13,18 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// A differ makes the diffs of a dry run.
-type differ struct {
-	kind    format.Kind
-	visible func(string) bool // nil: everything is shown
-	created bool              // the old file does not exist
-	removed bool              // the new one does not
+// A Differ makes the diffs of a dry run.
+type Differ struct {
+	Kind    format.Kind
+	Visible func(string) bool // nil: everything is shown
+	Created bool              // the old file does not exist
+	Removed bool              // the new one does not
 }
 
-// unified returns a diff that patch(1) applies. Context lines that must not be shown are
+// Unified returns a diff that patch(1) applies. Context lines that must not be shown are
 // omitted. If the change itself contains secrets, it is masked, and patch refuses the diff,
 // so that no mask gets into a config.
-func (f differ) unified(path string, old, text []byte) (shown string, masked bool) {
+func (f Differ) Unified(path string, old, text []byte) (shown string, masked bool) {
 	name := path
 	switch {
 	case strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }):
@@ -32,10 +33,10 @@ func (f differ) unified(path string, old, text []byte) (shown string, masked boo
 		name += "\t" // otherwise patch ends the name at the space
 	}
 	was, is := name, name
-	if f.created {
+	if f.Created {
 		was = "/dev/null"
 	}
-	if f.removed {
+	if f.Removed {
 		is = "/dev/null"
 	}
 	d := diff.Diff(was, old, is, text)
@@ -43,7 +44,7 @@ func (f differ) unified(path string, old, text []byte) (shown string, masked boo
 	if i := bytes.Index(d, []byte("\n--- ")); i >= 0 {
 		d = d[i+1:]
 	}
-	if f.visible == nil {
+	if f.Visible == nil {
 		return string(d), false
 	}
 	head, hunks := f.hunks(d, old, text)
@@ -72,9 +73,9 @@ type hunkLine struct {
 }
 
 // hunks parses a diff and masks its lines.
-func (f differ) hunks(d, old, text []byte) (head []byte, out []*hunk) {
+func (f Differ) hunks(d, old, text []byte) (head []byte, out []*hunk) {
 	lines := func(kept []byte) [][]byte { return bytes.SplitAfter(kept, []byte("\n")) }
-	was, is := lines(format.Mask(f.kind, old, f.visible)), lines(format.Mask(f.kind, text, f.visible))
+	was, is := lines(format.Mask(f.Kind, old, f.Visible)), lines(format.Mask(f.Kind, text, f.Visible))
 	var h *hunk
 	x, y := 0, 0
 	for n, line := range lines(d) {

@@ -1,6 +1,6 @@
 //go:build darwin || linux
 
-package swap
+package commit
 
 import (
 	"errors"

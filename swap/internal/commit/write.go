@@ -1,4 +1,4 @@
-package swap
+package commit
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
-	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/machine"
+	"tmuxmcp/swap/internal/plan"
 	"tmuxmcp/swap/journal"
 )
 
@@ -21,75 +21,72 @@ import (
 // in one write of the state; then the configs are written one after the other. A swap that
 // fails is removed from the state again.
 type writing struct {
-	*Swapper
-	use   *use
-	state *journal.State // as it is on the disk
+	*Commit
+	use *plan.Server
 }
 
 // An attempt is a change that is about to be written: its record is in the state, and its
 // backup is made.
 type attempt struct {
-	change change
+	change plan.Change
 	prior  *journal.Record // the record of an earlier swap of the entry
 	backup string          // of the record
 	fresh  bool            // the backup was made for this attempt
 }
 
-// An outcome is what became of a change.
-type outcome struct {
-	change change
-	action string // Added, Replaced, Unchanged or Failed
-	detail string
-	backup string
-	err    error // for Failed; with another action, a reservation about it
+// An Outcome is what became of a change, or of a record that was to be undone.
+type Outcome struct {
+	Change plan.Change    // of a write
+	Record journal.Record // of an undoing
+	Action string         // Added, Replaced, Unchanged, Reverted or failed; of a dry run, what it would be
+	Detail string         // how it was done, in a few words
+	Backup string         // "" if there is none now
+	Diff   string         // of a dry run
+	Masked bool           // diff contains masks
+	Err    error          // for Failed; with another action, a reservation about it
 }
 
 // fails returns the outcome of a change that was not made.
-func fails(c change, err error) outcome {
-	return outcome{change: c, action: Failed, err: configs.OnceWritable(err, "run use-local again")}
+func fails(c plan.Change, err error) Outcome {
+	return Outcome{Change: c, Action: Failed, Err: configs.OnceWritable(err, "run use-local again")}
 }
 
-// unwritten returns the outcomes of changes of which nothing is written: they failed, or
+// Unwritten returns the outcomes of changes of which nothing is written: they failed, or
 // change nothing.
-func unwritten(changes []change) []outcome {
-	out := make([]outcome, len(changes))
+func Unwritten(changes []plan.Change) []Outcome {
+	out := make([]Outcome, len(changes))
 	for i, c := range changes {
-		if out[i] = (outcome{change: c, action: Unchanged}); c.err != nil {
-			out[i] = fails(c, c.err)
+		if out[i] = (Outcome{Change: c, Action: Unchanged}); c.Err != nil {
+			out[i] = fails(c, c.Err)
 		}
 	}
 	return out
 }
 
-// write makes the changes, and returns their outcomes. Its error is for what stops all.
-func (s *Swapper) write(ctx context.Context, u *use, changes []change) ([]outcome, error) {
-	st, unlock, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	w := &writing{Swapper: s, use: u, state: st}
-	out, next := unwritten(changes), st
+// Write makes the changes, and returns their outcomes. Its error is for what stops all.
+func (c *Commit) Write(ctx context.Context, u *plan.Server, changes []plan.Change) ([]Outcome, error) {
+	w := &writing{c, u}
+	out, next := Unwritten(changes), w.State
 	staged := map[string][]byte{} // what each file will contain, for configs that share a file
 	var ready []attempt
 	var places []int // of their outcomes
-	for i, c := range changes {
-		if c.err != nil {
+	for i, ch := range changes {
+		if ch.Err != nil {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			out[i] = fails(c, fmt.Errorf("interrupted before anything was written: %w", err))
+			out[i] = fails(ch, fmt.Errorf("interrupted before anything was written: %w", err))
 			continue
 		}
-		a, with, err := w.stage(c, next, staged)
+		a, with, err := w.stage(ch, next, staged)
 		switch {
 		case err != nil:
-			out[i] = fails(c, err)
-		case !a.change.edit.Changed():
-			out[i].change = a.change
+			out[i] = fails(ch, err)
+		case !a.change.Edit.Changed():
+			out[i].Change = a.change
 		default:
 			ready, places, next = append(ready, a), append(places, i), with
-			staged[a.change.doc.Target] = a.change.edit.Out
+			staged[a.change.Doc.Target] = a.change.Edit.Out
 		}
 	}
 	if len(ready) == 0 {
@@ -104,8 +101,8 @@ func (s *Swapper) write(ctx context.Context, u *use, changes []change) ([]outcom
 	var targets []string
 	for n, a := range ready {
 		o := w.put(ctx, a)
-		if out[places[n]] = o; o.action != Failed {
-			targets = append(targets, o.change.doc.Target)
+		if out[places[n]] = o; o.Action != Failed {
+			targets = append(targets, o.Change.Doc.Target)
 		}
 	}
 	w.identify(targets)
@@ -115,7 +112,7 @@ func (s *Swapper) write(ctx context.Context, u *use, changes []change) ([]outcom
 // identify records which files were written. Without it, a revert would take the metadata
 // that it finds for the user's choice.
 func (w *writing) identify(targets []string) {
-	next := w.state.Clone()
+	next := w.State.Clone()
 	noted := false
 	for _, target := range targets {
 		if f, ok := next.Files[target]; ok && f.ID == "" {
@@ -132,20 +129,16 @@ func (w *writing) identify(targets []string) {
 	}
 }
 
-func (s *Swapper) waiting(path string) {
-	s.Warn("waiting for another mcp-swap to finish (it holds " + path + ")")
-}
-
 // save makes next the state on disk. On an error the old one remains.
 func (w *writing) save(next *journal.State) error {
 	err := w.Journal.Save(next)
 	if err == nil {
-		w.state = next
+		w.State = next
 		return nil
 	}
 	if errors.Is(err, atomicfile.ErrNotDurable) {
-		if serr := w.Journal.Save(w.state); serr != nil {
-			w.state = next
+		if serr := w.Journal.Save(w.State); serr != nil {
+			w.State = next
 			return fmt.Errorf("%w; nothing was swapped, but records of it may stay: mcp-swap revert removes them", err)
 		}
 	}
@@ -156,7 +149,7 @@ func (w *writing) save(next *journal.State) error {
 // backs it up. It returns what is to be written and state with the record of it; if the
 // config is as wanted, there is neither backup nor record. staged has the texts that files
 // will have by earlier attempts.
-func (w *writing) stage(c change, state *journal.State, staged map[string][]byte) (attempt, *journal.State, error) {
+func (w *writing) stage(c plan.Change, state *journal.State, staged map[string][]byte) (attempt, *journal.State, error) {
 	now, err := w.reread(c)
 	if err != nil {
 		return attempt{}, nil, err
@@ -164,13 +157,13 @@ func (w *writing) stage(c change, state *journal.State, staged map[string][]byte
 	if earlier, ok := staged[now.Target]; ok {
 		now.Text = earlier
 	}
-	if c, err = c.again(w.use, now); err != nil {
+	if c, err = c.Again(w.use, now); err != nil {
 		return attempt{}, nil, err
 	}
-	if !c.edit.Changed() {
+	if !c.Edit.Changed() {
 		return attempt{change: c}, state, nil
 	}
-	if err := now.MayWrite(w.Confirm, c.force); err != nil {
+	if err := now.MayWrite(w.Confirm, c.Force); err != nil {
 		return attempt{}, nil, err
 	}
 	if meta := now.Meta; len(meta.Attrs) > 0 || meta.Owner != nil && *meta.Owner != (atomicfile.Owner{UID: os.Geteuid(), GID: os.Getegid()}) {
@@ -186,16 +179,16 @@ func (w *writing) stage(c change, state *journal.State, staged map[string][]byte
 
 // enter puts a client's swap into a state, and makes its backup, unless an earlier swap of
 // the entry has made it.
-func (w *writing) enter(c change, next *journal.State) (a attempt, err error) {
-	d := c.doc
+func (w *writing) enter(c plan.Change, next *journal.State) (a attempt, err error) {
+	d := c.Doc
 	w.revive(next, d)
 	a = attempt{change: c}
 	rec := journal.Record{
-		Action: c.action(), Container: c.container, Server: w.use.server,
-		Config: d.Path, Target: d.Target, Old: c.old.Value, Undo: c.edit.Undo, Before: journal.Hash(d.Text),
+		Action: c.Action(), Container: c.Container, Server: w.use.Name,
+		Config: d.Path, Target: d.Target, Old: c.Old.Value, Undo: c.Edit.Undo, Before: journal.Hash(d.Text),
 	}
 	base, needsBackup := d.Text, !d.Absent() // a file that the swap creates has none
-	i := next.Find(d.Target, c.container, w.use.server)
+	i := next.Find(d.Target, c.Container, w.use.Name)
 	if i < 0 {
 		next.Seq++
 		rec.Seq = next.Seq
@@ -207,15 +200,15 @@ func (w *writing) enter(c change, next *journal.State) (a attempt, err error) {
 		}
 		needsBackup = !prior.Reverted.IsZero() || w.backupIsGone(c, prior.Backup)
 	}
-	rec.Writes = append(rec.Writes, journal.NewWrite(base, c.edit.Out, c.edit.Value))
-	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.use.repo, w.use.given
-	rec.Client, rec.Scope, rec.Reverted = c.client.Name, string(c.scope), time.Time{}
+	rec.Writes = append(rec.Writes, journal.NewWrite(base, c.Edit.Out, c.Edit.Value))
+	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.use.Repo, w.use.Given
+	rec.Client, rec.Scope, rec.Reverted = c.Client.Name, string(c.Scope), time.Time{}
 
 	if err := note(next, d); err != nil {
 		return a, err
 	}
 	if needsBackup {
-		if rec.Backup, err = w.backup(d, c.client.InFiles(c.scope), base); err != nil {
+		if rec.Backup, err = w.backup(d, c.Client.InFiles(c.Scope), base); err != nil {
 			return a, err
 		}
 		a.fresh, rec.Saved = true, journal.Hash(base)
@@ -246,110 +239,96 @@ func (w *writing) revive(next *journal.State, d *configs.Document) {
 
 // extend returns the record of an earlier swap of the entry, for one more write, and the
 // text as that swap's revert would leave it.
-func (w *writing) extend(c change, rec journal.Record) (_ journal.Record, base []byte, err error) {
-	was := judge(&rec, c.doc, c.old)
-	if base, _, err = was.undo(c.doc, true); err != nil {
+func (w *writing) extend(c plan.Change, rec journal.Record) (_ journal.Record, base []byte, err error) {
+	was := compare(&rec, c.Doc, c.Old)
+	if base, _, err = was.undo(c.Doc, true); err != nil {
 		return rec, nil, err
 	}
 	rec.Writes = nil
-	if was.landed != nil {
-		rec.Writes = []journal.Write{*was.landed}
+	if was.Landed != nil {
+		rec.Writes = []journal.Write{*was.Landed}
 	}
-	if was.mergeable() {
+	if was.Mergeable() {
 		// From now on, the user's edit is part of what a revert restores.
-		rec.Old, rec.Undo, err = w.use.before(c, base)
+		rec.Old, rec.Undo, err = w.use.Before(c, base)
 	}
 	return rec, base, err
 }
 
 // backupIsGone reports whether an earlier swap's backup has gone, and warns about it.
-func (w *writing) backupIsGone(c change, backup string) bool {
+func (w *writing) backupIsGone(c plan.Change, backup string) bool {
 	if backup == "" || !machine.Missing(backup) {
 		return false
 	}
-	w.Warn(fmt.Sprintf("%s: the first backup %s does not exist any more; the new one holds the config as revert would leave it", c.client.Label(c.scope), backup))
+	w.Warn(fmt.Sprintf("%s: the first backup %s does not exist any more; the new one holds the config as revert would leave it", c.Client.Label(c.Scope), backup))
 	return true
-}
-
-// before returns the entry in a text, and what undoes its swap.
-func (u *use) before(c change, text []byte) (map[string]any, format.Undo, error) {
-	doc, err := c.client.Parse(text)
-	if err != nil {
-		return nil, format.Undo{}, err
-	}
-	old, err := doc.Lookup(c.container, u.server)
-	if err != nil {
-		return nil, format.Undo{}, err
-	}
-	e, err := doc.Set(c.container, u.server, u.change(c, old))
-	return old.Value, e.Undo, err
 }
 
 // put writes an attempt. If another program has saved meanwhile, the edit is planned again
 // from the saved text.
-func (w *writing) put(ctx context.Context, a attempt) outcome {
+func (w *writing) put(ctx context.Context, a attempt) Outcome {
 	for redo := 1; ; redo++ {
 		c := a.change
 		made, err := w.writeConfig(ctx, c)
 		now := w.readBack(c)
-		became := after(err, now, c.edit.Out, c.doc.Absent())
-		done := outcome{change: c, action: c.action(), backup: a.backup, err: err}
-		if c.doc.Creating() {
-			done.detail = "config created"
+		became := after(err, now, c.Edit.Out, c.Doc.Absent())
+		done := Outcome{Change: c, Action: c.Action(), Backup: a.backup, Err: err}
+		if c.Doc.Creating() {
+			done.Detail = "config created"
 		}
 		switch became {
 		case written:
 			return done
 		case unreadable:
-			done.action, done.err = Failed, halfSaved(a, cmp.Or(now.err, now.broken))
+			done.Action, done.Err = Failed, halfSaved(a, cmp.Or(now.err, now.broken))
 			return done
 		case unknown:
 			// The record covers both the new text and the old one.
-			failed := fails(c, fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err))
-			failed.backup = a.backup
-			return failed
+			lost := fails(c, fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err))
+			lost.Backup = a.backup
+			return lost
 		}
 		backup, werr := w.withdraw(a, made)
-		failed := func(err error) outcome {
+		refused := func(err error) Outcome {
 			o := fails(c, err)
-			o.backup = backup
+			o.Backup = backup
 			return o
 		}
 		switch {
 		case werr != nil:
-			return failed(fmt.Errorf("%w; %w", err, werr))
+			return refused(fmt.Errorf("%w; %w", err, werr))
 		case became != savedOver:
-			return failed(err)
+			return refused(err)
 		case redo == maxRedos:
-			return failed(fmt.Errorf("%s: %w", c.doc.Path, errBusy))
+			return refused(fmt.Errorf("%s: %w", c.Doc.Path, ErrBusy))
 		}
-		again, next, err := w.stage(c, w.state, nil)
+		again, next, err := w.stage(c, w.State, nil)
 		if err != nil {
-			return failed(err)
+			return refused(err)
 		}
-		if !again.change.edit.Changed() {
-			return outcome{change: again.change, action: Unchanged, backup: backup}
+		if !again.change.Edit.Changed() {
+			return Outcome{Change: again.change, Action: Unchanged, Backup: backup}
 		}
 		if err := w.save(next); err != nil {
 			backup = w.dropFresh(again)
-			return failed(err)
+			return refused(err)
 		}
 		a = again
 	}
 }
 
 // writeConfig creates or replaces a change's config, and returns the directories that it made.
-func (w *writing) writeConfig(ctx context.Context, c change) (made []string, err error) {
-	if c.doc.Creating() {
+func (w *writing) writeConfig(ctx context.Context, c plan.Change) (made []string, err error) {
+	if c.Doc.Creating() {
 		return w.create(ctx, c)
 	}
-	return nil, w.replace(ctx, c.client, c.doc.Path, c.doc.Target, c.edit.Out, c.doc.Text, nil)
+	return nil, w.replace(ctx, c.Client, c.Doc.Path, c.Doc.Target, c.Edit.Out, c.Doc.Text, nil)
 }
 
 // readBack reads a config after its write.
-func (w *writing) readBack(c change) (now reading) {
-	if now.text, _, now.err = w.Disk.Read(c.doc.Target); now.err == nil {
-		_, now.broken = c.client.Parse(now.text)
+func (w *writing) readBack(c plan.Change) (now reading) {
+	if now.text, _, now.err = w.Disk.Read(c.Doc.Target); now.err == nil {
+		_, now.broken = c.Client.Parse(now.text)
 	}
 	return now
 }
@@ -363,8 +342,8 @@ func (w *writing) withdraw(a attempt, made []string) (backup string, err error) 
 			return a.backup, fmt.Errorf("could not remove the new directory: %w (mcp-swap revert does)", err)
 		}
 	}
-	next := w.state.Clone()
-	i := next.Find(a.change.doc.Target, a.change.container, w.use.server)
+	next := w.State.Clone()
+	i := next.Find(a.change.Doc.Target, a.change.Container, w.use.Name)
 	if a.prior != nil {
 		next.Records[i] = *a.prior
 	} else {
@@ -375,7 +354,7 @@ func (w *writing) withdraw(a attempt, made []string) (backup string, err error) 
 	} else if err != nil {
 		return a.backup, fmt.Errorf("could not remove the record of the swap: %w (mcp-swap revert finishes it)", err)
 	}
-	w.state = next
+	w.State = next
 	return w.dropFresh(a), nil
 }
 
@@ -396,7 +375,7 @@ func (w *writing) dropFresh(a attempt) (backup string) {
 // recorded.
 func halfSaved(a attempt, why error) error {
 	err := fmt.Errorf("%s was swapped, and cannot be read since, as if another program had saved it only in part: %w; "+
-		"it was left as it is, and the swap stays recorded: mcp-swap revert undoes it once the file is whole", a.change.doc.Path, why)
+		"it was left as it is, and the swap stays recorded: mcp-swap revert undoes it once the file is whole", a.change.Doc.Path, why)
 	if a.backup != "" {
 		err = fmt.Errorf("%w; as it was before, it is in %s", err, a.backup)
 	}

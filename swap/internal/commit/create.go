@@ -1,4 +1,4 @@
-package swap
+package commit
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/machine"
+	"tmuxmcp/swap/internal/plan"
 	"tmuxmcp/swap/journal"
 )
 
@@ -24,11 +24,11 @@ import (
 
 // reread reads a change's config again. It may exist by now, or no longer: another process
 // may have reverted the swap that created it.
-func (w *writing) reread(c change) (*configs.Document, error) {
-	if c.makes && machine.Missing(c.doc.Path) {
-		return configs.ToCreate(w.Sys, c.client, c.doc.Path)
+func (w *writing) reread(c plan.Change) (*configs.Document, error) {
+	if c.Makes && machine.Missing(c.Doc.Path) {
+		return configs.ToCreate(w.Sys, c.Client, c.Doc.Path)
 	}
-	d := &configs.Document{Client: c.client, Path: c.doc.Path}
+	d := &configs.Document{Client: c.Client, Path: c.Doc.Path}
 	var err error
 	if d.Target, err = configs.Target(d.Path); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (w *writing) reread(c change) (*configs.Document, error) {
 
 // create creates a config and its directories, and returns the directories that it made. If
 // the client has created one of them meanwhile, the error wraps [atomicfile.ErrChanged].
-func (w *writing) create(ctx context.Context, c change) (made []string, err error) {
-	d := c.doc
+func (w *writing) create(ctx context.Context, c plan.Change) (made []string, err error) {
+	d := c.Doc
 	for _, dir := range d.Dirs {
 		if err := w.Disk.Mkdir(dir, 0o700); err != nil {
 			return made, changed(err)
@@ -53,11 +53,11 @@ func (w *writing) create(ctx context.Context, c change) (made []string, err erro
 			return made, err
 		}
 	}
-	release, err := w.clientLock(ctx, c.client, d.Path)
+	release, err := w.clientLock(ctx, c.Client, d.Path)
 	if err != nil {
 		return made, err
 	}
-	err = changed(w.Disk.Create(d.Target, c.edit.Out, d.Meta))
+	err = changed(w.Disk.Create(d.Target, c.Edit.Out, d.Meta))
 	if err == nil {
 		if serr := w.Disk.SyncDir(filepath.Dir(d.Target)); serr != nil {
 			err = fmt.Errorf("%s: %w: %w", d.Target, atomicfile.ErrNotDurable, serr)
@@ -99,8 +99,8 @@ func note(next *journal.State, d *configs.Document) error {
 	return nil
 }
 
-// uncreate removes a config that a swap created, if it still has the contents of d.
-func (t *taking) uncreate(ctx context.Context, c *clients.Client, r *journal.Record, d *configs.Document) error {
+// removeCreated removes a config that a swap created, if it still has the contents of d.
+func (t *reverting) removeCreated(ctx context.Context, c *clients.Client, r *journal.Record, d *configs.Document) error {
 	release, err := t.clientLock(ctx, c, r.Config)
 	if err != nil {
 		return err
@@ -110,21 +110,21 @@ func (t *taking) uncreate(ctx context.Context, c *clients.Client, r *journal.Rec
 
 // removeDirs removes the directories created for a config, if they are empty. Other
 // directories are left to the other configs created in them.
-func (t *taking) removeDirs(target string) error {
-	if f := t.state.Files[target]; !f.Created || !machine.Missing(target) {
+func (t *reverting) removeDirs(target string) error {
+	if f := t.State.Files[target]; !f.Created || !machine.Missing(target) {
 		return nil
 	}
-	for _, dir := range slices.Backward(t.state.Files[target].Dirs) {
+	for _, dir := range slices.Backward(t.State.Files[target].Dirs) {
 		if err := removeEmpty(t.Disk, dir); err != nil {
 			return fmt.Errorf("the config is removed, but not its directory; the next revert tries again: %w", err)
 		}
 		if machine.Missing(dir) {
 			continue
 		}
-		for other, f := range t.state.Files {
+		for other, f := range t.State.Files {
 			if rel, err := filepath.Rel(dir, other); f.Created && other != target && err == nil && filepath.IsLocal(rel) && !slices.Contains(f.Dirs, dir) {
 				f.Dirs = append([]string{dir}, f.Dirs...)
-				t.state.Files[other] = f
+				t.State.Files[other] = f
 			}
 		}
 	}
@@ -144,17 +144,4 @@ func removeEmpty(disk atomicfile.Disk, dir string) error {
 		return err
 	}
 	return disk.SyncDir(filepath.Dir(dir))
-}
-
-// skipped reports which installed clients have no config to write to.
-func (s *Swapper) skipped() {
-	var names []string
-	for _, c := range clients.All {
-		if !configs.Exists(s.Sys, c) && configs.Installed(s.Sys, c) {
-			names = append(names, c.Name)
-		}
-	}
-	if len(names) > 0 {
-		s.Warn(fmt.Sprintf("no config, so left out: %s (use-local --cli NAME creates one)", strings.Join(names, ", ")))
-	}
 }

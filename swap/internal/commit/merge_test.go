@@ -1,4 +1,4 @@
-package swap
+package commit
 
 import (
 	"errors"
@@ -36,7 +36,7 @@ func TestUnswapFields(t *testing.T) {
 				return e.Value
 			}
 			rec := &journal.Record{
-				Action: Replaced, Container: container, Server: "s", Old: value(c.Texts["was"]),
+				Action: journal.Replaced, Container: container, Server: "s", Old: value(c.Texts["was"]),
 				Undo:   format.Undo{Existed: true},
 				Writes: []journal.Write{{Value: value(c.Texts["wrote"])}},
 			}
@@ -45,8 +45,8 @@ func TestUnswapFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := judge(rec, d, e)
-			if !v.mergeable() {
+			v := compare(rec, d, e)
+			if !v.Mergeable() {
 				t.Fatalf("not taken for an edited entry: %+v", v)
 			}
 			if _, _, err = v.undo(d, false); !errors.Is(err, errEdited) {

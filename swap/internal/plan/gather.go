@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/machine"
+)
+
+// A Source is one client's config, as it was read.
+type Source struct {
+	client *clients.Client
+	scope  clients.Scope
+	path   string
+	doc    *configs.Document
+	user   *configs.Document // the user's config, even if doc is a project file; nil: none
+	under  map[string]any    // what weaker layers add to the entry
+	makes  bool              // it is created if it does not exist
+	twin   error             // set if the config has an entry of the same server already
+	ours   error             // why it must not be written, other than being read-only
+	err    error             // why it cannot be read
+}
+
+// Gather reads everything that a plan depends on. Nothing else is read before the lock.
+func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
+	chosen, err := configs.Named(env.Sys, o.Clients)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(o.Clients) > 0:
+	case o.Scope == clients.ScopeProject:
+		chosen = forProject(env, u.Repo)
+	default:
+		// An installed editor may have no config yet.
+		chosen = slices.DeleteFunc(chosen, func(c *clients.Client) bool { return !configs.Exists(env.Sys, c) })
+		skipped(env)
+	}
+	if len(chosen) == 0 {
+		return nil, errors.New("no client is present (one is when its program is on PATH and its config exists; an editor when its config exists); name one with --cli")
+	}
+	if err := env.OwnHome(); err != nil {
+		return nil, err
+	}
+	if _, err := env.Journal.Load(); err != nil {
+		return nil, err
+	}
+	named := len(o.Clients) > 0
+	var out []Source
+	for _, client := range chosen {
+		unfit := u.URL != "" && client.Dialect.URL == ""
+		if unfit && !named {
+			env.Warn(client.Name + ": left out: " + errNoURL.Error())
+			continue
+		}
+		c := Source{client: client, scope: cmp.Or(o.Scope, client.ScopesInOrder()[0]), path: client.ConfigPath(env.Sys)}
+		c.makes = named || client.InFiles(c.scope)
+		c.user, c.err = configs.OpenFor(env, client, u.project, u.Name)
+		c.doc = c.user
+		switch {
+		case client.InFiles(c.scope):
+			c.fromProject(env, u)
+		case c.doc != nil:
+			c.path = c.doc.Path
+		case machine.Missing(c.path) && named:
+			c.doc, c.err = configs.ToCreate(env.Sys, client, c.path)
+		case machine.Missing(c.path) && configs.Exists(env.Sys, client):
+			env.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (use-local --cli %s creates it)", client.Name, c.path, client.Name))
+			continue
+		}
+		if unfit {
+			c.err = errNoURL
+		}
+		if c.err == nil {
+			c.ours = c.doc.Ours()
+			c.under = c.doc.Weaker(env.Sys, c.scope, u.Repo, u.Name)
+			if c.twin = noTwin(env.Sys, c, u); u.unnamed {
+				c.err = c.twin
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// forProject returns the clients that are installed and support the project scope.
+func forProject(env configs.Env, repo string) (out []*clients.Client) {
+	var without []string
+	for _, c := range clients.All {
+		_, into := c.ProjectFiles(env.Sys, repo, configs.Tree(repo))
+		switch {
+		case !configs.Present(env.Sys, c) && !configs.Installed(env.Sys, c):
+		case c.InFiles(clients.ScopeProject) && len(into) == 0:
+			without = append(without, c.Name)
+		case c.InFiles(clients.ScopeProject) || configs.Exists(env.Sys, c):
+			out = append(out, c)
+		}
+	}
+	if len(without) > 0 {
+		env.Warn("no files of a project, so left out: " + strings.Join(without, ", "))
+	}
+	return out
+}
+
+// skipped reports which installed clients have no config to write to.
+func skipped(env configs.Env) {
+	var names []string
+	for _, c := range clients.All {
+		if !configs.Exists(env.Sys, c) && configs.Installed(env.Sys, c) {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		env.Warn(fmt.Sprintf("no config, so left out: %s (use-local --cli NAME creates one)", strings.Join(names, ", ")))
+	}
+}
+
+// fromProject reads the project file, or arranges for it to be created.
+func (c *Source) fromProject(env configs.Env, u *Server) {
+	c.doc, c.path, c.err = configs.OpenProject(env, c.client, u.Repo, u.Name, false)
+	if c.err == nil && c.doc == nil {
+		c.doc, c.err = configs.ToCreate(env.Sys, c.client, c.path)
+	}
+}
