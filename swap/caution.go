@@ -13,8 +13,8 @@ import (
 	"tmuxmcp/swap/internal/plan"
 )
 
-// cautions adds everything that keeps a swapped entry from taking effect.
-func (s *Swapper) cautions(res *Result, u *plan.Server, o commit.Outcome) {
+// addCautions adds everything that keeps a swapped entry from taking effect.
+func addCautions(env configs.Env, res *Result, u *plan.Server, o commit.Outcome) {
 	c := o.Change
 	caution := func(format string, args ...any) { res.Cautions = append(res.Cautions, fmt.Sprintf(format, args...)) }
 	if c.Client.Note != "" && o.Action != Unchanged {
@@ -34,8 +34,8 @@ func (s *Swapper) cautions(res *Result, u *plan.Server, o commit.Outcome) {
 	if o.Action != Unchanged && !c.Doc.Absent() && atomicfile.Links(c.Doc.Info) > 1 {
 		caution("%s had other hard links, which keep the old text", c.Doc.Target)
 	}
-	if doc, err := configs.Open(s.Disk, c.Client, c.Doc.Path); err == nil {
-		if cs, err := configs.StateOf(s.Env, doc, c.Scope, u.Repo, u.Name); err == nil {
+	if doc, err := configs.Open(env.Disk, c.Client, c.Doc.Path); err == nil {
+		if cs, err := configs.StateOf(env, doc, c.Scope, u.Repo, u.Name); err == nil {
 			if cs.When != "" {
 				caution("reads %s %s", c.Doc.Path, cs.When)
 			}

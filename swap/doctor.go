@@ -90,18 +90,26 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 		d.add(Finding{Kind: FoundState, Path: se.Path, Text: err.Error()})
 		st = nil
 	}
+	x := &examination{s.Env, d, st}
 	for _, c := range clients.All {
-		s.examine(d, c)
+		x.client(c)
 	}
 	if st != nil {
 		st.Revive(func(r *journal.Record) bool { return commit.IsBack(s.Env, r) })
 		for i := range st.Records {
-			s.examineRecord(d, st, &st.Records[i])
+			x.record(&st.Records[i])
 		}
 	}
-	s.examineStates(d, st)
-	s.examineFiles(d, st)
+	x.states()
+	x.files()
 	return d, nil
+}
+
+// An examination is one run of Doctor.
+type examination struct {
+	configs.Env
+	*Diagnosis
+	recorded *journal.State // nil if it cannot be read
 }
 
 // Failed reports whether there is a problem.
@@ -111,30 +119,30 @@ func (d *Diagnosis) Failed() bool {
 
 func (d *Diagnosis) add(f Finding) { d.Findings = append(d.Findings, f) }
 
-// examine checks one client's config and environment.
-func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
-	if configs.Exists(s.Sys, c) || c.Binary() != "" {
+// client checks one client's config and environment.
+func (x *examination) client(c *clients.Client) {
+	if configs.Exists(x.Sys, c) || c.Binary() != "" {
 		for _, name := range c.Login {
-			if s.Sys.Getenv(name) != "" {
-				d.add(Finding{Kind: FoundLogin, Client: c.Name, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use the login", name, c.Name, name)})
+			if x.Sys.Getenv(name) != "" {
+				x.add(Finding{Kind: FoundLogin, Client: c.Name, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use the login", name, c.Name, name)})
 			}
 		}
 	}
-	for _, config := range c.UserFiles(s.Sys) {
-		if _, err := configs.Open(s.Disk, c, config); err != nil {
-			d.add(Finding{Kind: FoundConfig, Client: c.Name, Path: config, Text: err.Error()})
+	for _, config := range c.UserFiles(x.Sys) {
+		if _, err := configs.Open(x.Disk, c, config); err != nil {
+			x.add(Finding{Kind: FoundConfig, Client: c.Name, Path: config, Text: err.Error()})
 		}
 	}
-	if d.Repo == "" {
+	if x.Repo == "" {
 		return
 	}
-	all := configs.All(s.Sys, c, d.Repo)
+	all := configs.All(x.Sys, c, x.Repo)
 	for _, in := range all {
-		if in.Project && !configs.Exists(s.Sys, c) && !configs.Installed(s.Sys, c) {
+		if in.Project && !configs.Exists(x.Sys, c) && !configs.Installed(x.Sys, c) {
 			continue
 		}
 		for _, scope := range in.Scopes {
-			s.examineEntries(d, in.Doc, scope, all)
+			x.entries(in.Doc, scope, all)
 		}
 	}
 }
@@ -151,61 +159,61 @@ func heldBy(all []configs.Held, project, name string) string {
 	return ""
 }
 
-// examineEntries finds entries that run the repository, or the package that it publishes,
+// entries finds entries that run the repository, or the package that it publishes,
 // under other names, and entries that run a checkout that no longer exists.
-func (s *Swapper) examineEntries(d *Diagnosis, doc *configs.Document, scope clients.Scope, all []configs.Held) {
+func (x *examination) entries(doc *configs.Document, scope clients.Scope, all []configs.Held) {
 	c := doc.Client
-	beside := heldBy(all, checkout.ClaudeProject(d.Repo), d.Server)
-	for _, container := range c.ContainersIn(doc.Doc, scope, checkout.ClaudeProject(d.Repo)) {
+	beside := heldBy(all, checkout.ClaudeProject(x.Repo), x.Server)
+	for _, container := range c.ContainersIn(doc.Doc, scope, checkout.ClaudeProject(x.Repo)) {
 		names, err := doc.Doc.Names(container)
 		if err != nil {
 			continue
 		}
-		own, _ := doc.Doc.Lookup(container, d.Server)
+		own, _ := doc.Doc.Lookup(container, x.Server)
 		for _, name := range names {
 			e, err := doc.Doc.Lookup(container, name)
 			if err != nil || !e.Found {
 				continue
 			}
 			f := Finding{Client: c.Name, Scope: scope, Server: name, Path: doc.Path}
-			tag := configs.Classify(s.Sys, c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), d.Repo)
-			runs := tag.RunsServer(d.published)
+			tag := configs.Classify(x.Sys, c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), x.Repo)
+			runs := tag.RunsServer(x.published)
 			switch {
 			case tag.Missing:
 				f.Kind = FoundNoCheckout
 				f.Text = fmt.Sprintf("%s runs %q from %s, which does not exist", c.Label(scope), name, tag.Path)
-			case runs == "" || d.Server == "" || name == d.Server:
+			case runs == "" || x.Server == "" || name == x.Server:
 				continue
 			case own.Found, beside == doc.Path:
 				f.Kind = FoundTwice
-				f.Text = fmt.Sprintf("%s runs %s as %q beside %q, so every tool is there twice; remove one", c.Label(scope), runs, name, d.Server)
+				f.Text = fmt.Sprintf("%s runs %s as %q beside %q, so every tool is there twice; remove one", c.Label(scope), runs, name, x.Server)
 			case beside != "":
 				f.Kind = FoundTwice
-				f.Text = fmt.Sprintf("%s runs %s as %q, in %s, beside %q, in %s, so every tool is there twice; remove one", c.Label(scope), runs, name, doc.Path, d.Server, beside)
+				f.Text = fmt.Sprintf("%s runs %s as %q, in %s, beside %q, in %s, so every tool is there twice; remove one", c.Label(scope), runs, name, doc.Path, x.Server, beside)
 			default:
 				f.Kind = FoundOtherName
-				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, d.Server, plan.PassServer(name, ""))
+				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, x.Server, plan.PassServer(name, ""))
 			}
-			d.add(f)
+			x.add(f)
 		}
 	}
 }
 
-// examineStates reports what keeps clients from running the server's entries, and those that
+// states reports what keeps clients from running the server's entries, and those that
 // were swapped, except stronger entries.
-func (s *Swapper) examineStates(d *Diagnosis, st *journal.State) {
+func (x *examination) states() {
 	var all []ClientState
 	var servers []string // their names
-	if d.Server != "" && d.Repo != "" {
-		all = configs.States(s.Env, slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool { return !configs.Present(s.Sys, c) && !configs.Exists(s.Sys, c) }), "", d.Repo, d.Server)
+	if x.Server != "" && x.Repo != "" {
+		all = configs.States(x.Env, slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool { return !configs.Present(x.Sys, c) && !configs.Exists(x.Sys, c) }), "", x.Repo, x.Server)
 	}
 	for range all {
-		servers = append(servers, d.Server)
+		servers = append(servers, x.Server)
 	}
-	if st != nil {
-		for _, r := range st.Records {
+	if x.recorded != nil {
+		for _, r := range x.recorded.Records {
 			if c := clients.Lookup(r.Client); c != nil && r.Reverted.IsZero() {
-				all, servers = append(all, s.recorded(c, r).ClientState), append(servers, r.Server)
+				all, servers = append(all, swapOf(x.Env, c, r).ClientState), append(servers, r.Server)
 			}
 		}
 	}
@@ -217,22 +225,22 @@ func (s *Swapper) examineStates(d *Diagnosis, st *journal.State) {
 			f := Finding{Kind: FoundNotRun, Client: cs.Client, Scope: cs.Scope, Server: servers[i], Path: cs.Config,
 				Text: fmt.Sprintf("%s: %q in %s: %s", cs.Label, servers[i], cs.Config, why)}
 			f.Meant = strings.HasPrefix(why, configs.SwitchedOff) || strings.HasPrefix(why, configs.Untrusted) || strings.HasSuffix(why, ask.ErrNotHere.Error())
-			said := slices.ContainsFunc(d.Findings, func(o Finding) bool {
+			said := slices.ContainsFunc(x.Findings, func(o Finding) bool {
 				return o == f || o.Kind == FoundNoProgram && o.Client == f.Client && o.Server == f.Server && strings.Contains(o.Text, why)
 			})
 			if !said {
-				d.add(f)
+				x.add(f)
 			}
 		}
 	}
 }
 
-// examineRecord compares a record with the files on disk.
-func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Record) {
+// record compares a record with the files on disk.
+func (x *examination) record(r *journal.Record) {
 	f := Finding{Client: r.Client, Scope: clients.Scope(r.Scope), Server: r.Server, Path: r.Config}
 	add := func(kind, format string, args ...any) {
 		f.Kind, f.Text = kind, fmt.Sprintf(format, args...)
-		d.add(f)
+		x.add(f)
 	}
 	c := clients.Lookup(r.Client)
 	label := r.Client
@@ -244,7 +252,7 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 		return
 	}
 	what := fmt.Sprintf("%s: %q, swapped %s", label, r.Server, shortTime(r.Time))
-	created := st.Files[r.Target].Created
+	created := x.recorded.Files[r.Target].Created
 	if r.Backup != "" && machine.Missing(r.Backup) {
 		add(FoundNoBackup, "%s: its backup %s is gone; revert works from the record alone", what, r.Backup)
 	}
@@ -256,7 +264,7 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 		add(FoundHalf, "%s: the config that the swap created does not exist: a run was interrupted, or it was deleted; mcp-swap revert finishes it", what)
 		return
 	}
-	v, read, err := commit.CompareNow(s.Env, c, r)
+	v, read, err := commit.CompareNow(x.Env, c, r)
 	if !read {
 		add(FoundNoTarget, "%s: %v; the old file is %s; mcp-swap forget removes the record and that", what, err, r.Backup)
 		return
@@ -277,13 +285,13 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:
 		argv := c.Dialect.ReadArgv(v.Landed.Value)
-		tag, why := configs.Classify(s.Sys, argv, nil, ""), ""
+		tag, why := configs.Classify(x.Sys, argv, nil, ""), ""
 		if err := (ask.Command{Argv: argv}).Look(); err != nil {
 			why = err.Error()
 		}
 		switch {
 		case tag.Missing:
-			d.Findings = slices.DeleteFunc(d.Findings, func(o Finding) bool { // of examineEntries
+			x.Findings = slices.DeleteFunc(x.Findings, func(o Finding) bool { // of examineEntries
 				return o.Kind == FoundNoCheckout && o.Client == f.Client && o.Scope == f.Scope && o.Server == f.Server && o.Path == f.Path
 			})
 			add(FoundNoCheckout, "%s: it runs %s, which does not exist; mcp-swap revert undoes it", what, tag.Path)
@@ -299,9 +307,9 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	}
 }
 
-// examineFiles reports what killed runs have left.
-func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
-	for _, f := range commit.Strays(s.Env, st) {
-		d.add(Finding{Kind: f.Kind, Client: f.Client, Path: f.Path, Text: f.Text})
+// files reports what killed runs have left.
+func (x *examination) files() {
+	for _, f := range commit.Strays(x.Env, x.recorded) {
+		x.add(Finding{Kind: f.Kind, Client: f.Client, Path: f.Path, Text: f.Text})
 	}
 }

@@ -22,7 +22,7 @@ type ForgetOptions struct {
 // no config: it is for records that can no longer be reverted. There are no results if
 // nothing is recorded. A dry run only reports what it would forget.
 func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error) {
-	c, wanted, err := s.selected(ctx, o.Selection, o.DryRun)
+	c, wanted, err := o.records(ctx, s.Env, o.DryRun)
 	if err != nil {
 		return nil, err
 	}

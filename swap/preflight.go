@@ -21,10 +21,24 @@ import (
 
 const firstStart = "preflight: waiting for the server to answer; its first start may have to build it"
 
+// try compiles the server if it must be, and starts it, unless the options say not to. The
+// changes that it returns are those to write.
+func try(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change, o UseOptions) ([]plan.Change, error) {
+	if u.Compile != nil {
+		if err := compile(ctx, env, u.Compile); err != nil {
+			return nil, err
+		}
+	}
+	if o.NoPreflight {
+		return changes, nil
+	}
+	return preflight(ctx, env, u, changes, o.Timeout)
+}
+
 // preflight starts the server once for every way in which a client would start it. The change
 // of a client that could not fails; what it would start may also be unknown. The error is for
 // what stops all.
-func (s *Swapper) preflight(ctx context.Context, u *plan.Server, changes []plan.Change, limit time.Duration) ([]plan.Change, error) {
+func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change, limit time.Duration) ([]plan.Change, error) {
 	if u.Unbuilt != nil {
 		return nil, preflightFailed(u.Unbuilt)
 	}
@@ -42,10 +56,10 @@ func (s *Swapper) preflight(ctx context.Context, u *plan.Server, changes []plan.
 		}
 		wanted++
 		value := c.Client.Dialect.Flat(format.Merge(c.Weaker, c.Edit.Value))
-		st, err := configs.StartOf(s.Env, c.Client, c.Scope, value, u.Repo)
+		st, err := configs.StartOf(env, c.Client, c.Scope, value, u.Repo)
 		st.Limit, st.Only = limit, nil // verify tries what it needs of the environment
 		if u.Released {                // a fetcher may take the checkout for the package
-			st.Dir, st.Elsewhere = s.Sys.Home, ""
+			st.Dir, st.Elsewhere = env.Sys.Home, ""
 		}
 		var unclear *clients.UnclearError
 		switch {
@@ -58,7 +72,7 @@ func (s *Swapper) preflight(ctx context.Context, u *plan.Server, changes []plan.
 		case errors.Is(st.Look(), ask.ErrNotHere):
 			continue // which the results say: the configs may be for another PATH
 		}
-		stop := s.watch(firstStart, cmp.Or(limit, ask.ServerLimit))
+		stop := watch(env, firstStart, cmp.Or(limit, ask.ServerLimit))
 		t := tries.try(ctx, st)
 		stop()
 		if errors.Is(t.err, ask.ErrLate) || ctx.Err() != nil {
@@ -92,23 +106,23 @@ func preflightFailed(err error) error {
 
 // watch reports what is being waited for, until stop is called: every second to Progress,
 // or once to Warn.
-func (s *Swapper) watch(what string, limit time.Duration) (stop func()) {
-	if s.Progress == nil {
-		slow := time.AfterFunc(5*time.Second, func() { s.Warn(what) })
+func watch(env configs.Env, what string, limit time.Duration) (stop func()) {
+	if env.Progress == nil {
+		slow := time.AfterFunc(5*time.Second, func() { env.Warn(what) })
 		return func() { slow.Stop() }
 	}
 	what, why, _ := strings.Cut(what, ";")
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		defer s.Progress("")
+		defer env.Progress("")
 		start := time.Now()
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				s.Progress(fmt.Sprintf("%s (%v of %v);%s", what, time.Since(start).Round(time.Second), limit, why))
+				env.Progress(fmt.Sprintf("%s (%v of %v);%s", what, time.Since(start).Round(time.Second), limit, why))
 			case <-done:
 				return
 			}
@@ -120,11 +134,12 @@ func (s *Swapper) watch(what string, limit time.Duration) (stop func()) {
 // compileLimit bounds a compilation, which may have to download dependencies first.
 const compileLimit = 15 * time.Minute
 
-func (s *Swapper) compile(ctx context.Context, argv []string) error {
+// compile runs the command that builds the server.
+func compile(ctx context.Context, env configs.Env, argv []string) error {
 	ctx, cancel := context.WithTimeout(ctx, compileLimit)
 	defer cancel()
-	s.Warn("compiling: " + strings.Join(argv, " "))
-	defer s.watch("still compiling; it may have to download first", compileLimit)()
+	env.Warn("compiling: " + strings.Join(argv, " "))
+	defer watch(env, "still compiling; it may have to download first", compileLimit)()
 	if dir := slices.Index(argv, "-o"); dir > 0 {
 		if err := os.MkdirAll(filepath.Dir(argv[dir+1]), 0o700); err != nil {
 			return fmt.Errorf("make the build directory: %w", err)

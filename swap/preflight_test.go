@@ -14,11 +14,11 @@ import (
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var shown, said []string
-		s := &Swapper{configs.Env{
+		env := configs.Env{
 			Progress: func(text string) { shown = append(shown, text) },
 			Warn:     func(text string) { said = append(said, text) },
-		}}
-		stop := s.watch("building; slow", time.Minute)
+		}
+		stop := watch(env, "building; slow", time.Minute)
 		time.Sleep(2500 * time.Millisecond)
 		stop()
 		time.Sleep(time.Minute)
@@ -26,11 +26,11 @@ func TestWatch(t *testing.T) {
 		if !slices.Equal(shown, want) || said != nil {
 			t.Errorf("shown %q, said %q", shown, said)
 		}
-		s.Progress = nil
-		stop = s.watch("building; slow", time.Minute)
+		env.Progress = nil
+		stop = watch(env, "building; slow", time.Minute)
 		time.Sleep(4 * time.Second)
 		stop()
-		stop = s.watch("building; slow", time.Minute)
+		stop = watch(env, "building; slow", time.Minute)
 		time.Sleep(time.Minute)
 		stop()
 		synctest.Wait()

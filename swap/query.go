@@ -14,10 +14,11 @@ import (
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/machine"
 )
 
-// query queries a client in a temporary home directory with copies of its files.
-func (s *Swapper) query(ctx context.Context, doc *configs.Document, container []string, project, server, dir string) (a ask.Answer, err error) {
+// queryClient queries a client in a temporary home directory with copies of its files.
+func queryClient(ctx context.Context, sys machine.System, doc *configs.Document, container []string, project, server, dir string) (a ask.Answer, err error) {
 	c := doc.Client
 	if c.Ask == nil {
 		return a, fmt.Errorf("%s cannot be queried offline", c.Name)
@@ -35,22 +36,22 @@ func (s *Swapper) query(ctx context.Context, doc *configs.Document, container []
 			err = rerr
 		}
 	}()
-	env, err := s.copy(home, doc, container, project, server)
+	env, err := copyHome(sys, home, doc, container, project, server)
 	if err != nil {
 		return ask.Answer{}, err
 	}
 	a, err = ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: env})
 	// To the user, the copies are the files.
-	a.Says = strings.ReplaceAll(a.Says, home, s.Sys.Home)
+	a.Says = strings.ReplaceAll(a.Says, home, sys.Home)
 	if err != nil {
-		err = &said{err, strings.ReplaceAll(err.Error(), home, s.Sys.Home)}
+		err = &said{err, strings.ReplaceAll(err.Error(), home, sys.Home)}
 	}
 	return a, err
 }
 
-// copy puts the files that determine a client's answer into a home directory, and returns
+// copyHome puts the files that determine a client's answer into a home directory, and returns
 // the variables that lead the client there. Each file stays where its variable says it is.
-func (s *Swapper) copy(home string, doc *configs.Document, container []string, project, server string) (env []string, err error) {
+func copyHome(sys machine.System, home string, doc *configs.Document, container []string, project, server string) (env []string, err error) {
 	c := doc.Client
 	only := ask.Alone{Kind: c.Kind, Server: server, Harmless: c.Harmless}
 	for _, scope := range c.ScopesInOrder() {
@@ -62,7 +63,7 @@ func (s *Swapper) copy(home string, doc *configs.Document, container []string, p
 	}
 	own, vars := c.Dialect.ReadEnv(e.Value), format.Object{}
 	for _, name := range c.HomeVars() {
-		value := s.Sys.Getenv(name)
+		value := sys.Getenv(name)
 		if value == "" || slices.ContainsFunc(own, func(v clients.EnvVar) bool { return strings.EqualFold(v.Name, name) }) {
 			continue
 		}
@@ -74,10 +75,10 @@ func (s *Swapper) copy(home string, doc *configs.Document, container []string, p
 	var servers []string
 	for _, l := range c.Layers {
 		if l.Role != clients.Project {
-			servers = append(servers, c.Files(l, s.Sys, "", "")...)
+			servers = append(servers, c.Files(l, sys, "", "")...)
 		}
 	}
-	for _, p := range c.Places(s.Sys) {
+	for _, p := range c.Places(sys) {
 		// The client cannot read what is missing or unreadable, either.
 		target, err := filepath.EvalSymlinks(p.Path)
 		if err != nil {
@@ -92,7 +93,7 @@ func (s *Swapper) copy(home string, doc *configs.Document, container []string, p
 			text, err = only.Of(doc.Text, container, c.Dialect.EnvName(), vars)
 		case slices.Contains(servers, p.Path):
 			text, err = only.Of(text, nil, "", nil)
-			if err != nil && c.InProfile(s.Sys, p.Path) {
+			if err != nil && c.InProfile(sys, p.Path) {
 				continue // which the client does not read otherwise
 			}
 		}
@@ -101,7 +102,7 @@ func (s *Swapper) copy(home string, doc *configs.Document, container []string, p
 		}
 		text = c.Ask.Files.Replace(text, func(file string) string {
 			if rest, ok := strings.CutPrefix(file, "~/"); ok {
-				return filepath.Join(s.Sys.Home, rest)
+				return filepath.Join(sys.Home, rest)
 			}
 			return checkout.AbsIn(filepath.Dir(target), file)
 		})
@@ -114,7 +115,7 @@ func (s *Swapper) copy(home string, doc *configs.Document, container []string, p
 				dir = name
 			} else if filepath.Dir(p.Rel) == ".." {
 				name = filepath.Join(dir, filepath.Base(p.Path))
-				dir = filepath.Join(dir, filepath.Base(s.Sys.Getenv(p.Env)))
+				dir = filepath.Join(dir, filepath.Base(sys.Getenv(p.Env)))
 			}
 			env = append(env, p.Env+"="+dir)
 		} else if p.Rel == "" {
@@ -128,7 +129,7 @@ func (s *Swapper) copy(home string, doc *configs.Document, container []string, p
 		}
 	}
 	for _, l := range c.Layers {
-		if text := s.Sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
+		if text := sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
 			if text, err := only.Of([]byte(text), nil, "", nil); err == nil {
 				env = append(env, l.Var+"="+string(text))
 			}

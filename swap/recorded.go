@@ -25,14 +25,14 @@ type Swap struct {
 	Listed   bool      `json:"listed"` // it is the entry of one of [Status.Clients]
 }
 
-// swaps adds the recorded swaps that the options select, oldest first.
-func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
-	state, err := s.Journal.Load()
+// addSwaps adds the recorded swaps that the options select, oldest first.
+func addSwaps(env configs.Env, st *Status, o StatusOptions, chosen []*clients.Client) {
+	state, err := env.Journal.Load()
 	if err != nil {
-		s.Warn(err.Error())
+		env.Warn(err.Error())
 		return
 	}
-	state.Revive(func(r *journal.Record) bool { return commit.IsBack(s.Env, r) })
+	state.Revive(func(r *journal.Record) bool { return commit.IsBack(env, r) })
 	slices.SortFunc(state.Records, func(a, b journal.Record) int { return a.Seq - b.Seq })
 	for _, r := range state.Records {
 		c := clients.Lookup(r.Client)
@@ -43,7 +43,7 @@ func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
 			o.Server != "" && o.Server != r.Server:
 			continue
 		}
-		sw := s.recorded(c, r)
+		sw := swapOf(env, c, r)
 		if sw.Tag != nil && r.Repo != st.Repo {
 			sw.Tag.ThisRepo = false
 		}
@@ -69,11 +69,11 @@ func broughtBack(label string, r *journal.Record) string {
 // shortTime returns a time as output shows it.
 func shortTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
-// swapped names the clients that have a recorded swap of a server, for all projects or in this one.
-func (s *Swapper) swapped(repo, server string) (names []string) {
-	st, err := s.Journal.Load()
+// clientsSwapped returns the names of the clients that have a recorded swap of a server, for all projects or in this one.
+func clientsSwapped(env configs.Env, repo, server string) (names []string) {
+	st, err := env.Journal.Load()
 	if err != nil {
-		s.Warn(err.Error())
+		env.Warn(err.Error())
 		return nil
 	}
 	for _, r := range st.Records {
@@ -84,16 +84,16 @@ func (s *Swapper) swapped(repo, server string) (names []string) {
 	return names
 }
 
-// recorded reads the config of a record, which another variable may have named then.
-func (s *Swapper) recorded(c *clients.Client, r journal.Record) Swap {
+// swapOf reads the config of a record, which another variable may have named then.
+func swapOf(env configs.Env, c *clients.Client, r journal.Record) Swap {
 	scope := clients.Scope(r.Scope)
 	sw := Swap{Server: r.Server, Repo: r.Repo, Time: r.Time}
 	if sw.ClientState = configs.NewState(c, scope, r.Config); !sw.Exists {
 		return sw
 	}
-	doc, err := configs.Open(s.Disk, c, r.Config)
+	doc, err := configs.Open(env.Disk, c, r.Config)
 	if err == nil {
-		sw.ClientState, err = configs.StateOf(s.Env, doc, scope, r.Repo, r.Server)
+		sw.ClientState, err = configs.StateOf(env, doc, scope, r.Repo, r.Server)
 	}
 	if err != nil {
 		sw.Error = err.Error()

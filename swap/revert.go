@@ -37,7 +37,7 @@ type RevertOptions struct {
 // Revert undoes swaps, newest first. One that fails keeps its record and does not stop the
 // others. There are no results if nothing is recorded.
 func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error) {
-	c, wanted, err := s.selected(ctx, o.Selection, o.DryRun)
+	c, wanted, err := o.records(ctx, s.Env, o.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +52,10 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	}
 	outcomes, err := c.Undo(ctx, records, commit.UndoOptions{DryRun: o.DryRun, Force: o.Force, ShowSecrets: o.ShowSecrets})
 	var out []Result
-	for _, o := range outcomes {
-		_, res := recordedResult(o.Record)
-		res.Outcome, res.Detail, res.Backup, res.Err = o.Action, o.Detail, o.Backup, o.Err
-		res.Diff, res.Masked = o.Diff, o.Masked
+	for _, done := range outcomes {
+		_, res := recordedResult(done.Record)
+		res.Outcome, res.Detail, res.Backup, res.Err = done.Action, done.Detail, done.Backup, done.Err
+		res.Diff, res.Masked = done.Diff, done.Masked
 		out = append(out, res)
 	}
 	if !o.DryRun { // two diffs of one file apply only in the order of undoing
@@ -64,13 +64,13 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	return out, err
 }
 
-// selected returns the record of swaps and which of them are selected. It takes the lock,
+// records returns the record of swaps and which of them are selected. It takes the lock,
 // unless nothing will be written.
-func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (c *commit.Commit, wanted func(journal.Record) bool, err error) {
+func (o Selection) records(ctx context.Context, env configs.Env, dry bool) (c *commit.Commit, wanted func(journal.Record) bool, err error) {
 	if err := configs.CheckScope(o.Scope); err != nil {
 		return nil, nil, err
 	}
-	chosen, err := configs.Named(s.Sys, o.Clients)
+	chosen, err := configs.Named(env.Sys, o.Clients)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,13 +85,13 @@ func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (c *commi
 			(repo == "" || repo == r.Repo) &&
 			(o.Scope == "" || o.Scope == clients.Scope(r.Scope))
 	}
-	if err := s.Env.OwnHome(); err != nil {
+	if err := env.OwnHome(); err != nil {
 		return nil, nil, err
 	}
-	if dry || machine.Missing(s.Journal.Dir) {
-		c, err = commit.Read(s.Env)
+	if dry || machine.Missing(env.Journal.Dir) {
+		c, err = commit.Read(env)
 	} else {
-		c, err = commit.Begin(ctx, s.Env)
+		c, err = commit.Begin(ctx, env)
 	}
 	return c, wanted, err
 }

@@ -67,7 +67,7 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	if st.NoServer == nil {
 		st.Clients = configs.States(s.Env, clients, o.Scope, st.Repo, st.Server)
 	}
-	s.swaps(st, o, clients)
+	addSwaps(s.Env, st, o, clients)
 	return st, nil
 }
 

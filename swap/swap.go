@@ -26,6 +26,9 @@
 // one lock. Clients take none when they write their own configs, except Claude, whose lock
 // is taken too.
 //
+// Below this package, configs reads, plan makes changes of what was read, and commit writes
+// and undoes them under the lock. The verbs put these together, and ask the user.
+//
 // All processes are started by package ask: the server itself, the compiler for
 // [checkout.ModeBuild], and the clients' own programs, in separate home directories.
 // No package here imports anything about tmux.

@@ -29,19 +29,12 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 	if o.DryRun {
 		return dryRun(u, changes, o.ShowSecrets), nil
 	}
-	changes = s.confirm(changes, o.Force)
+	changes = confirm(s.Env, changes, o.Force)
 	if !slices.ContainsFunc(changes, plan.Change.Pending) {
-		return s.results(u, commit.Unwritten(changes)), nil
+		return results(s.Env, u, commit.Unwritten(changes)), nil
 	}
-	if u.Compile != nil {
-		if err := s.compile(ctx, u.Compile); err != nil {
-			return nil, err
-		}
-	}
-	if !o.NoPreflight {
-		if changes, err = s.preflight(ctx, u, changes, o.Timeout); err != nil {
-			return nil, err
-		}
+	if changes, err = try(ctx, s.Env, u, changes, o); err != nil {
+		return nil, err
 	}
 	c, err := commit.Begin(ctx, s.Env)
 	if err != nil {
@@ -52,17 +45,17 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	return s.results(u, outcomes), nil
+	return results(s.Env, u, outcomes), nil
 }
 
 // confirm asks about read-only configs, each once. Those that must not be written fail.
-func (s *Swapper) confirm(changes []plan.Change, force bool) []plan.Change {
+func confirm(env configs.Env, changes []plan.Change, force bool) []plan.Change {
 	out := slices.Clone(changes)
 	for i, c := range out {
 		if !c.Pending() {
 			continue
 		}
-		if err := c.Doc.Writable(s.Confirm, force); err != nil {
+		if err := c.Doc.Writable(env.Confirm, force); err != nil {
 			out[i] = c.Failed(err)
 			continue
 		}
@@ -86,12 +79,12 @@ func resultOf(u *plan.Server, o commit.Outcome) Result {
 }
 
 // results returns the results of what was written, with what the user should know about it.
-func (s *Swapper) results(u *plan.Server, outcomes []commit.Outcome) []Result {
+func results(env configs.Env, u *plan.Server, outcomes []commit.Outcome) []Result {
 	out := make([]Result, len(outcomes))
 	for i, o := range outcomes {
 		out[i] = resultOf(u, o)
 		if o.Action != Failed {
-			s.cautions(&out[i], u, o)
+			addCautions(env, &out[i], u, o)
 		}
 	}
 	return out

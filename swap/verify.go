@@ -16,6 +16,7 @@ import (
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/commands"
 	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/machine"
 )
 
 // VerifyOptions say what [Swapper.Verify] tries.
@@ -89,7 +90,7 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 	if err != nil {
 		return nil, err
 	}
-	swapped := s.swapped(repo, server)
+	swapped := clientsSwapped(s.Env, repo, server)
 	if len(o.Clients) == 0 {
 		present := chosen
 		chosen = slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool {
@@ -104,10 +105,10 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 			out.Clients[last].ClientState = cs
 		}
 	}
-	tries := attempts{}
+	run := verifying{s.Env, repo, server, attempts{}}
 	for i := 0; i < len(out.Clients) && ctx.Err() == nil; i++ {
 		v := &out.Clients[i]
-		s.verify(ctx, v, repo, server, tries, len(o.Clients) > 0 || slices.Contains(swapped, v.Client))
+		run.verify(ctx, v, len(o.Clients) > 0 || slices.Contains(swapped, v.Client))
 		if o.Each != nil {
 			o.Each(out.Clients, i)
 		}
@@ -122,77 +123,28 @@ func (v *Verified) problem(format string, args ...any) {
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
 }
 
-func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, tries attempts, named bool) {
-	switch {
-	case v.Error != "":
-		v.problem("the config cannot be read: %s", v.Error)
-		return
-	case !v.Found:
-		v.NotAsked = "no such entry"
-		if named {
-			v.problem("no entry %q in %s", server, v.Config)
-		}
-		return
-	case v.Tag.Kind == TagRemote:
-		if v.NotAsked = v.leftAlone(); v.NotAsked != "" {
-			return
-		}
-	case len(v.Argv) == 0:
-		v.problem("the entry has no command")
-		return
-	}
-	c := clients.Lookup(v.Client)
-	doc, err := configs.Open(s.Disk, c, v.Config)
-	if err != nil {
-		v.problem("the config cannot be read: %v", err)
-		return
-	}
-	if err := configs.Owned(doc.Path); err != nil {
-		v.problem("not started: %v", err)
-		return
-	}
-	project := checkout.ClaudeProject(repo)
-	container, e, err := doc.Find(v.Scope, project, server)
-	if err != nil || !e.Found {
-		v.problem("the config has changed meanwhile: %v", cmp.Or(err, errors.New("the entry is gone")))
-		return
-	}
+// verifying is one run of Verify.
+type verifying struct {
+	configs.Env
+	repo, server string
+	tries        attempts
+}
 
-	ambiguous := commands.Unpublished(v.Argv, v.Value, repo)
-	command := s.handshake(ctx, v, c, repo, ambiguous != "", tries)
+// verify completes what is known about one client. named says that it must have an entry:
+// because the user has named the client, or has swapped it.
+func (r verifying) verify(ctx context.Context, v *Verified, named bool) {
+	doc, container := r.entry(v, named)
+	if doc == nil {
+		return
+	}
+	ambiguous := commands.Unpublished(v.Argv, v.Value, r.repo)
+	command := r.handshake(ctx, v, doc.Client, ambiguous != "")
 	won := v.Won
-	own, others := s.inProject(c, repo, server)
-	switch {
-	case c.Ask == nil:
-		v.NotAsked = c.Name + " cannot be queried offline"
-	case v.InFiles() && !c.Ask.Lists:
-		v.NotAsked = c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
-	case own != "":
-		v.NotAsked = fmt.Sprintf("%s is yours, and a file of the project there: in another home directory, %s would answer otherwise", own, c.Name)
-	case c.Ask.All && others != "":
-		v.NotAsked = c.Name + " would also start the other servers in " + others
-	case c.Binary() == "":
-		v.NotAsked = strings.Join(c.Binaries, " or ") + " is not on PATH"
-	default:
-		start := time.Now()
-		answer, err := s.query(ctx, doc, container, project, server, repo)
-		if err != nil {
-			v.problem("could not query %s: %s", c.Name, ask.Redact(err.Error(), command))
-			break
-		}
-		// Some clients say it as the config spells it, some as they run it.
-		same := slices.Contains([]string{strings.Join(command.Argv, " "), strings.Join(v.Argv, " ")}, answer.Command)
-		answer.Says = ask.Redact(answer.Says, command)
-		answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
-		v.Asked = &Asked{Program: c.Binary(), Answer: answer, Seconds: seconds(start)}
-		v.compare(answer, same)
-		if answer.State == ask.NotStarted && v.Handshake != nil && len(v.Argv) > 0 {
-			v.explain(c)
-		}
+	if r.ask(ctx, v, doc, container, command) {
 		won = nil // the client knows better
 	}
 	// A client that has connected disproves what its config suggests.
-	if v.Asked == nil || c.Ask.Blind || v.Asked.State != ask.Connected {
+	if v.Asked == nil || doc.Client.Ask.Blind || v.Asked.State != ask.Connected {
 		for _, shadow := range v.Shadows[:len(v.Shadows)-len(v.Won)] {
 			if !slices.Contains(v.Problems, shadow) {
 				v.problem("%s", shadow)
@@ -205,6 +157,82 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 	v.OK = len(v.Problems) == 0 && (v.Handshake != nil || v.Asked != nil && v.Asked.State == ask.Connected)
 }
 
+// entry reads the config with the entry that is to be tried, and returns the container that
+// it is in. If it is not to be tried, there is no document.
+func (r verifying) entry(v *Verified, named bool) (doc *configs.Document, container []string) {
+	switch {
+	case v.Error != "":
+		v.problem("the config cannot be read: %s", v.Error)
+		return nil, nil
+	case !v.Found:
+		v.NotAsked = "no such entry"
+		if named {
+			v.problem("no entry %q in %s", r.server, v.Config)
+		}
+		return nil, nil
+	case v.Tag.Kind == TagRemote:
+		if v.NotAsked = v.leftAlone(); v.NotAsked != "" {
+			return nil, nil
+		}
+	case len(v.Argv) == 0:
+		v.problem("the entry has no command")
+		return nil, nil
+	}
+	doc, err := configs.Open(r.Disk, clients.Lookup(v.Client), v.Config)
+	if err != nil {
+		v.problem("the config cannot be read: %v", err)
+		return nil, nil
+	}
+	if err := configs.Owned(doc.Path); err != nil {
+		v.problem("not started: %v", err)
+		return nil, nil
+	}
+	container, e, err := doc.Find(v.Scope, checkout.ClaudeProject(r.repo), r.server)
+	if err != nil || !e.Found {
+		v.problem("the config has changed meanwhile: %v", cmp.Or(err, errors.New("the entry is gone")))
+		return nil, nil
+	}
+	return doc, container
+}
+
+// ask queries the client itself, if it can be, and reports whether it has. command is what
+// was started.
+func (r verifying) ask(ctx context.Context, v *Verified, doc *configs.Document, container []string, command ask.Command) bool {
+	c := doc.Client
+	own, others := inProject(r.Sys, c, r.repo, r.server)
+	switch {
+	case c.Ask == nil:
+		v.NotAsked = c.Name + " cannot be queried offline"
+	case v.InFiles() && !c.Ask.Lists:
+		v.NotAsked = c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
+	case own != "":
+		v.NotAsked = fmt.Sprintf("%s is yours, and a file of the project there: in another home directory, %s would answer otherwise", own, c.Name)
+	case c.Ask.All && others != "":
+		v.NotAsked = c.Name + " would also start the other servers in " + others
+	case c.Binary() == "":
+		v.NotAsked = strings.Join(c.Binaries, " or ") + " is not on PATH"
+	}
+	if v.NotAsked != "" {
+		return false
+	}
+	start := time.Now()
+	answer, err := queryClient(ctx, r.Sys, doc, container, checkout.ClaudeProject(r.repo), r.server, r.repo)
+	if err != nil {
+		v.problem("could not query %s: %s", c.Name, ask.Redact(err.Error(), command))
+		return false
+	}
+	// Some clients say it as the config spells it, some as they run it.
+	same := slices.Contains([]string{strings.Join(command.Argv, " "), strings.Join(v.Argv, " ")}, answer.Command)
+	answer.Says = ask.Redact(answer.Says, command)
+	answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
+	v.Asked = &Asked{Program: c.Binary(), Answer: answer, Seconds: seconds(start)}
+	v.compare(answer, same)
+	if answer.State == ask.NotStarted && v.Handshake != nil && len(v.Argv) > 0 {
+		v.explain(c)
+	}
+	return true
+}
+
 // leftAlone returns why a remote server is not connected to; "" if it is. A server
 // elsewhere is connected to only if use-local was told to use it.
 func (v *Verified) leftAlone() string {
@@ -215,7 +243,7 @@ func (v *Verified) leftAlone() string {
 		return "a remote server of type " + kind + ", which is not tried"
 	case strings.ContainsAny(address, "${}"):
 		return "a remote server whose address has variables in it: not tried"
-	case v.Ours:
+	case v.AsSwapped:
 		return ""
 	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
 		ip, _ := netip.ParseAddr(u.Hostname())
@@ -230,7 +258,7 @@ func (v *Verified) leftAlone() string {
 // entry: some clients also try the older transport.
 func (v *Verified) streams() bool {
 	kind, _ := v.Value["type"].(string)
-	return v.Ours || strings.Contains(kind, "http") || v.Value["httpUrl"] != nil
+	return v.AsSwapped || strings.Contains(kind, "http") || v.Value["httpUrl"] != nil
 }
 
 // compare reports how a client's answer disagrees with its config.
@@ -266,7 +294,7 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 
 // handshake starts the server as the client would, or connects to it, and returns how. away
 // says not to start it in the repository.
-func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client, repo string, away bool, tries attempts) ask.Command {
+func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client, away bool) ask.Command {
 	var t tried
 	var st configs.Start
 	if v.Tag.Kind == TagRemote {
@@ -274,12 +302,12 @@ func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client,
 		begin := time.Now()
 		t.hello, t.err = ask.URL(ctx, st.Argv[0], true, ask.ServerLimit)
 		t.seconds = seconds(begin)
-	} else if st, t.err = configs.StartOf(s.Env, c, v.Scope, v.Value, repo); t.err == nil {
+	} else if st, t.err = configs.StartOf(r.Env, c, v.Scope, v.Value, r.repo); t.err == nil {
 		st.Tools = true
 		if away {
-			st.Dir, st.Elsewhere = s.Sys.Home, ""
+			st.Dir, st.Elsewhere = r.Sys.Home, ""
 		}
-		t = tries.try(ctx, st)
+		t = r.tries.try(ctx, st)
 	}
 	var unclear *clients.UnclearError
 	var missing *clients.MissingError
@@ -296,7 +324,7 @@ func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client,
 	case slices.Contains(v.Shadows, t.err.Error()): // which is reported later
 	default:
 		v.problem("the server does not answer: %v", t.err)
-		if advice := tries.lacksVariables(ctx, c.Name, st); advice != nil {
+		if advice := r.tries.lacksVariables(ctx, c.Name, st); advice != nil {
 			v.Problems = append(v.Problems, advice...)
 			v.explain(c)
 		}
@@ -307,19 +335,19 @@ func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client,
 // inProject returns files of the project for which a client would not answer there as usual:
 // own is a config of the user's, as in the home directory, and others has other servers, which
 // it may start.
-func (s *Swapper) inProject(c *clients.Client, repo, server string) (own, others string) {
-	mine, tree := c.UserFiles(s.Sys), configs.Tree(repo)
+func inProject(sys machine.System, c *clients.Client, repo, server string) (own, others string) {
+	mine, tree := c.UserFiles(sys), configs.Tree(repo)
 	for _, l := range c.Layers {
 		if l.Role != clients.Project {
 			continue
 		}
-		for _, file := range c.Files(l, s.Sys, repo, tree) {
+		for _, file := range c.Files(l, sys, repo, tree) {
 			if slices.Contains(mine, file) {
 				own = file
 			}
 		}
 	}
-	configs.EachOther(s.Sys, c, repo, server, func(in configs.Held, _ string, value map[string]any) {
+	configs.EachOther(sys, c, repo, server, func(in configs.Held, _ string, value map[string]any) {
 		if in.Project && c.Dialect.Runs(value) != nil {
 			others = in.Doc.Path
 		}

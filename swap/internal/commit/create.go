@@ -46,7 +46,7 @@ func (w *writing) create(ctx context.Context, c plan.Change) (made []string, err
 	d := c.Doc
 	for _, dir := range d.Dirs {
 		if err := w.Disk.Mkdir(dir, 0o700); err != nil {
-			return made, changed(err)
+			return made, asChanged(err)
 		}
 		made = append(made, dir)
 		if err := w.Disk.SyncDir(filepath.Dir(dir)); err != nil {
@@ -57,7 +57,7 @@ func (w *writing) create(ctx context.Context, c plan.Change) (made []string, err
 	if err != nil {
 		return made, err
 	}
-	err = changed(w.Disk.Create(d.Target, c.Edit.Out, d.Meta))
+	err = asChanged(w.Disk.Create(d.Target, c.Edit.Out, d.Meta))
 	if err == nil {
 		if serr := w.Disk.SyncDir(filepath.Dir(d.Target)); serr != nil {
 			err = fmt.Errorf("%s: %w: %w", d.Target, atomicfile.ErrNotDurable, serr)
@@ -66,17 +66,17 @@ func (w *writing) create(ctx context.Context, c plan.Change) (made []string, err
 	return made, released(err, release)
 }
 
-func changed(err error) error {
+func asChanged(err error) error {
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: %w", atomicfile.ErrChanged, err)
 	}
 	return err
 }
 
-// note records a config's metadata before its first swap, or that the swap creates it. The
+// noteMetadata records a config's metadata before its first swap, or that the swap creates it. The
 // ID follows when the config is written. A config that existed when it was swapped and has
 // since been deleted is not created anew: its old text is in the backup.
-func note(next *journal.State, d *configs.Document) error {
+func noteMetadata(next *journal.State, d *configs.Document) error {
 	f, recorded := next.Files[d.Target]
 	switch {
 	case !d.Absent() && f.Recreated(d.Target):

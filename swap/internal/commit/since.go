@@ -198,10 +198,10 @@ func (v Since) moved(d *configs.Document, entry []byte) ([]byte, bool) {
 	return text, format.Equal(data[0], data[1])
 }
 
-// handOn is for a swap that is undone while another swap of the same file stays. The
+// inheritContainers is for a swap that is undone while another swap of the same file stays. The
 // containers created for its entry stay while the other entry is in them, and must be
 // removed with that one, so the other swap's record takes over their removal.
-func handOn(records []journal.Record, r *journal.Record) {
+func inheritContainers(records []journal.Record, r *journal.Record) {
 	for i := range records {
 		heir := &records[i]
 		if heir.Target == r.Target && !heir.Same(r.Target, r.Container, r.Server) {

@@ -208,9 +208,9 @@ func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.R
 	if out.Detail = how; remove {
 		out.Detail = "config removed"
 	}
-	handOn(t.State.Reverted, r) // in case they come back
+	inheritContainers(t.State.Reverted, r) // in case they come back
 	if !v.first() {
-		handOn(t.State.Records, r)
+		inheritContainers(t.State.Records, r)
 	}
 	if t.opts.DryRun {
 		t.dry[target] = text
@@ -232,12 +232,12 @@ func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.R
 	if bytes.Equal(text, d.Text) {
 		return nil
 	}
-	return t.put(ctx, c, r, d, text, out)
+	return t.restoreFile(ctx, c, r, d, text, out)
 }
 
-// put restores a file, with the metadata that was lost if another program has replaced it
+// restoreFile restores a file, with the metadata that was lost if another program has replaced it
 // since. The user's own changes to the metadata, such as chmod, stay.
-func (t *reverting) put(ctx context.Context, c *clients.Client, r *journal.Record, d *configs.Document, text []byte, out *Outcome) error {
+func (t *reverting) restoreFile(ctx context.Context, c *clients.Client, r *journal.Record, d *configs.Document, text []byte, out *Outcome) error {
 	like := t.lost[r.Target]
 	err := t.replace(ctx, c, r.Config, d.Target, text, d.Text, like)
 	if like != nil && errors.Is(err, atomicfile.ErrMeta) {

@@ -78,7 +78,7 @@ func (c *Commit) Write(ctx context.Context, u *plan.Server, changes []plan.Chang
 			out[i] = fails(ch, fmt.Errorf("interrupted before anything was written: %w", err))
 			continue
 		}
-		a, with, err := w.stage(ch, next, staged)
+		a, with, err := w.prepare(ch, next, staged)
 		switch {
 		case err != nil:
 			out[i] = fails(ch, err)
@@ -100,7 +100,7 @@ func (c *Commit) Write(ctx context.Context, u *plan.Server, changes []plan.Chang
 	}
 	var targets []string
 	for n, a := range ready {
-		o := w.put(ctx, a)
+		o := w.writeConfig(ctx, a)
 		if out[places[n]] = o; o.Action != Failed {
 			targets = append(targets, o.Change.Doc.Target)
 		}
@@ -145,11 +145,11 @@ func (w *writing) save(next *journal.State) error {
 	return err
 }
 
-// stage reads a client's config again, plans the edit again if the config has changed, and
+// prepare reads a client's config again, plans the edit again if the config has changed, and
 // backs it up. It returns what is to be written and state with the record of it; if the
 // config is as wanted, there is neither backup nor record. staged has the texts that files
 // will have by earlier attempts.
-func (w *writing) stage(c plan.Change, state *journal.State, staged map[string][]byte) (attempt, *journal.State, error) {
+func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string][]byte) (attempt, *journal.State, error) {
 	now, err := w.reread(c)
 	if err != nil {
 		return attempt{}, nil, err
@@ -173,15 +173,15 @@ func (w *writing) stage(c plan.Change, state *journal.State, staged map[string][
 		}
 	}
 	next := state.Clone()
-	a, err := w.enter(c, next)
+	a, err := w.recordSwap(c, next)
 	return a, next, err
 }
 
-// enter puts a client's swap into a state, and makes its backup, unless an earlier swap of
+// recordSwap puts a client's swap into a state, and makes its backup, unless an earlier swap of
 // the entry has made it.
-func (w *writing) enter(c plan.Change, next *journal.State) (a attempt, err error) {
+func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err error) {
 	d := c.Doc
-	w.revive(next, d)
+	w.restoreRecords(next, d)
 	a = attempt{change: c}
 	rec := journal.Record{
 		Action: c.Action(), Container: c.Container, Server: w.use.Name,
@@ -204,7 +204,7 @@ func (w *writing) enter(c plan.Change, next *journal.State) (a attempt, err erro
 	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.use.Repo, w.use.Given
 	rec.Client, rec.Scope, rec.Reverted = c.Client.Name, string(c.Scope), time.Time{}
 
-	if err := note(next, d); err != nil {
+	if err := noteMetadata(next, d); err != nil {
 		return a, err
 	}
 	if needsBackup {
@@ -222,9 +222,9 @@ func (w *writing) enter(c plan.Change, next *journal.State) (a attempt, err erro
 	return a, nil
 }
 
-// revive brings back the records of reverted swaps that are in a config again, so that one
+// restoreRecords brings back the records of reverted swaps that are in a config again, so that one
 // is swapped again, and not anew. Of a file without any, it no longer matters who made it.
-func (w *writing) revive(next *journal.State, d *configs.Document) {
+func (w *writing) restoreRecords(next *journal.State, d *configs.Document) {
 	next.Revive(func(r *journal.Record) bool {
 		if r.Target != d.Target {
 			return false
@@ -264,12 +264,12 @@ func (w *writing) backupIsGone(c plan.Change, backup string) bool {
 	return true
 }
 
-// put writes an attempt. If another program has saved meanwhile, the edit is planned again
+// writeConfig writes an attempt. If another program has saved meanwhile, the edit is planned again
 // from the saved text.
-func (w *writing) put(ctx context.Context, a attempt) Outcome {
+func (w *writing) writeConfig(ctx context.Context, a attempt) Outcome {
 	for redo := 1; ; redo++ {
 		c := a.change
-		made, err := w.writeConfig(ctx, c)
+		made, err := w.createOrReplace(ctx, c)
 		now := w.readBack(c)
 		became := after(err, now, c.Edit.Out, c.Doc.Absent())
 		done := Outcome{Change: c, Action: c.Action(), Backup: a.backup, Err: err}
@@ -302,7 +302,7 @@ func (w *writing) put(ctx context.Context, a attempt) Outcome {
 		case redo == maxRedos:
 			return refused(fmt.Errorf("%s: %w", c.Doc.Path, ErrBusy))
 		}
-		again, next, err := w.stage(c, w.State, nil)
+		again, next, err := w.prepare(c, w.State, nil)
 		if err != nil {
 			return refused(err)
 		}
@@ -317,8 +317,8 @@ func (w *writing) put(ctx context.Context, a attempt) Outcome {
 	}
 }
 
-// writeConfig creates or replaces a change's config, and returns the directories that it made.
-func (w *writing) writeConfig(ctx context.Context, c plan.Change) (made []string, err error) {
+// createOrReplace creates or replaces a change's config, and returns the directories that it made.
+func (w *writing) createOrReplace(ctx context.Context, c plan.Change) (made []string, err error) {
 	if c.Doc.Creating() {
 		return w.create(ctx, c)
 	}

@@ -83,14 +83,14 @@ func (d *Document) Find(scope clients.Scope, project, server string) (container 
 // on the way to it, belongs to another user; or it is read-only, and neither force nor the
 // user's answer allows the edit.
 func (d *Document) MayWrite(confirm func(question string) bool, force bool) error {
-	if err := d.Ours(); err != nil {
+	if err := d.Owned(); err != nil {
 		return err
 	}
 	return d.Writable(confirm, force)
 }
 
-// Ours returns an error if a config, or the way to it, belongs to another user.
-func (d *Document) Ours() error {
+// Owned returns an error if a config, or the way to it, belongs to another user.
+func (d *Document) Owned() error {
 	for _, path := range []string{d.Path, d.Target} {
 		if err := Owned(path); err != nil {
 			return err

@@ -35,11 +35,11 @@ type State struct {
 	Merged []string `json:"merged,omitempty"`
 	Error  string   `json:"error,omitempty"`
 
-	Value map[string]any `json:"-"` // the entry as the client reads it
-	Argv  []string       `json:"-"` // Command, with secrets
-	Won   []string       `json:"-"` // Shadows that are other entries
-	When  string         `json:"-"` // condition on which the client reads the file, if it is a project file
-	Ours  bool           `json:"-"` // it is as written by UseLocal
+	Value     map[string]any `json:"-"` // the entry as the client reads it
+	Argv      []string       `json:"-"` // Command, with secrets
+	Won       []string       `json:"-"` // Shadows that are other entries
+	When      string         `json:"-"` // condition on which the client reads the file, if it is a project file
+	AsSwapped bool           `json:"-"` // it is as written by UseLocal
 
 	target    string
 	container []string
@@ -52,7 +52,7 @@ func (cs *State) Given(c *clients.Client, r *journal.Record, server string) {
 		return
 	}
 	wrote := c.Dialect.Flat(r.Writes[len(r.Writes)-1].Value)
-	cs.Ours = format.Equal(cs.Value, wrote)
+	cs.AsSwapped = format.Equal(cs.Value, wrote)
 	if !r.Given || len(cs.Argv) == 0 || !slices.Equal(cs.Argv, c.Dialect.ReadArgv(wrote)) {
 		return
 	}

@@ -77,7 +77,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 			c.err = errNoURL
 		}
 		if c.err == nil {
-			c.ours = c.doc.Ours()
+			c.ours = c.doc.Owned()
 			c.under = c.doc.Weaker(env.Sys, c.scope, u.Repo, u.Name)
 			if c.twin = noTwin(env.Sys, c, u); u.unnamed {
 				c.err = c.twin
