@@ -17,7 +17,7 @@ const errNoAttr = unix.ENOATTR
 // madeBySystem are attributes that macOS sets on files by itself, and nobody else can set.
 var madeBySystem = map[string]bool{"com.apple.provenance": true, "com.apple.macl": true}
 
-// No listed attribute grants access.
+// isACL reports whether an attribute grants access: no listed one does.
 func isACL(string) bool { return false }
 
 // refuseACL returns an error for a file with an access control list: only macOS's C library

@@ -20,7 +20,7 @@ func isACL(name string) bool {
 	return strings.HasPrefix(name, "system.") && strings.Contains(name, "acl")
 }
 
-// On Linux, the lists are attributes like any other.
+// refuseACL refuses nothing: on Linux, the lists are attributes like any other.
 func refuseACL(*os.File) error { return nil }
 
 // ID returns an identifier that distinguishes a file from any other that has or had its

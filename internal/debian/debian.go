@@ -121,7 +121,7 @@ func (f *Fetcher) Get(ctx context.Context, suite string) (got Installed, err err
 	return got, err
 }
 
-// about says which suite an error is about. A failed file operation is one of the cache.
+// about adds to an error which suite it is about; a failed file operation is about the cache.
 func about(suite string, err error) error {
 	if err == nil {
 		return nil
@@ -190,7 +190,7 @@ func (f *Fetcher) say(suite, format string, args ...any) {
 	}
 }
 
-// waits is how long an unresponsive mirror is waited for.
+// waits returns how long to wait for a mirror that does not answer.
 func (f *Fetcher) waits() time.Duration { return cmp.Or(f.patience, 15*time.Second) }
 
 // searched are the suites in which a version is searched for, the most wanted first. By

@@ -24,8 +24,8 @@ var managers = []struct{ program, systems, command string }{
 	{"port", "darwin", "port install tmux"},
 }
 
-// Advice is what to do where there is no tmux: install it with the system's own package
-// manager, or the one on PATH, or say with something else where it is.
+// Advice returns what to do where there is no tmux: install it with the system's own package
+// manager, or the one on PATH, or say where it is, for which otherwise is the way.
 func Advice(otherwise string) string {
 	release, err := os.ReadFile("/etc/os-release")
 	if err != nil {

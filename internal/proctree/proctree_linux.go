@@ -63,7 +63,7 @@ func EndTree(pid int) {
 
 func kill(pid int) { syscall.Kill(pid, syscall.SIGKILL) }
 
-// Descendants are the processes below one, its children first. It visits each
+// Descendants returns the processes below one, its children first. It visits each
 // as soon as it is found and its own children are known.
 func Descendants(pid int, visit func(pid int)) ([]int, error) {
 	pids, err := Children(pid)
@@ -75,7 +75,7 @@ func Descendants(pid int, visit func(pid int)) ([]int, error) {
 	return pids, err
 }
 
-// Children are the processes that a process has started or adopted.
+// Children returns the processes that a process has started or adopted.
 func Children(pid int) ([]int, error) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 	tasks, err := os.ReadDir(dir)

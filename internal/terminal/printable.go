@@ -50,8 +50,8 @@ func Printable(s string) string {
 	return text
 }
 
-// unseen are characters that show nothing and do something: of format, and what
-// ends lines.
+// unseen reports whether a character shows nothing and does something: formats, or ends a
+// line.
 func unseen(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) }
 
 // EncodeJSON writes a value as indented JSON, in which whatever is not [Printable] is

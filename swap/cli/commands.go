@@ -23,7 +23,7 @@ import (
 
 // Flags that several commands share are spelled and completed in one place.
 
-// checkoutFlags are the flags that say which server is meant.
+// checkoutFlags adds the flags that say which server is meant.
 func checkoutFlags(c *cobra.Command, repo, server *string) {
 	c.Flags().StringVar(repo, "repo", ".", "the `DIR` of the checkout")
 	_ = c.MarkFlagDirname("repo")
@@ -384,7 +384,7 @@ a client has brought back by saving its config from memory.`,
 	return c
 }
 
-// selectionFlags are the flags that select recorded swaps.
+// selectionFlags adds the flags that select recorded swaps.
 func selectionFlags(c *cobra.Command, o *swap.Selection) {
 	cliFlag(c, &o.Clients, "all that were swapped")
 	scopeFlag(c, &o.Scope, "both")

@@ -388,8 +388,8 @@ type File struct {
 	Get        func(path ...string) (any, bool)
 }
 
-// SwitchesOff says how an off applies to an entry, if it does; files are those that it is
-// read in, strongest first.
+// SwitchesOff returns how an off applies to an entry; none, if it does not. files are those
+// that it is read in, strongest first.
 func (o off) SwitchesOff(value map[string]any, files []File, project, server string) (out []string) {
 	if o.Field != "" && o.File == nil {
 		if v, ok := value[o.Field].(bool); ok && v == o.Value && value[o.Unless] == nil {

@@ -240,5 +240,5 @@ func typeName(v any) string {
 	return "a date or time"
 }
 
-// same is exact, unlike Equal: 1 and 1.0 differ.
+// same reports whether two values are the same, unlike Equal also in type: 1 and 1.0 differ.
 func same(a, b any) bool { return reflect.DeepEqual(a, b) }

@@ -132,7 +132,7 @@ func fill(page string, versions []string, all []map[string]float64) string {
 	return delimiters.ReplaceAllString(page, "|---|---|"+strings.Repeat("---:|", len(versions)))
 }
 
-// number has three digits that matter.
+// number formats a value with three significant digits.
 func number(v float64) string {
 	switch {
 	case v >= 100:

@@ -130,7 +130,7 @@ const foreground, background = "#e2e5e7", "#16191c"
 // palette are the first 16 colours.
 var palette = strings.Fields("#363c42 #ff8f87 #6fd695 #f0c663 #7fb4ff #d9a0ec #73cfe8 #cfd4d8 #6b747c #ffaaa3 #93e3b1 #f6d78b #a3c9ff #e5bdf3 #9bdff0 #ffffff")
 
-// indexed is one of the 256 colours of xterm.
+// indexed returns one of the 256 colours of xterm.
 func indexed(n int) string {
 	switch {
 	case n < 16:

@@ -55,7 +55,7 @@ var fortyPanes = regexp.MustCompile(`(?m)^\| list_panes, 40 panes \| [^|]*\| ([0
 // panes is what README.md says of the figures.
 var panes = regexp.MustCompile(`40 panes are [0-9.]+ kB`)
 
-// sizes is how much of a model's context the lists of tools take.
+// sizes returns a table of how much of a model's context the lists of tools take.
 func sizes() (string, error) {
 	var b strings.Builder
 	b.WriteString("| | tools | bytes |\n|---|---:|---:|\n")

@@ -73,7 +73,7 @@ func newRelease(ctx context.Context, version string) (*release, error) {
 	return r, nil
 }
 
-// programs are the packages that a platform has.
+// programs returns the packages that are built for a platform.
 func (p platform) programs() []string {
 	if p.OS == "windows" {
 		return []string{"./cmd/mcp-swap"}
@@ -116,7 +116,7 @@ func (r *release) goEnv(p platform) []string {
 	}, r.env...)
 }
 
-// licences are the terms of everything that a platform's programs contain besides
+// licences returns the terms of everything that a platform's programs contain besides
 // this module: they must go with the programs.
 func (r *release) licences(ctx context.Context, p platform) ([]byte, error) {
 	args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}}\t{{.Dir}}{{end}}{{end}}"}

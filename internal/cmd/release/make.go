@@ -67,7 +67,7 @@ func (r *release) make(ctx context.Context, p platform) ([]file, error) {
 	return made, nil
 }
 
-// documents are what goes with the programs: the licences first.
+// documents returns what goes with the programs: the licences first.
 func (r *release) documents(ctx context.Context, p platform) ([]file, error) {
 	terms, err := r.licences(ctx, p)
 	if err != nil {
@@ -90,8 +90,8 @@ func (r *release) documents(ctx context.Context, p platform) ([]file, error) {
 	return docs, nil
 }
 
-// tree is what is installed below a prefix such as /usr. zsh is where that has
-// completions.
+// tree returns the files to install below a prefix such as /usr. zsh is where the prefix
+// has completions.
 func (r *release) tree(zsh string, built, docs []file) ([]file, error) {
 	files := append(under("bin", built...), under("share/doc/tmuxmcp", docs...)...)
 	for _, program := range built {
@@ -117,7 +117,7 @@ func (r *release) tree(zsh string, built, docs []file) ([]file, error) {
 	return files, nil
 }
 
-// archive is to be unpacked into a prefix. It has no entries for directories, which
+// archive returns an archive to unpack into a prefix. It has no entries for directories, which
 // would change the modes and owners of those that are there.
 func (r *release) archive(p platform, built, docs []file) (file, error) {
 	name := fmt.Sprintf("tmuxmcp_%s_%s_%s", r.number, p.OS, p.Arch)
@@ -129,14 +129,14 @@ func (r *release) archive(p platform, built, docs []file) (file, error) {
 	return file{name: name + ".tar.gz", data: data}, err
 }
 
-// windows has no prefixes, and no manual.
+// windows returns the archive for Windows, which has neither prefixes nor a manual.
 func (r *release) windows(p platform, built, docs []file) (file, error) {
 	name := fmt.Sprintf("mcp-swap_%s_%s_%s", r.number, p.OS, p.Arch)
 	data, err := zipped(r.time, under(name, slices.Concat(built, docs)...))
 	return file{name: name + ".zip", data: data}, err
 }
 
-// deb is the Debian package of a Linux platform.
+// deb returns the Debian package of a Linux platform.
 func (r *release) deb(p platform, built, docs []file) (file, error) {
 	values := map[string]any{
 		"DebianVersion": strings.Replace(r.number, "-", "~", 1), // 1.0.0-rc.1 is before 1.0.0
@@ -180,7 +180,7 @@ func (r *release) deb(p platform, built, docs []file) (file, error) {
 	})}, nil
 }
 
-// bundle is tmux-mcp as an MCP bundle, which desktop clients install.
+// bundle returns tmux-mcp as an MCP bundle, which desktop clients install.
 func (r *release) bundle(p platform, built, docs []file) (file, error) {
 	manifest, err := r.fill("manifest.json", map[string]any{"OS": p.OS})
 	if err != nil {
@@ -190,7 +190,7 @@ func (r *release) bundle(p platform, built, docs []file) (file, error) {
 	return file{name: fmt.Sprintf("tmux-mcp_%s_%s_%s.mcpb", r.number, p.OS, p.Arch), data: data}, err
 }
 
-// plugin is a marketplace with one plugin, in the formats of Claude Code, Codex and
+// plugin returns a marketplace with one plugin, in the formats of Claude Code, Codex and
 // Agent Plugins.
 func (r *release) plugin(p platform, built, docs []file) (file, error) {
 	name := fmt.Sprintf("tmux-mcp-plugin_%s_%s_%s", r.number, p.OS, p.Arch)
@@ -212,7 +212,7 @@ func (r *release) plugin(p platform, built, docs []file) (file, error) {
 	return file{name: name + ".tar.gz", data: data}, err
 }
 
-// serverOnly are tmux-mcp and the licences.
+// serverOnly returns tmux-mcp and the licences.
 func serverOnly(built, docs []file) (files []file) {
 	for _, f := range under("bin", built...) {
 		if f.name == "bin/tmux-mcp" {
@@ -227,7 +227,7 @@ func serverOnly(built, docs []file) (files []file) {
 	return files
 }
 
-// serverJSON is what the MCP registry is sent: where the bundles are.
+// serverJSON returns the document for the MCP registry, which says where the bundles are.
 func (r *release) serverJSON() (file, error) {
 	bundles := slices.DeleteFunc(slices.Clone(r.written), func(s sum) bool { return path.Ext(s.Name) != ".mcpb" })
 	text, err := r.fill("server.json", map[string]any{"Bundles": bundles})
@@ -242,7 +242,7 @@ func sumOf(f file) sum {
 	return sum{f.name, hex.EncodeToString(h[:])}
 }
 
-// sums is what sha256sum -c reads.
+// sums returns a file of checksums in the form that sha256sum -c reads.
 func (r *release) sums() file {
 	slices.SortFunc(r.written, func(a, b sum) int { return cmp.Compare(a.Name, b.Name) })
 	var b bytes.Buffer

@@ -121,7 +121,7 @@ func Parse(text string) (Program, error) {
 	return programOf(steps)
 }
 
-// programOf is the reverse of [Program.all].
+// programOf returns the program of which [Program.all] returns these steps.
 func programOf(all []Step) (p Program, err error) {
 	for _, s := range all {
 		switch s.Op {

@@ -44,8 +44,8 @@ func Path(t testing.TB, program string) string {
 	return path
 }
 
-// LookPath is [exec.LookPath], but also invalidates a cached test result if the program is
-// replaced, or one is installed in an earlier directory.
+// LookPath finds a program like [exec.LookPath]. A cached test result is no longer used if the
+// program is replaced, or one is installed in an earlier directory.
 func LookPath(program string) (string, error) {
 	path, err := exec.LookPath(program)
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
@@ -92,8 +92,8 @@ func Eventually(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// Parallel is for a TestMain whose tests mostly wait for a pane and not for a processor: n
-// of them run at once, unless the command line says otherwise. With the race detector,
+// Parallel makes n tests run at once, unless the command line says otherwise: for a TestMain
+// whose tests mostly wait for a pane and not for a processor. With the race detector,
 // which keeps the processor busy, fewer run.
 func Parallel(n int) {
 	if flag.Parse(); !slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(a, "-test.parallel") }) {

@@ -313,7 +313,7 @@ func (r Started) or(other Started) Started {
 	return r
 }
 
-// itself is the program of a command, if it is given by a path.
+// itself returns the program of a command, if it is given by a path.
 func (s starter) itself(argv []string) Started {
 	if len(argv) > 0 && isFile(argv[0]) {
 		if _, ok := launcherOf(argv[0]); !ok {

@@ -198,9 +198,9 @@ func (v Since) moved(d *configs.Document, entry []byte) ([]byte, bool) {
 	return text, format.Equal(data[0], data[1])
 }
 
-// inheritContainers is for a swap that is undone while another swap of the same file stays. The
-// containers created for its entry stay while the other entry is in them, and must be
-// removed with that one, so the other swap's record takes over their removal.
+// inheritContainers hands the containers that a swap created to the other swaps of its file,
+// when it is undone and they stay. The containers stay while another entry is in them, and must
+// be removed with that one.
 func inheritContainers(records []journal.Record, r *journal.Record) {
 	for i := range records {
 		heir := &records[i]

@@ -54,8 +54,8 @@ func Tree(dir string) string {
 // Top returns the top of the work tree that contains a directory, or the directory.
 func Top(dir string) string { return cmp.Or(Tree(dir), dir) }
 
-// OpenProject is OpenFor for project files. If there is no document, file is the one that
-// would be created. An entry in a file that the client does not read, because of another
+// OpenProject reads the project file of a client in which a server's entry is, or would be
+// created. If there is no document, file is the one that would be created. An entry in a file that the client does not read, because of another
 // file, counts only if unread is set.
 func OpenProject(env Env, c *clients.Client, repo, server string, unread bool) (d *Document, file string, err error) {
 	all, into := c.ProjectFiles(env.Sys, repo, Tree(repo))
@@ -244,7 +244,7 @@ func approvals(sys machine.System, c *clients.Client, settings *format.Doc, plac
 	return slices.DeleteFunc(places, func(p entryAt) bool { return p.asked == clients.Rejected && c.Approval.Keeps })
 }
 
-// waits says what the client's question about an entry means for it.
+// waits returns what the client's question about an entry means for it, or "".
 func (p entryAt) waits(c *clients.Client, server string) string {
 	var how string
 	if c.Approval != nil {

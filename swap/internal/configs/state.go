@@ -222,8 +222,8 @@ func refused(sys machine.System, c *clients.Client, repo, server string) (out []
 	return out
 }
 
-// cannotStart says what of the entry itself keeps the client from starting the server, if the
-// tag does not.
+// cannotStart returns what of the entry itself keeps the client from starting the server, if
+// the tag does not say it.
 func (cs *State) cannotStart(env Env, c *clients.Client, repo string) []string {
 	if len(cs.Argv) == 0 || cs.Tag.Missing {
 		return nil
