@@ -121,7 +121,7 @@ func (d *Diagnosis) add(f Finding) { d.Findings = append(d.Findings, f) }
 
 // client checks one client's config and environment.
 func (x *examination) client(c *clients.Client) {
-	if configs.Exists(x.Sys, c) || c.Binary() != "" {
+	if c.HasConfig(x.Sys) || c.Binary() != "" {
 		for _, name := range c.Login {
 			if x.Sys.Getenv(name) != "" {
 				x.add(Finding{Kind: FoundLogin, Client: c.Name, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use the login", name, c.Name, name)})
@@ -138,7 +138,7 @@ func (x *examination) client(c *clients.Client) {
 	}
 	all := configs.All(x.Sys, c, x.Repo)
 	for _, in := range all {
-		if in.Project && !configs.Exists(x.Sys, c) && !configs.Installed(x.Sys, c) {
+		if in.Project && !c.HasConfig(x.Sys) && !c.Installed(x.Sys) {
 			continue
 		}
 		for _, scope := range in.Scopes {
@@ -205,7 +205,7 @@ func (x *examination) states() {
 	var all []ClientState
 	var servers []string // their names
 	if x.Server != "" && x.Repo != "" {
-		all = configs.States(x.Env, slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool { return !configs.Present(x.Sys, c) && !configs.Exists(x.Sys, c) }), "", x.Repo, x.Server)
+		all = configs.States(x.Env, slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool { return !c.Present(x.Sys) && !c.HasConfig(x.Sys) }), "", x.Repo, x.Server)
 	}
 	for range all {
 		servers = append(servers, x.Server)

@@ -67,10 +67,10 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 // records returns the record of swaps and which of them are selected. It takes the lock,
 // unless nothing will be written.
 func (o Selection) records(ctx context.Context, env configs.Env, dry bool) (c *commit.Commit, wanted func(journal.Record) bool, err error) {
-	if err := configs.CheckScope(o.Scope); err != nil {
+	if err := o.Scope.Check(); err != nil {
 		return nil, nil, err
 	}
-	chosen, err := configs.Named(env.Sys, o.Clients)
+	chosen, err := clients.Named(env.Sys, o.Clients)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,8 +26,8 @@ func (s *Swapper) Detect() []Detected {
 	var out []Detected
 	for _, c := range clients.All {
 		out = append(out, Detected{
-			Client: c.Name, Present: configs.Present(s.Sys, c), Installed: configs.Installed(s.Sys, c), Binary: c.Binary(), Binaries: append([]string{}, c.Binaries...),
-			Config: configs.NamedPath(s.Sys, c), ConfigExists: configs.Exists(s.Sys, c), Note: c.Note,
+			Client: c.Name, Present: c.Present(s.Sys), Installed: c.Installed(s.Sys), Binary: c.Binary(), Binaries: append([]string{}, c.Binaries...),
+			Config: configs.NamedPath(s.Sys, c), ConfigExists: c.HasConfig(s.Sys), Note: c.Note,
 		})
 	}
 	return out
@@ -53,10 +53,10 @@ type Status struct {
 // Status reports what a server's name resolves to in each client and scope, and every
 // recorded swap. If a config cannot be read, the client has an Error.
 func (s *Swapper) Status(o StatusOptions) (*Status, error) {
-	if err := configs.CheckScope(o.Scope); err != nil {
+	if err := o.Scope.Check(); err != nil {
 		return nil, err
 	}
-	clients, err := configs.Named(s.Sys, o.Clients)
+	chosen, err := clients.Named(s.Sys, o.Clients)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +65,9 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 		return nil, st.NoServer
 	}
 	if st.NoServer == nil {
-		st.Clients = configs.States(s.Env, clients, o.Scope, st.Repo, st.Server)
+		st.Clients = configs.States(s.Env, chosen, o.Scope, st.Repo, st.Server)
 	}
-	addSwaps(s.Env, st, o, clients)
+	addSwaps(s.Env, st, o, chosen)
 	return st, nil
 }
 

@@ -82,7 +82,7 @@ func (v *Verification) Failed() bool {
 // temporary home directory with a copy of its config. The returned error is for what stops
 // all.
 func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, error) {
-	chosen, err := configs.Named(s.Sys, o.Clients)
+	chosen, err := clients.Named(s.Sys, o.Clients)
 	if err != nil {
 		return nil, err
 	}

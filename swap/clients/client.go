@@ -14,6 +14,7 @@ import (
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/hint"
 )
 
 // A Scope says for whom, and so where, a server is registered.
@@ -24,6 +25,14 @@ const (
 	ScopeUser    Scope = "user"
 	ScopeProject Scope = "project"
 )
+
+// Check returns an error for a scope that is none; "" is all scopes, or the default.
+func (s Scope) Check() error {
+	if s != "" && s != ScopeUser && s != ScopeProject {
+		return hint.Usagef("--scope %q is neither user nor project", string(s))
+	}
+	return nil
+}
 
 // All is the table of all agent CLIs, in the order of all output.
 var All = readTable()

@@ -28,7 +28,7 @@ type Source struct {
 
 // Gather reads everything that a plan depends on. Nothing else is read before the lock.
 func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
-	chosen, err := configs.Named(env.Sys, o.Clients)
+	chosen, err := clients.Named(env.Sys, o.Clients)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 		chosen = forProject(env, u.Repo)
 	default:
 		// An installed editor may have no config yet.
-		chosen = slices.DeleteFunc(chosen, func(c *clients.Client) bool { return !configs.Exists(env.Sys, c) })
+		chosen = slices.DeleteFunc(chosen, func(c *clients.Client) bool { return !c.HasConfig(env.Sys) })
 		skipped(env)
 	}
 	if len(chosen) == 0 {
@@ -69,7 +69,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 			c.path = c.doc.Path
 		case machine.Missing(c.path) && named:
 			c.doc, c.err = configs.ToCreate(env.Sys, client, c.path)
-		case machine.Missing(c.path) && configs.Exists(env.Sys, client):
+		case machine.Missing(c.path) && client.HasConfig(env.Sys):
 			env.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (use-local --cli %s creates it)", client.Name, c.path, client.Name))
 			continue
 		}
@@ -94,10 +94,10 @@ func forProject(env configs.Env, repo string) (out []*clients.Client) {
 	for _, c := range clients.All {
 		_, into := c.ProjectFiles(env.Sys, repo, configs.Tree(repo))
 		switch {
-		case !configs.Present(env.Sys, c) && !configs.Installed(env.Sys, c):
+		case !c.Present(env.Sys) && !c.Installed(env.Sys):
 		case c.InFiles(clients.ScopeProject) && len(into) == 0:
 			without = append(without, c.Name)
-		case c.InFiles(clients.ScopeProject) || configs.Exists(env.Sys, c):
+		case c.InFiles(clients.ScopeProject) || c.HasConfig(env.Sys):
 			out = append(out, c)
 		}
 	}
@@ -111,7 +111,7 @@ func forProject(env configs.Env, repo string) (out []*clients.Client) {
 func skipped(env configs.Env) {
 	var names []string
 	for _, c := range clients.All {
-		if !configs.Exists(env.Sys, c) && configs.Installed(env.Sys, c) {
+		if !c.HasConfig(env.Sys) && c.Installed(env.Sys) {
 			names = append(names, c.Name)
 		}
 	}

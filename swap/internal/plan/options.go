@@ -159,7 +159,7 @@ func (u *Server) fromCommand(env configs.Env, o Options) (err error) {
 
 // check returns an error for options that contradict each other, or are none.
 func (o Options) check(sys machine.System) error {
-	if err := configs.CheckScope(o.Scope); err != nil {
+	if err := o.Scope.Check(); err != nil {
 		return err
 	}
 	checkouts := func(flag string) error {
@@ -203,7 +203,7 @@ func (o Options) check(sys machine.System) error {
 	if o.Ref != "" && o.Mode != checkout.ModeReleased {
 		return hint.Usagef("--ref needs --mode released")
 	}
-	if _, err := configs.Named(sys, o.Clients); err != nil {
+	if _, err := clients.Named(sys, o.Clients); err != nil {
 		return err
 	}
 	if strings.ContainsAny(o.Ref, " \t\n") || strings.HasPrefix(o.Ref, "-") {
