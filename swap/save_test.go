@@ -3,6 +3,7 @@
 package swap
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -172,5 +173,54 @@ func TestSaveAtARemovalStays(t *testing.T) {
 	}
 	if got := readFile(t, backup); got != "mine" || !strings.Contains(strings.Join(warned, "\n"), backup) {
 		t.Errorf("the backup is %q; %q", got, warned)
+	}
+}
+
+// A config that the swap is to create, and that the client has made meanwhile, empty, is not
+// written over: what the client saves just before the write is there afterwards.
+func TestSaveInAnEmptyConfigStays(t *testing.T) {
+	home := faultHome(t)
+	path := filepath.Join(home, faultMissing)
+	made, saved := false, false
+	s := swapperAt(home, func(st atomicfile.Step) error {
+		switch {
+		case st.Op == atomicfile.OpMkdir && !made: // of the state directory, for the lock
+			made = true
+			writeFiles(t, home, map[string]string{faultMissing: ""})
+		case st.Op == atomicfile.OpExchange && st.Path == path && !saved:
+			saved = true
+			return os.WriteFile(path, []byte(`{"mine": 1}`), 0o600)
+		}
+		return nil
+	})
+	done(t)(s.UseLocal(t.Context(), UseOptions{Repo: filepath.Join(home, "repo"), Clients: []string{"agy"}, NoPreflight: true}))
+	if got := readFile(t, path); !made || !saved || !strings.Contains(got, `"mine": 1`) || !strings.Contains(got, "srv") {
+		t.Errorf("made %v, saved %v: %s", made, saved, got)
+	}
+}
+
+// A swap that fails before it is written leaves nothing in the record of swaps.
+func TestFailedPreparationLeavesNoTrace(t *testing.T) {
+	home := faultHome(t)
+	s := swapperAt(home, nil)
+	use := func(server string) ([]Result, error) {
+		return s.UseLocal(t.Context(), UseOptions{Repo: filepath.Join(home, "repo"), Server: server, Clients: []string{"codex", "cursor"}, NoPreflight: true})
+	}
+	done(t)(use("srv"))
+	codex := filepath.Join(home, ".codex/config.toml")
+	before, err := s.Journal.Load()
+	if err = errors.Join(err, os.Remove(codex)); err != nil {
+		t.Fatal(err)
+	}
+	results, err := use("two")
+	if err != nil || len(results) != 2 || results[0].Outcome != Failed || results[1].Outcome != Added {
+		t.Fatalf("%+v, %v", results, err)
+	}
+	after, err := s.Journal.Load()
+	if err != nil || after.Seq != before.Seq+1 || len(after.Records) != len(before.Records)+1 {
+		t.Errorf("seq %d and %d, %d and %d records, %v", before.Seq, after.Seq, len(before.Records), len(after.Records), err)
+	}
+	if got, want := after.Files[codex], before.Files[codex]; got.ID != want.ID || got.Created != want.Created {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
