@@ -68,7 +68,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 	if o.DryRun || len(forgotten) == 0 {
 		return out, nil
 	}
-	outcomes, err := c.Forget(func(r journal.Record) bool { _, is := forgotten[r.Seq]; return is })
+	outcomes, err := c.Forget(slices.DeleteFunc(all, func(r journal.Record) bool { _, is := forgotten[r.Seq]; return !is }))
 	if err != nil {
 		return nil, err
 	}

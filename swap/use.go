@@ -36,16 +36,21 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 	if changes, err = try(ctx, s.Env, u, changes, o); err != nil {
 		return nil, err
 	}
-	c, err := commit.Begin(ctx, s.Env)
-	if err != nil {
-		return nil, err
-	}
-	defer c.End()
-	outcomes, err := c.Write(ctx, u, changes)
+	outcomes, err := write(ctx, s.Env, u, changes)
 	if err != nil {
 		return nil, err
 	}
 	return results(s.Env, u, outcomes), nil
+}
+
+// write makes the changes under the lock.
+func write(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change) ([]commit.Outcome, error) {
+	c, err := commit.Begin(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	defer c.End()
+	return c.Write(ctx, u, changes)
 }
 
 // confirm asks about read-only configs, each once. Those that must not be written fail.

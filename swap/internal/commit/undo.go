@@ -57,7 +57,7 @@ func (c *Commit) Undo(ctx context.Context, records []journal.Record, o UndoOptio
 	return out, t.finish()
 }
 
-// reverting is one run of undo. Its state is what finish saves.
+// reverting is one run of Undo. Its state is what finish saves.
 type reverting struct {
 	*Commit
 	opts     UndoOptions
@@ -235,8 +235,8 @@ func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.R
 	return t.restoreFile(ctx, c, r, d, text, out)
 }
 
-// restoreFile restores a file, with the metadata that was lost if another program has replaced it
-// since. The user's own changes to the metadata, such as chmod, stay.
+// restoreFile restores a file, with the metadata that was lost if another program has
+// replaced it since. The user's own changes to the metadata, such as chmod, stay.
 func (t *reverting) restoreFile(ctx context.Context, c *clients.Client, r *journal.Record, d *configs.Document, text []byte, out *Outcome) error {
 	like := t.lost[r.Target]
 	err := t.replace(ctx, c, r.Config, d.Target, text, d.Text, like)
@@ -257,21 +257,21 @@ func (t *reverting) restoreFile(ctx context.Context, c *clients.Client, r *journ
 	return err
 }
 
-// Forget removes the records, reverted or not, that of names, and then their backups. Until
-// the records are gone, they have their backups.
-func (c *Commit) Forget(of func(journal.Record) bool) (out []Outcome, err error) {
-	for _, r := range slices.Concat(c.State.Records, c.State.Reverted) {
-		if of(r) {
-			out = append(out, Outcome{Record: r, Backup: r.Backup})
-		}
+// Forget removes records, reverted or not, and then their backups. Until the records are gone,
+// they have their backups.
+func (c *Commit) Forget(records []journal.Record) ([]Outcome, error) {
+	given := func(r journal.Record) bool {
+		return slices.ContainsFunc(records, func(o journal.Record) bool { return o.Seq == r.Seq })
 	}
-	c.State.Records = slices.DeleteFunc(c.State.Records, of)
-	c.State.Reverted = slices.DeleteFunc(c.State.Reverted, of)
+	c.State.Records = slices.DeleteFunc(c.State.Records, given)
+	c.State.Reverted = slices.DeleteFunc(c.State.Reverted, given)
 	if err := c.Journal.Save(c.State); err != nil {
 		return nil, err
 	}
-	for i := range out {
+	out := make([]Outcome, len(records))
+	for i, r := range records {
 		o := &out[i]
+		*o = Outcome{Record: r, Backup: r.Backup}
 		if o.Backup != "" && c.madeBackup(&o.Record) {
 			if gone, err := c.removeBackup(&o.Record); err != nil {
 				o.Err = fmt.Errorf("the record is removed, but not its backup: %w", err)
