@@ -27,8 +27,9 @@ func TestImportsGoDown(t *testing.T) {
 	only := map[string][]string{
 		"tmux":           {"internal/nearest", "internal/procstat", "internal/turns"},
 		"conform/report": {"internal/terminal", "tmux"},
-		"swap/format":    {},
-		"swap/clients":   {"internal/nearest", "swap/ask", "swap/format", "swap/internal/hint", "swap/internal/machine"},
+		"swap/format":    {}, "swap/internal/hint": {}, "swap/internal/machine": {},
+		"swap/internal/checkout": {"internal/atomicfile", "swap/ask", "swap/format", "swap/internal/hint"},
+		"swap/clients":           {"internal/nearest", "swap/ask", "swap/format", "swap/internal/hint", "swap/internal/machine"},
 	}
 	never := map[string][]string{"server": {"conform", "swap", "cmd"}, "conform": {"server", "swap", "cmd"}, "swap": {"tmux", "server", "conform", "cmd"}, "internal": {"server", "conform", "swap", "cmd"}}
 	for line := range strings.Lines(string(out)) {

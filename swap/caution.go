@@ -13,7 +13,7 @@ import (
 	"tmuxmcp/swap/internal/plan"
 )
 
-// addCautions adds everything that keeps a swapped entry from taking effect.
+// addCautions adds to a result everything that keeps the entry from taking effect.
 func addCautions(env configs.Env, res *Result, u *plan.Server, o commit.Outcome) {
 	c := o.Change
 	caution := func(format string, args ...any) { res.Cautions = append(res.Cautions, fmt.Sprintf(format, args...)) }

@@ -291,7 +291,7 @@ func (x *examination) record(r *journal.Record) {
 		}
 		switch {
 		case tag.Missing:
-			x.Findings = slices.DeleteFunc(x.Findings, func(o Finding) bool { // of examineEntries
+			x.Findings = slices.DeleteFunc(x.Findings, func(o Finding) bool { // what entries has said of it
 				return o.Kind == FoundNoCheckout && o.Client == f.Client && o.Scope == f.Scope && o.Server == f.Server && o.Path == f.Path
 			})
 			add(FoundNoCheckout, "%s: it runs %s, which does not exist; mcp-swap revert undoes it", what, tag.Path)

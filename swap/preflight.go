@@ -21,8 +21,8 @@ import (
 
 const firstStart = "preflight: waiting for the server to answer; its first start may have to build it"
 
-// try compiles the server if it must be, and starts it, unless the options say not to. The
-// changes that it returns are those to write.
+// try compiles the server if it must be, and starts it, unless the options say not to. In what
+// it returns, changes of clients that could not start it have failed.
 func try(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change, o UseOptions) ([]plan.Change, error) {
 	if u.Compile != nil {
 		if err := compile(ctx, env, u.Compile); err != nil {
@@ -35,9 +35,9 @@ func try(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Ch
 	return preflight(ctx, env, u, changes, o.Timeout)
 }
 
-// preflight starts the server once for every way in which a client would start it. The change
-// of a client that could not fails; what it would start may also be unknown. The error is for
-// what stops all.
+// preflight starts the server once for every way in which a client would start it. If a
+// client could not, its change has failed in what preflight returns; what a client would
+// start may also be unknown. The error is for what stops all.
 func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change, limit time.Duration) ([]plan.Change, error) {
 	if u.Unbuilt != nil {
 		return nil, preflightFailed(u.Unbuilt)

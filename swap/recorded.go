@@ -69,7 +69,8 @@ func broughtBack(label string, r *journal.Record) string {
 // shortTime returns a time as output shows it.
 func shortTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
-// clientsSwapped returns the names of the clients that have a recorded swap of a server, for all projects or in this one.
+// clientsSwapped returns the names of the clients that have a recorded swap of a server, for
+// all projects or in this one.
 func clientsSwapped(env configs.Env, repo, server string) (names []string) {
 	st, err := env.Journal.Load()
 	if err != nil {

@@ -15,6 +15,7 @@
 //	Revert    undo the swap
 //	Forget    remove the record of a swap
 //	Doctor    check for problems
+//	Servers   list the names of servers
 //
 // # What a swap may change
 //

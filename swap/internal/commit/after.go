@@ -8,7 +8,7 @@ import (
 	"tmuxmcp/internal/atomicfile"
 )
 
-// A fate is what became of a config by a write.
+// A fate is what a write has done to a config.
 type fate int
 
 const (

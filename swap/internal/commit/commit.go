@@ -20,7 +20,8 @@ const (
 	Failed    = "failed"
 )
 
-// A Commit is what is done to configs and to the record of swaps under the lock.
+// A Commit has the record of swaps, and writes configs and that record. Those that [Begin]
+// returns hold the lock.
 type Commit struct {
 	configs.Env
 	State  *journal.State // the record of swaps

@@ -73,9 +73,9 @@ func asChanged(err error) error {
 	return err
 }
 
-// noteMetadata records a config's metadata before its first swap, or that the swap creates it. The
-// ID follows when the config is written. A config that existed when it was swapped and has
-// since been deleted is not created anew: its old text is in the backup.
+// noteMetadata records a config's metadata before its first swap, or that the swap creates
+// it. The ID follows when the config is written. A config that existed when it was swapped
+// and has since been deleted is not created anew: its old text is in the backup.
 func noteMetadata(next *journal.State, d *configs.Document) error {
 	f, recorded := next.Files[d.Target]
 	switch {

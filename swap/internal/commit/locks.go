@@ -21,7 +21,8 @@ const (
 	lockWait  = 15 * time.Second
 )
 
-// clientLock takes the lock that a client uses for its config; release does nothing if it has none.
+// clientLock takes the lock that a client uses for its config; release does nothing if it has
+// none.
 func (c *Commit) clientLock(ctx context.Context, client *clients.Client, config string) (release func() error, err error) {
 	var lock, advice string
 	var take func() (release func() error, err error) // fs.ErrExist: another process has it

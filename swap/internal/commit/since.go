@@ -18,7 +18,7 @@ var errEdited = errors.New("the entry was edited or removed since it was swapped
 // ForceEdited is what to do about an entry that was edited.
 const ForceEdited = "use --force to put back what the swap changed"
 
-// A Since is what became of an entry since it was swapped.
+// Since is what has become of an entry since it was swapped.
 type Since struct {
 	rec      *journal.Record
 	Landed   *journal.Write // the write that is in the file, if any

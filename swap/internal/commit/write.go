@@ -22,11 +22,11 @@ import (
 // fails is removed from the state again.
 type writing struct {
 	*Commit
-	use *plan.Server
+	server *plan.Server
 }
 
-// An attempt is a change that is about to be written: its record is in the state, and its
-// backup is made.
+// An attempt is a change that is about to be written. Its backup is made, and its record is in
+// the state that is saved before the first write.
 type attempt struct {
 	change plan.Change
 	prior  *journal.Record // the record of an earlier swap of the entry
@@ -34,15 +34,16 @@ type attempt struct {
 	fresh  bool            // the backup was made for this attempt
 }
 
-// An Outcome is what became of a change, or of a record that was to be undone.
+// An Outcome is what became of a change, of a swap that was to be undone, or, without an
+// action, of a record that was to be forgotten.
 type Outcome struct {
 	Change plan.Change    // of a write
-	Record journal.Record // of an undoing
-	Action string         // Added, Replaced, Unchanged, Reverted or failed; of a dry run, what it would be
+	Record journal.Record // of an undoing or forgetting
+	Action string         // Added, Replaced, Unchanged, Reverted or Failed; of a dry run, what it would be
 	Detail string         // how it was done, in a few words
 	Backup string         // "" if there is none now
 	Diff   string         // of a dry run
-	Masked bool           // diff contains masks
+	Masked bool           // Diff contains masks
 	Err    error          // for Failed; with another action, a reservation about it
 }
 
@@ -146,8 +147,8 @@ func (w *writing) save(next *journal.State) error {
 }
 
 // prepare reads a client's config again, plans the edit again if the config has changed, and
-// backs it up. It returns what is to be written and state with the record of it; if the
-// config is as wanted, there is neither backup nor record. staged has the texts that files
+// backs it up. It returns the attempt, and a copy of state with the record of it. If the config
+// is as wanted already, there is neither a backup nor a record. staged has the texts that files
 // will have by earlier attempts.
 func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string][]byte) (attempt, *journal.State, error) {
 	now, err := w.reread(c)
@@ -157,7 +158,7 @@ func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string
 	if earlier, ok := staged[now.Target]; ok {
 		now.Text = earlier
 	}
-	if c, err = c.Again(w.use, now); err != nil {
+	if c, err = c.Again(w.server, now); err != nil {
 		return attempt{}, nil, err
 	}
 	if !c.Edit.Changed() {
@@ -184,11 +185,11 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 	w.restoreRecords(next, d)
 	a = attempt{change: c}
 	rec := journal.Record{
-		Action: c.Action(), Container: c.Container, Server: w.use.Name,
+		Action: c.Action(), Container: c.Container, Server: w.server.Name,
 		Config: d.Path, Target: d.Target, Old: c.Old.Value, Undo: c.Edit.Undo, Before: journal.Hash(d.Text),
 	}
 	base, needsBackup := d.Text, !d.Absent() // a file that the swap creates has none
-	i := next.Find(d.Target, c.Container, w.use.Name)
+	i := next.Find(d.Target, c.Container, w.server.Name)
 	if i < 0 {
 		next.Seq++
 		rec.Seq = next.Seq
@@ -201,7 +202,7 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 		needsBackup = !prior.Reverted.IsZero() || w.backupIsGone(c, prior.Backup)
 	}
 	rec.Writes = append(rec.Writes, journal.NewWrite(base, c.Edit.Out, c.Edit.Value))
-	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.use.Repo, w.use.Given
+	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.server.Repo, w.server.Given
 	rec.Client, rec.Scope, rec.Reverted = c.Client.Name, string(c.Scope), time.Time{}
 
 	if err := noteMetadata(next, d); err != nil {
@@ -222,8 +223,9 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 	return a, nil
 }
 
-// restoreRecords brings back the records of reverted swaps that are in a config again, so that one
-// is swapped again, and not anew. Of a file without any, it no longer matters who made it.
+// restoreRecords brings back the records of reverted swaps that are in a config again, so
+// that one is swapped again, and not anew. Of a file without any, it no longer matters who
+// made it.
 func (w *writing) restoreRecords(next *journal.State, d *configs.Document) {
 	next.Revive(func(r *journal.Record) bool {
 		if r.Target != d.Target {
@@ -250,7 +252,7 @@ func (w *writing) extend(c plan.Change, rec journal.Record) (_ journal.Record, b
 	}
 	if was.Mergeable() {
 		// From now on, the user's edit is part of what a revert restores.
-		rec.Old, rec.Undo, err = w.use.Before(c, base)
+		rec.Old, rec.Undo, err = w.server.Before(c, base)
 	}
 	return rec, base, err
 }
@@ -264,8 +266,8 @@ func (w *writing) backupIsGone(c plan.Change, backup string) bool {
 	return true
 }
 
-// writeConfig writes an attempt. If another program has saved meanwhile, the edit is planned again
-// from the saved text.
+// writeConfig writes an attempt. If another program has saved meanwhile, the edit is planned
+// again from the saved text.
 func (w *writing) writeConfig(ctx context.Context, a attempt) Outcome {
 	for redo := 1; ; redo++ {
 		c := a.change
@@ -317,7 +319,8 @@ func (w *writing) writeConfig(ctx context.Context, a attempt) Outcome {
 	}
 }
 
-// createOrReplace creates or replaces a change's config, and returns the directories that it made.
+// createOrReplace creates or replaces a change's config, and returns the directories that it
+// made.
 func (w *writing) createOrReplace(ctx context.Context, c plan.Change) (made []string, err error) {
 	if c.Doc.Creating() {
 		return w.create(ctx, c)
@@ -343,7 +346,7 @@ func (w *writing) withdraw(a attempt, made []string) (backup string, err error) 
 		}
 	}
 	next := w.State.Clone()
-	i := next.Find(a.change.Doc.Target, a.change.Container, w.use.Name)
+	i := next.Find(a.change.Doc.Target, a.change.Container, w.server.Name)
 	if a.prior != nil {
 		next.Records[i] = *a.prior
 	} else {

@@ -153,8 +153,8 @@ func Publishes(co *checkout.Checkout) string {
 	return commands.Bare(commands.Starts(argv, nil, "").Package)
 }
 
-// RunsServer returns what an entry runs of a checkout's server, by its tag: the checkout, or the
-// package that it publishes; "" if neither.
+// RunsServer returns what an entry runs of a checkout's server, by its tag: the checkout, or
+// the package that it publishes; "" if neither.
 func (t Tag) RunsServer(published string) string {
 	switch {
 	case t.ThisRepo:

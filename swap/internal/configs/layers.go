@@ -55,8 +55,8 @@ func Tree(dir string) string {
 func Top(dir string) string { return cmp.Or(Tree(dir), dir) }
 
 // OpenProject reads the project file of a client in which a server's entry is, or would be
-// created. If there is no document, file is the one that would be created. An entry in a file that the client does not read, because of another
-// file, counts only if unread is set.
+// created. If there is no document, file is the one that would be created. An entry in a file
+// that the client does not read, because of another file, counts only if unread is set.
 func OpenProject(env Env, c *clients.Client, repo, server string, unread bool) (d *Document, file string, err error) {
 	all, into := c.ProjectFiles(env.Sys, repo, Tree(repo))
 	if len(into) == 0 {
@@ -122,10 +122,10 @@ func (d *Document) Leads(repo string) error {
 
 // settings returns the config with the client's settings, which for a project file is a
 // different one.
-func (doc *Document) settings(sys machine.System, scope clients.Scope) *format.Doc {
-	c := doc.Client
+func (d *Document) settings(sys machine.System, scope clients.Scope) *format.Doc {
+	c := d.Client
 	if !c.InFiles(scope) {
-		return doc.Doc
+		return d.Doc
 	}
 	settings, err := parseFile(c.ConfigPath(sys), c.Parse)
 	if err != nil {
@@ -144,14 +144,14 @@ func NamedPath(sys machine.System, c *clients.Client) string {
 }
 
 // Weaker returns what layers weaker than a config add to an entry in it.
-func (doc *Document) Weaker(sys machine.System, scope clients.Scope, repo, server string) map[string]any {
-	if !doc.Client.Merges {
+func (d *Document) Weaker(sys machine.System, scope clients.Scope, repo, server string) map[string]any {
+	if !d.Client.Merges {
 		return nil
 	}
 	var value map[string]any
-	places, _ := doc.places(sys, scope, repo, server)
+	places, _ := d.places(sys, scope, repo, server)
 	for _, p := range slices.Backward(places) {
-		if p.where == doc.Path {
+		if p.where == d.Path {
 			return value
 		}
 		value = format.Merge(value, p.value)
@@ -169,11 +169,11 @@ type entryAt struct {
 }
 
 // places returns all of them, strongest first, but from the user's config only the entry of
-// the user scope. A project file is omitted if it is doc, the user's config, or if the client
+// the user scope. A project file is omitted if it is d, the user's config, or if the client
 // does not read it and it is not doc. unread says of the files stronger than the user's config
 // that cannot be read here, and may have one.
-func (doc *Document) places(sys machine.System, scope clients.Scope, repo, server string) (out []entryAt, unread []string) {
-	c, own, tree := doc.Client, doc.Target, Tree(repo)
+func (d *Document) places(sys machine.System, scope clients.Scope, repo, server string) (out []entryAt, unread []string) {
+	c, own, tree := d.Client, d.Target, Tree(repo)
 	if c.InFiles(scope) {
 		own = ""
 	}
@@ -205,7 +205,7 @@ func (doc *Document) places(sys machine.System, scope clients.Scope, repo, serve
 		files := c.Files(l, sys, repo, tree)
 		for _, file := range files {
 			twice := slices.ContainsFunc(out, func(p entryAt) bool { return p.where == file })
-			if twice || file != doc.Path && l.Hides(files, file) != "" {
+			if twice || file != d.Path && l.Hides(files, file) != "" {
 				continue
 			}
 			if target, err := filepath.EvalSymlinks(file); err == nil && (l.Role != clients.Project || target != own) {

@@ -108,7 +108,8 @@ func States(env Env, clients []*clients.Client, only clients.Scope, repo, server
 
 // projectState reports on project files if one was swapped or only they are asked about.
 // Other project files with an entry are in the user's [State.Shadows].
-func projectState(env Env, c *clients.Client, only clients.Scope, records []journal.Record, repo, server string,
+func projectState(
+	env Env, c *clients.Client, only clients.Scope, records []journal.Record, repo, server string,
 ) (cs State, ok bool) {
 	scope := clients.ScopeProject
 	if only == clients.ScopeUser || !c.InFiles(scope) {
@@ -164,7 +165,7 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 		if why := commands.Unpublished(cs.Argv, cs.Value, repo); why != "" {
 			cs.Shadows = append(cs.Shadows, why)
 		}
-		cs.Shadows = slices.Concat(cs.Shadows, readOnlyPlaces(env.Sys, c), unread)
+		cs.Shadows = slices.Concat(cs.Shadows, solePlaces(env.Sys, c), unread)
 		file := c.InFiles(scope) && at >= 0
 		if by := hiddenBy(env.Sys, c, doc.Path, repo); file && by != "" {
 			cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", by, c.Name, doc.Path))
@@ -262,8 +263,8 @@ func (cs *State) describe(sys machine.System, c *clients.Client, repo string) {
 	cs.Tag = &tag
 }
 
-// readOnlyPlaces lists the places because of which a client reads no other.
-func readOnlyPlaces(sys machine.System, c *clients.Client) (out []string) {
+// solePlaces returns texts about the places because of which a client reads no other.
+func solePlaces(sys machine.System, c *clients.Client) (out []string) {
 	for _, l := range c.Layers {
 		if files := c.Files(l, sys, "", ""); l.Alone && len(files) > 0 {
 			out = append(out, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))
@@ -299,6 +300,7 @@ func (cs *State) compete(c *clients.Client, stronger []entryAt, trusted trustAns
 	}
 }
 
+// Untrusted begins the text about a folder that a client does not trust.
 const Untrusted = "untrusted folder: "
 
 const untilTrusted = " until you start it there once, and trust the folder"

@@ -77,7 +77,7 @@ func Make(u *Server, from []Source) []Change {
 
 // planned returns the change of one config. seen has the texts that the changes before it make.
 func (u *Server) planned(from Source, seen map[string][]byte) (Change, error) {
-	c := Change{Client: from.client, Scope: from.scope, Path: from.path, Doc: from.doc, user: from.user, Makes: from.makes, Weaker: from.under}
+	c := Change{Client: from.client, Scope: from.scope, Path: from.path, Doc: from.doc, user: from.user, Makes: from.makes, Weaker: from.weaker}
 	if from.err != nil {
 		return c, from.err
 	}

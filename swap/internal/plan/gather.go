@@ -19,14 +19,14 @@ type Source struct {
 	path   string
 	doc    *configs.Document
 	user   *configs.Document // the user's config, even if doc is a project file; nil: none
-	under  map[string]any    // what weaker layers add to the entry
+	weaker map[string]any    // what weaker layers add to the entry
 	makes  bool              // it is created if it does not exist
 	twin   error             // set if the config has an entry of the same server already
 	ours   error             // why it must not be written, other than being read-only
 	err    error             // why it cannot be read
 }
 
-// Gather reads everything that a plan depends on. Nothing else is read before the lock.
+// Gather reads the configs that the plan depends on. No other is read before the lock.
 func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 	chosen, err := clients.Named(env.Sys, o.Clients)
 	if err != nil {
@@ -78,7 +78,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 		}
 		if c.err == nil {
 			c.ours = c.doc.Owned()
-			c.under = c.doc.Weaker(env.Sys, c.scope, u.Repo, u.Name)
+			c.weaker = c.doc.Weaker(env.Sys, c.scope, u.Repo, u.Name)
 			if c.twin = noTwin(env.Sys, c, u); u.unnamed {
 				c.err = c.twin
 			}

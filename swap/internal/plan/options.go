@@ -53,11 +53,11 @@ type Server struct {
 	// published is the package that the checkout publishes.
 	published string
 	Argv      []string
-	Given     bool   // argv was given by the user
-	URL       string // replaces argv
+	Given     bool   // Argv was given by the user
+	URL       string // replaces Argv
 	Compile   []string
-	Unbuilt   error // why the program of argv does not exist
-	Released  bool  // argv runs a published package, wherever it is started
+	Unbuilt   error // why the program of Argv does not exist
+	Released  bool  // Argv runs a published package, wherever it is started
 	Env       []clients.EnvVar
 	keepEnv   bool
 	project   string
