@@ -230,14 +230,14 @@ func (c *Client) ContainersIn(doc *format.Doc, s Scope, project string) [][]stri
 		return all
 	}
 	last := len(all) - 1
-	if c.isMap(doc, all[:last]) {
+	if c.Dialect.isMap(doc, all[:last]) {
 		return all[last:]
 	}
 	return all[:last]
 }
 
 // isMap reports whether a config has none of the containers, but servers.
-func (c *Client) isMap(doc *format.Doc, containers [][]string) bool {
+func (d dialect) isMap(doc *format.Doc, containers [][]string) bool {
 	for _, path := range containers {
 		if _, ok := doc.Get(path[0]); ok {
 			return false
@@ -247,7 +247,7 @@ func (c *Client) isMap(doc *format.Doc, containers [][]string) bool {
 	members, _ := root.(map[string]any)
 	for _, v := range members {
 		value, _ := v.(map[string]any)
-		if len(c.Dialect.Runs(value)) > 0 {
+		if len(d.Runs(value)) > 0 {
 			return true
 		}
 	}
