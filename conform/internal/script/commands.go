@@ -69,7 +69,8 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 	s.acted(ts, words[0])
 }
 
-// acted records that the last outcome is that of the named action.
+// acted notes the outcome of an action: for the evidence and the steps of the script, and
+// whether the target has answered or was asked.
 func (s *script) acted(ts *testscript.TestScript, name string) {
 	s.shown = s.last
 	if name == "mcp" {

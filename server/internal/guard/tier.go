@@ -34,7 +34,8 @@ func Below(ctx context.Context, ceiling Tier) context.Context {
 // InBatch reports whether a call is one of a batch.
 func InBatch(ctx context.Context) bool { return ctx.Value(ceilingKey{}) != nil }
 
-// TierIn returns the tier of a call: in a batch that of the batch, otherwise the server's.
+// TierIn returns the tier that applies to a call: the batch's inside a batch, otherwise own,
+// the server's.
 func TierIn(ctx context.Context, own Tier) Tier {
 	if ceiling, ok := ctx.Value(ceilingKey{}).(Tier); ok && own.Allows(ceiling) {
 		return ceiling

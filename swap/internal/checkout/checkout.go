@@ -253,7 +253,7 @@ func (c *Checkout) PRCommand(n int) ([]string, error) {
 	if raw == "" {
 		return nil, fmt.Errorf("%s has no git remote named origin to fetch the pull request from", c.Dir)
 	}
-	url, err := HTTPSURL(raw)
+	url, err := httpsURL(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -268,9 +268,9 @@ var remotes = []*regexp.Regexp{
 	regexp.MustCompile(`^(?:git\+)?(?:[^/:]*@)?([^/.:][^/:]*):/?([^/].*)$`),
 }
 
-// HTTPSURL rewrites a git remote in any spelling as https without a user and a trailing
+// httpsURL rewrites a git remote in any spelling as https without a user and a trailing
 // .git: a pull request is fetched over https, however the checkout was cloned.
-func HTTPSURL(remote string) (string, error) {
+func httpsURL(remote string) (string, error) {
 	for _, re := range remotes {
 		if m := re.FindStringSubmatch(remote); m != nil {
 			return "https://" + m[1] + "/" + strings.TrimSuffix(strings.TrimRight(m[2], "/"), ".git"), nil

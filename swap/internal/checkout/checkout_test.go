@@ -11,7 +11,7 @@ func TestRemoteSpellings(t *testing.T) {
 	for _, line := range cases.Lines(t, "testdata/remotes.txt") {
 		spelling, want, _ := strings.Cut(line, " =>")
 		want = strings.TrimSpace(want)
-		if got, err := HTTPSURL(spelling); got != want || (err == nil) != (want != "") {
+		if got, err := httpsURL(spelling); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %s, %v, want %s", spelling, got, err, want)
 		}
 	}

@@ -76,7 +76,7 @@ func AbsIn(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// isGitDir reports whether git takes a directory for that of a repository.
+// isGitDir reports whether git would accept dir as the directory of a repository.
 func isGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return false

@@ -232,12 +232,12 @@ func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.R
 	if bytes.Equal(text, d.Text) {
 		return nil
 	}
-	return t.restoreFile(ctx, c, r, d, text, out)
+	return t.restoreFile(ctx, c, r, d, text)
 }
 
 // restoreFile restores a file, with the metadata that was lost if another program has
 // replaced it since. The user's own changes to the metadata, such as chmod, stay.
-func (t *reverting) restoreFile(ctx context.Context, c *clients.Client, r *journal.Record, d *configs.Document, text []byte, out *Outcome) error {
+func (t *reverting) restoreFile(ctx context.Context, c *clients.Client, r *journal.Record, d *configs.Document, text []byte) error {
 	like := t.lost[r.Target]
 	err := t.replace(ctx, c, r.Config, d.Target, text, d.Text, like)
 	if like != nil && errors.Is(err, atomicfile.ErrMeta) {
