@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -27,11 +28,12 @@ var readers = []struct{ name, start, prompt, line string }{
 	{"sh", `PS1= exec sh -c 'while printf "db=# "; read -r l; do sleep 0.4; echo "wa""it"; done'`, "db=# ", "select wait;"},
 }
 
-// readerPane is a pane in which a program waits for a line.
-func readerPane(t *testing.T, p *peer, name, start, prompt string) (pane string) {
+// readerPane is a pane in which a program waits for a line. What the program writes into its
+// HOME as it ends, such as its history, goes with the server's directory.
+func readerPane(t *testing.T, srv *tmux.Server, p *peer, name, start, prompt string) (pane string) {
 	t.Helper()
 	testtool.Path(t, name)
-	home := filepath.Join(t.TempDir(), "home")
+	home := filepath.Join(filepath.Dir(srv.SocketPath()), "home", "reader")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +53,7 @@ func TestOnlyWhatIsPrintedCounts(t *testing.T) {
 		t.Run(fmt.Sprint(r.name, i), func(t *testing.T) {
 			t.Parallel()
 			srv, p := served(t)
-			pane := readerPane(t, p, r.name, r.start, r.prompt)
+			pane := readerPane(t, srv, p, r.name, r.start, r.prompt)
 			send := func(keys, pattern string) []string {
 				t.Helper()
 				got := ok[seen](p, "send_keys", args(t, "pane_id", pane, "keys", keys, "patterns", []string{pattern}, "timeout", 60)).Seen
@@ -146,7 +148,7 @@ func TestRedrawnPromptIsNoOutput(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, ".zshrc"), []byte(setup+r.setup), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			pane := readerPane(t, p, r.name, "export ZDOTDIR="+dir+"; "+r.start, r.prompt)
+			pane := readerPane(t, srv, p, r.name, "export ZDOTDIR="+dir+"; "+r.start, r.prompt)
 			type follow struct {
 				Cursor string   `json:"cursor"`
 				Lines  []string `json:"lines"`
@@ -248,7 +250,7 @@ func TestEchoOfLineEditors(t *testing.T) {
 		t.Run(fmt.Sprint(r.name, i), func(t *testing.T) {
 			t.Parallel()
 			srv, p := served(t)
-			pane := readerPane(t, p, r.name, r.start, r.prompt)
+			pane := readerPane(t, srv, p, r.name, r.start, r.prompt)
 			for _, line := range r.lines {
 				timeout := 60.0
 				if line[2] == "" {
