@@ -83,6 +83,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 	done := *last.Cell
 	done.Suite, done.Gap, done.Layer, done.Tmux = cell.Suite, cell.Gap, cell.Layer, cell.Tmux
 	done.Transport, done.Log = cell.Transport, last.Log
+	done.Settle(j.gap.Claims(j.layer, j.target.Version))
 	if done.Status.Bad() || opts.Reproduce {
 		done.Reproducer = j.reproducer(&done, last.Steps, opts)
 	}

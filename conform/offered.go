@@ -27,7 +27,7 @@ func (o Options) askServer(ctx context.Context) (gap.Offer, string, error) {
 // offers, as its list of tools shows. It returns nil if that is not certain, or if the script
 // may not be applicable.
 func (o Options) unoffered(j *job) *report.Cell {
-	perhaps := func(r gap.Rule) bool { return r.Layer == j.layer && r.NotApplicable && r.Has(j.target.Version) }
+	perhaps := func(r gap.Rule) bool { return r.Layer == j.layer && r.NotApplicable != "" && r.Has(j.target.Version) }
 	if o.offers == nil || j.layer != report.MCPLayer || o.Reproduce || j.gap.Needs != "" || slices.ContainsFunc(j.gap.Rules(), perhaps) {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -22,10 +24,22 @@ type Claim struct {
 	// Why is what the verdict rests on, or what failed.
 	Why     string  `json:"why"`
 	Outcome Outcome `json:"outcome"`
+	// Asked is set for what the gap asks for. It is not set for an extra, which nobody asked for
+	// and a user would want: one that is open makes no run of another wrapper fail.
+	Asked bool `json:"asked"`
 	// Evidence shows a failure.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	// Known is set for a failure that was expected; see [Expectations].
 	Known *Known `json:"known,omitempty"`
+}
+
+// UnmarshalJSON reads a claim, which is asked for unless it says that it is not.
+func (c *Claim) UnmarshalJSON(text []byte) error {
+	type plain Claim
+	p := plain{Asked: true}
+	err := json.Unmarshal(text, &p)
+	*c = Claim(p)
+	return err
 }
 
 // WholeClaim is the text of the claim of a script that has none.
@@ -108,13 +122,13 @@ func (c *Cell) Settle(all []Claim) {
 		at := slices.IndexFunc(c.Claims, func(o Claim) bool { return o.Text == cl.Text })
 		if at < 0 {
 			at = len(c.Claims)
-			c.Claims = append(c.Claims, Claim{Number: at + 1})
+			c.Claims = append(c.Claims, Claim{Number: at + 1, Asked: true})
 		}
-		cl.Number = c.Claims[at].Number
+		cl.Number, cl.Asked = c.Claims[at].Number, c.Claims[at].Asked
 		c.Claims[at] = cl
 	}
 	if len(c.Claims) == 0 {
-		c.Claims = []Claim{{Number: 1, Text: WholeClaim, Expected: Confirmed}}
+		c.Claims = []Claim{{Number: 1, Text: WholeClaim, Expected: Confirmed, Asked: true}}
 		if c.Status == Pass {
 			c.Claims[0].Verdict, c.Claims[0].Outcome = Confirmed, True
 		}
@@ -134,15 +148,52 @@ func (c *Cell) Settle(all []Claim) {
 	for i := range c.Claims {
 		switch cl := &c.Claims[i]; {
 		case cl.Outcome != "":
-		case c.Status == Fail:
+		case c.Status == Fail, c.Status == "" && end != nil:
 			cl.Outcome = NotReached
-		case c.Status == Pass:
+		case c.Status == Pass, c.Status == "":
 			cl.Outcome = Outcome(NotApplicable)
 		default:
 			cl.Outcome, cl.Why = Outcome(c.Status), c.Reason
 		}
 	}
+	if c.Status == "" {
+		c.judge()
+	}
 }
+
+// judge gives the cell the status that its claims have, and the reason and evidence of the one
+// that decides.
+func (c *Cell) judge() {
+	var first, decides *Claim
+	for i := range c.Claims {
+		cl := &c.Claims[i]
+		if cl.Outcome.Failed() && c.counts(cl) {
+			c.Status, decides = Fail, cmp.Or(decides, cl)
+		}
+		if cl.Asked && cl.Outcome != Outcome(NotApplicable) {
+			first = cmp.Or(first, cl)
+		}
+	}
+	switch {
+	case decides != nil:
+	case first == nil:
+		c.Status, c.Reason = NotApplicable, "nothing that the gap asks for applies to this version"
+	case first.Outcome == Outcome(NotOffered):
+		c.Status, decides = NotOffered, first
+	default:
+		c.Status = Pass
+	}
+	if decides != nil {
+		c.Reason = decides.Why
+		if decides.Evidence != nil {
+			c.Evidence = append(c.Evidence, *decides.Evidence)
+		}
+	}
+}
+
+// counts reports whether a failure of a claim is one of the cell: an extra is not one of a
+// wrapper that is not this module's.
+func (c *Cell) counts(cl *Claim) bool { return cl.Asked || c.Layer == TmuxLayer || c.Transport != "" }
 
 // outcome returns the outcome of a claim with this verdict.
 func (v Verdict) outcome(expected Verdict) Outcome {
@@ -176,7 +227,7 @@ func (c result) ID() claimID { return claimID{c.Gap, c.Layer, c.Claim.Number} }
 
 // Failed reports whether the claim failed, or the whole cell is an error.
 func (c result) Failed() bool {
-	return c.Claim.Outcome.Failed() || c.Claim.Outcome == Outcome(Errored)
+	return c.Claim.Outcome.Failed() && c.counts(c.Claim) || c.Claim.Outcome == Outcome(Errored)
 }
 
 // Says returns ": " and the text of the claim; empty if the claim is a whole script.

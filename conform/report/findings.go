@@ -23,6 +23,7 @@ type look struct {
 
 const (
 	seenRefuted Status = "refuted" // it passes with its claim refuted
+	seenPartly  Status = "partly"  // its first claim is true, and another is not
 	seenBlocked Status = "blocked" // what the script needs fails, and not what it asks
 	seenKnown   Status = "known to fail"
 )
@@ -31,12 +32,13 @@ const (
 var looks = []look{
 	{Pass, "✓", "+", "✅", "32", "pass", "pass"},
 	{seenRefuted, "≠", "#", "🔵", "36", "refuted", "pass: the claim is refuted"},
+	{seenPartly, "◐", "p", "🌗", "33", "partly", "partly: the first claim is true, another is not"},
 	{Fail, "✗", "X", "❌", "1;31", "fail", "FAIL"},
 	{seenBlocked, "⊘", "B", "🚧", "1;33", "error", "blocked: the set-up, a schema or a mapping"},
 	{Errored, "!", "!", "💥", "1;35", "error", "error of the runner or the script"},
 	{seenKnown, "×", "x", "🟡", "33", "known", "known to fail"},
 	{Flaky, "~", "~", "🎲", "33", "flaky", "flaky"},
-	{NotOffered, "○", "o", "⚪", "2", "notoffered", "not offered by the server"},
+	{NotOffered, "○", "o", "⚪", "2", "notoffered", "not offered"},
 	{NotApplicable, "–", "-", "➖", "2", "na", "not for this version of tmux"},
 	{Skip, "?", "?", "❔", "33", "skip", "skipped"},
 }
@@ -48,10 +50,36 @@ func (c *Cell) seen() Status {
 		return seenKnown
 	case c.Status == Pass && c.Verdict == Refuted:
 		return seenRefuted
-	case c.blocked():
-		return seenBlocked
+	case c.Status == Pass || c.Status == Fail || c.Status == NotOffered:
+		return c.mark()
 	}
 	return c.Status
+}
+
+// mark returns how a cell is seen whose claims say it: on layers api and mcp the first claim is
+// the gap, and the others refine it.
+func (c *Cell) mark() Status {
+	gap := first(c.Claims, func(cl *Claim) bool { return cl.Asked && cl.Outcome != Outcome(NotApplicable) })
+	if gap == nil || c.Layer == TmuxLayer {
+		if c.blocked() {
+			return seenBlocked
+		}
+		return c.Status
+	}
+	another := slices.ContainsFunc(c.Claims, func(cl Claim) bool {
+		return c.counts(&cl) && cl.Outcome != True && cl.Outcome != Outcome(NotApplicable)
+	})
+	switch {
+	case gap.Outcome == Outcome(NotOffered):
+		return NotOffered
+	case gap.Outcome == Blocked:
+		return seenBlocked
+	case gap.Outcome == True && another:
+		return seenPartly
+	case gap.Outcome == True:
+		return Pass
+	}
+	return Fail
 }
 
 // Look returns how the cell is shown.
@@ -87,6 +115,7 @@ const (
 	refuted
 	notOffered
 	unknown
+	partly
 	blocked
 	bad
 )
@@ -94,25 +123,19 @@ const (
 // rankNames describe why a gap does not count as good.
 var rankNames = [...]string{
 	nowhere: "for no tmux here", refuted: "refuted, in whole or in part", notOffered: "not offered",
-	unknown: "not known", blocked: "blocked", bad: "not closed",
+	unknown: "not known", partly: "partly", blocked: "blocked", bad: "not closed",
+}
+
+// ranks are the ranks of what is not good, by how it is seen.
+var ranks = map[Status]int{
+	seenPartly: partly, seenBlocked: blocked, Fail: bad, Errored: bad, Skip: unknown, NotOffered: notOffered,
+	NotApplicable: nowhere, seenRefuted: refuted, Pass: good, Flaky: good,
 }
 
 func (c *Cell) rank() int {
-	switch {
-	case c.blocked():
-		return blocked
-	case c.Status.Bad():
-		return bad
-	case c.Status == Skip:
-		return unknown
-	case c.Status == NotOffered:
-		return notOffered
-	case c.Status == NotApplicable:
-		return nowhere
-	case c.Verdict == Refuted:
-		return refuted
-	}
-	return good
+	as := *c
+	as.Known = nil
+	return ranks[as.seen()]
 }
 
 // blocked reports whether no claim of a cell that failed is known to be wrong.
@@ -137,7 +160,7 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 		}
 		all++
 		name := strconv.Itoa(g.Number)
-		if rank >= blocked {
+		if rank >= partly {
 			name += r.where(on)
 		}
 		found[rank] = append(found[rank], name)
@@ -146,7 +169,7 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 		return ""
 	}
 	text := tally(l, len(found[good]), all)
-	for _, rank := range []int{refuted, bad, blocked, notOffered, unknown, nowhere} {
+	for _, rank := range []int{refuted, bad, blocked, partly, notOffered, unknown, nowhere} {
 		name := rankNames[rank]
 		if rank == bad && l == TmuxLayer {
 			name = "not as expected"

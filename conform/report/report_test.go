@@ -70,7 +70,8 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 	for i := range r.Cells {
-		r.Cells[i].Status, r.Cells[i].Verdict = Pass, ""
+		r.Cells[i].Status, r.Cells[i].Verdict, r.Cells[i].Claims = Pass, "", nil
+		r.Cells[i].Settle(nil)
 	}
 	if got, want := r.answerFor(APILayer, r.Gaps), "all 2 gaps are closed on every tmux"; got != want {
 		t.Errorf("%q, want %q", got, want)

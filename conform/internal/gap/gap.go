@@ -20,7 +20,6 @@ import (
 
 	"tmuxmcp/conform/report"
 	"tmuxmcp/fixtures"
-	"tmuxmcp/tmux"
 )
 
 // Gap is one gap of the issue: a claim about tmux, and the scripts that look at
@@ -159,106 +158,6 @@ func (g *Gap) Files() (files []txtar.File) {
 		}
 	}
 	return files
-}
-
-// Rule is a place where a script says what it expects depending on the version
-// of tmux.
-type Rule struct {
-	Layer report.Layer
-	// Versions are those it is about, "before 3.7" or ">=3.7 <3.7c"; empty for all.
-	Versions string
-	// Text is the reason why the script does not apply, or a claim with the
-	// verdict that is expected.
-	Text string
-	// NotApplicable is set for a rule that ends the script.
-	NotApplicable bool
-
-	conditions, claim string
-}
-
-var ruleLine = regexp.MustCompile(`^((?:\[(?:'[^']*'|[^\]])*\]\s+)*)(?:na|claim\s+(confirmed|refuted))\s+(?:'(.*)'|(\S+))\s*$`)
-var ruleVersions = regexp.MustCompile(`\['?(!?)tmux:([^\]']+)'?\]`)
-
-// Rules returns the rules that can be read in the gap's scripts.
-func (g *Gap) Rules() []Rule {
-	var rules []Rule
-	for _, l := range g.Layers() {
-		for line := range strings.Lines(string(g.Section(l))) {
-			m := ruleLine.FindStringSubmatch(strings.TrimSpace(line))
-			if m == nil {
-				continue
-			}
-			rule := Rule{
-				Layer: l, Versions: ruleRange(m[1]), Text: strings.ReplaceAll(m[3], "''", "'") + m[4],
-				NotApplicable: m[2] == "", conditions: m[1],
-			}
-			if !rule.NotApplicable {
-				rule.claim, rule.Text = rule.Text, m[2]+": "+rule.Text
-			}
-			rules = append(rules, rule)
-		}
-	}
-	return rules
-}
-
-// Has reports whether the rule is for a version, as far as its conditions say.
-func (r Rule) Has(version string) bool {
-	for _, m := range ruleVersions.FindAllStringSubmatch(r.conditions, -1) {
-		if has, err := VersionHas(version, m[2]); err == nil && has == (m[1] == "!") {
-			return false
-		}
-	}
-	return true
-}
-
-// VersionHas reports whether a version meets the condition tmux:ARG: a range, or a version
-// from which on it holds.
-func VersionHas(version, arg string) (bool, error) {
-	if strings.ContainsAny(arg, "<>=,") {
-		r, err := report.ParseVersions(arg)
-		return err == nil && r.Has(version), err
-	}
-	v, err := tmux.ParseVersion(arg)
-	has, _ := tmux.ParseVersion(version)
-	return err == nil && has.Has(v), err
-}
-
-// Claims returns the claims of a layer's script in order. Those that are not about the
-// version are marked as such.
-func (g *Gap) Claims(l report.Layer, version string) []report.Claim {
-	var claims []report.Claim
-	for _, r := range g.Rules() {
-		if r.Layer != l || r.NotApplicable {
-			continue
-		}
-		i := slices.IndexFunc(claims, func(c report.Claim) bool { return c.Text == r.claim })
-		if i < 0 {
-			i = len(claims)
-			claims = append(claims, report.Claim{Number: i + 1, Text: r.claim, Outcome: report.Outcome(report.NotApplicable)})
-		}
-		if r.Has(version) {
-			claims[i].Outcome, claims[i].Expected = "", report.Verdict(strings.Split(r.Text, ":")[0])
-		}
-	}
-	return claims
-}
-
-// ruleRange returns the range of versions in the conditions before a command.
-func ruleRange(conditions string) string {
-	var parts []string
-	for _, m := range ruleVersions.FindAllStringSubmatch(conditions, -1) {
-		not, v, word := m[1] == "!", m[2], ""
-		switch isRange := strings.ContainsAny(v, "<>=,"); {
-		case isRange && not:
-			word = "not "
-		case !isRange && not:
-			word = "before "
-		case !isRange:
-			word = "from "
-		}
-		parts = append(parts, word+strings.TrimPrefix(v, "="))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // AllSuites is the name that stands for all of them.

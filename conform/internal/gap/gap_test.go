@@ -50,11 +50,19 @@ func TestShippedGaps(t *testing.T) {
 		}
 		claims := 0
 		for _, r := range g.Rules() {
-			if !r.NotApplicable {
+			if r.NotApplicable == "" {
 				claims++
 			}
 		}
-		if n := strings.Count(string(g.Section(report.TmuxLayer)), "\nclaim ") + strings.Count(string(g.Section(report.TmuxLayer)), "] claim "); claims != n {
+		n := 0
+		for _, l := range g.Layers() {
+			for _, line := range Lines(string(g.Section(l))) {
+				if line.Command == "claim" || line.Command == "extra" {
+					n++
+				}
+			}
+		}
+		if claims != n {
 			t.Errorf("%s: %d of %d claims have a rule", g.Name, claims, n)
 		}
 	}
@@ -69,15 +77,15 @@ func TestShippedGaps(t *testing.T) {
 // What a condition's versions are in words.
 func TestRules(t *testing.T) {
 	g, err := Parse("01-test.txtar", []byte("# gap: a test\n# claim: a claim\n-- tmux --\n"+
-		"[!tmux:3.4] na 'too old'\n[tmux:3.4] [!tmux:3.6] claim refuted 'a'\n['tmux:>=3.7 <3.7c'] claim confirmed 'b'\n['!tmux:=3.7'] claim confirmed 'c'\nclaim confirmed 'd'\n"))
+		"[!tmux:3.4] na 'too old'\n[tmux:3.4] [!tmux:3.6] claim refuted 'a'\n['tmux:>=3.7 <3.7c'] claim confirmed 'b'\n['!tmux:=3.7'] claim confirmed 'c'\nclaim confirmed 'd'\n-- api --\nclaim 'it''s e'\n[tmux:3.4] extra f\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, r := range g.Rules() {
-		got = append(got, r.Versions+": "+r.Text)
+		got = append(got, r.Versions+": "+r.Says())
 	}
-	want := []string{"before 3.4: too old", "from 3.4, before 3.6: refuted: a", ">=3.7 <3.7c: confirmed: b", "not 3.7: confirmed: c", ": confirmed: d"}
+	want := []string{"before 3.4: n/a: too old", "from 3.4, before 3.6: refuted: a", ">=3.7 <3.7c: confirmed: b", "not 3.7: confirmed: c", ": confirmed: d", ": asked: it's e", "from 3.4: extra: f"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}

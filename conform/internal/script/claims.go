@@ -25,7 +25,7 @@ type claims struct {
 // decide returns a claim with the verdict that was seen, and what is wrong with that, or "" if
 // it is as expected.
 func (c *claims) decide(expected report.Verdict, text string) (claim report.Claim, wrong string) {
-	claim = report.Claim{Text: text, Expected: expected}
+	claim = report.Claim{Text: text, Expected: expected, Asked: true}
 	var whys []string
 	verdicts := map[report.Verdict]bool{}
 	for _, o := range c.seen {
@@ -83,6 +83,25 @@ func (c *claims) cell(req child.Request, v, wrong *Verdict) report.Cell {
 		cell.Reason = v.Why
 	case v.Kind == NotApplicable && req.Layer == report.TmuxLayer:
 		cell.Verdict = report.NoVerdict
+	}
+	return cell
+}
+
+// parted returns the cell of a script whose parts fail alone, which ended with verdict v, or nil.
+// Its status, if empty, is what its claims say, when those that it did not come to are known.
+func (c *claims) parted(req child.Request, v *Verdict) report.Cell {
+	cell := report.Cell{Claims: c.all}
+	if v == nil {
+		return cell
+	}
+	why := child.Clip(where(req.File, v) + v.Why)
+	if v.Kind.failed() {
+		cell.Claims = append(cell.Claims, report.Claim{Outcome: v.Kind.outcome(), Why: why, Evidence: &v.Evidence})
+		return cell
+	}
+	cell.Status, cell.Reason = report.Status(v.Kind.outcome()), why
+	if v.Evidence != (report.Evidence{}) {
+		cell.Evidence = []report.Evidence{v.Evidence}
 	}
 	return cell
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 )
 
@@ -43,7 +45,14 @@ func (s *script) commands() map[string]command {
 		"safety":     {s.cmdSafety, 1, 1, false, "TIER, before an mcp"},
 		"save":       {s.cmdSave, 1, 2, false, "NAME [PATH]"},
 		"saw":        {s.cmdSaw, 2, 2, false, "confirmed|refuted WHY"},
-		"claim":      {s.cmdClaim, 2, 2, false, "confirmed|refuted TEXT"},
+		"claim":      {s.cmdClaim, 1, 2, false, "confirmed|refuted TEXT on layer tmux, and claim TEXT on the others"},
+		"extra":      {s.cmdClaim, 1, 1, false, "TEXT, on layers api and mcp"},
+		"stdout":     {s.cmdExamine, 1, 2, true, "[-count=N] REGEXP"},
+		"stderr":     {s.cmdExamine, 1, 2, true, "[-count=N] REGEXP"},
+		"grep":       {s.cmdExamine, 2, 3, true, "[-count=N] REGEXP FILE"},
+		"cmp":        {s.cmdExamine, 2, 2, true, "FILE OTHER"},
+		"cmpenv":     {s.cmdExamine, 2, 2, true, "FILE OTHER, with variables in OTHER"},
+		"exists":     {s.cmdExamine, 1, many, true, "[-readonly] FILE…"},
 		"na":         {s.cmdNA, 1, 1, false, "REASON"},
 		"exec":       {s.cmdExec, 1, many, true, "PROGRAM [ARG…] [&]"},
 	}
@@ -78,7 +87,8 @@ func (s *script) acted(ts *testscript.TestScript, name string) {
 	}
 	s.steps.print(ts, s.last)
 	s.started = s.started || s.last.ok()
-	s.asked = s.asked || name == "api" || name == "mcp"
+	s.part.asked = s.part.asked || name == "api" || name == "mcp"
+	s.part.missed = false
 }
 
 // show writes an outcome's output to where stdout, stderr and cmp look for it.
@@ -90,9 +100,15 @@ func show(ts *testscript.TestScript, o outcome) {
 func (s *script) cmdTry(ts *testscript.TestScript, args []string) {
 	s.act(ts, args)
 	show(ts, s.last)
-	if s.last.err != nil {
+	if s.last.err != nil && !(s.last.notOffered() && mayLack(s.now, s.lines)) {
 		s.checkOutcome(ts, s.last)
 	}
+}
+
+// mayLack reports whether the line after one of try says what is to be done if the call is not
+// offered.
+func mayLack(l gap.Line, lines []gap.Line) bool {
+	return slices.ContainsFunc(after(l, lines).Conditions, func(c string) bool { return strings.Contains(c, "not-offered") })
 }
 
 // Conditions come true in the time that a process takes to print something, or
@@ -216,7 +232,7 @@ func (e *evidence) unmapped(path string, got gjson.Result, another bool) bool {
 		parent = gjson.Get(e.last.stdout, strings.TrimSuffix(path[:at], ".#"))
 	}
 	rows := strings.HasSuffix(path[:max(at, 0)], "#") && len(parent.Array()) > 0 && len(got.Array()) == 0
-	return another && (rows || parent.IsObject() && !got.Exists())
+	return another && strings.HasPrefix(e.shown.line, "mcp ") && (rows || parent.IsObject() && !got.Exists())
 }
 
 // fieldName is a field in a pattern for JSON.
@@ -252,6 +268,7 @@ func (s *script) cmdSave(ts *testscript.TestScript, args []string) {
 		s.steps.note(ts, s.now, "save", args[:1])
 	}
 	ts.Setenv(args[0], value)
+	delete(s.part.lost, args[0])
 	s.steps.saved = append(s.steps.saved, args[0])
 }
 
@@ -271,8 +288,13 @@ func verdictIn(word string) (report.Verdict, bool) {
 }
 
 func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
+	if s.part.alone && len(args) == 1 {
+		s.claims.add(s.part, s.req.File, args[0], s.now.Command == "claim")
+		s.part, s.unfit = s.part.next(), ""
+		return
+	}
 	expected, ok := verdictIn(args[0])
-	if !ok {
+	if !ok || len(args) != 2 || s.part.alone {
 		s.usage(ts)
 	}
 	c, wrong := s.claims.decide(expected, args[1])

@@ -29,6 +29,7 @@ const (
 	Crashed                       // tmux or the server ended
 	TimedOut                      // the script did not end in time
 	NotOffered                    // the server has no tool for it
+	NotReached                    // it needs what did not come
 	NotApplicable                 // this tmux is not one that the script is for
 	Skipped                       // something that the script needs is not there
 	Errored                       // the script, or this program, is wrong in itself
@@ -46,6 +47,7 @@ var kinds = map[Kind]struct {
 	Crashed:       {report.Crashed, ""},
 	TimedOut:      {report.TimedOut, ""},
 	NotOffered:    {report.Outcome(report.NotOffered), ""},
+	NotReached:    {report.NotReached, ""},
 	NotApplicable: {report.Outcome(report.NotApplicable), ""},
 	Skipped:       {report.Outcome(report.Skip), ""},
 	Errored:       {report.Outcome(report.Errored), ""},
@@ -57,24 +59,21 @@ func (k Kind) outcome() report.Outcome { return kinds[k].outcome }
 // failed reports whether the kind is one of failures.
 func (k Kind) failed() bool { return k.outcome().Failed() }
 
-// comparing are testscript's commands that look at what came: when one fails it is
-// the target's fault.
-var comparing = strings.Fields("stdout stderr grep cmp cmpenv exists")
-
 var (
 	// looking are the commands that look at what the one before them did.
-	looking = append(strings.Fields("json row saw claim"), comparing...)
+	looking = strings.Fields("json row saw claim extra stdout stderr grep cmp cmpenv exists")
 	// asking are the commands that ask the script's question, wherever they stand.
 	asking = append(strings.Fields("api mcp mcp-leave save"), looking...)
 	// conditional is a condition about the last command.
-	conditional = regexp.MustCompile(`^\['?!?(ok|failed|stdout:|stderr:)`)
+	conditional = regexp.MustCompile(`^\['?!?(ok|failed|not-offered|stdout:|stderr:)`)
 )
 
 // kindOf returns how a failure of a line counts, where next is the next line with a command,
 // and last what the target did last. It returns Failed if the line asks the script's question,
 // as calls of layers api and mcp do, commands that must fail, and commands whose output the
 // next line checks; it returns Blocked if the line only sets something up. started is set if
-// the target has answered before, and asked if the API or the MCP server was called.
+// the target has answered before, and asked if the API or the MCP server was called in the
+// same part.
 func kindOf(line, next gap.Line, last outcome, started, asked bool) Kind {
 	checked := len(next.Conditions) > 0 && strings.HasPrefix(next.Before, next.Conditions[0]) && conditional.MatchString(next.Conditions[0])
 	switch {
@@ -82,7 +81,7 @@ func kindOf(line, next gap.Line, last outcome, started, asked bool) Kind {
 		return Crashed
 	case line.Negated, slices.Contains(asking, line.Command), line.Command == "wait-until" && asked:
 		return Failed
-	case checked, slices.Contains(looking, next.Command):
+	case checked, slices.Contains(looking, next.Command) && !endsPart(next):
 		return Failed
 	}
 	return Blocked

@@ -68,6 +68,8 @@ func TestKindOf(t *testing.T) {
 		{"before row", "tmux a\nrow b c=d", failed, true, false, Failed},
 		{"before saw", "tmux a\nsaw confirmed b", failed, true, false, Failed},
 		{"before claim", "tmux a\nclaim confirmed b", failed, true, false, Failed},
+		{"before the claim of a part", "tmux a\nclaim b", failed, true, false, Blocked},
+		{"before an extra", "tmux a\nextra 'b c'", failed, true, false, Blocked},
 		{"before stdout", "tmux a\nstdout b", failed, true, false, Failed},
 		{"before not stdout", "tmux a\n! stdout b", failed, true, false, Failed},
 		{"before stderr", "tmux a\nstderr b", failed, true, false, Failed},
@@ -182,8 +184,8 @@ func TestConclusions(t *testing.T) {
 		{"stdout that this program lacks", "mcp a\nstdout '\"n\": 1'", given{{stdout: "{}\n"}}, false, "open 2: a: no match for `\"n\": 1` found in stdout {mcp a|stdout '\"n\": 1'|{}}"},
 		{"try, looked at", "try tmux a\nstdout x", nil, false, "open 1: a: no such program {tmux a|success|no such program}"},
 		{"cmp", "tmux a\ncmp stdout f\n-- f --\nx\n", given{{stdout: "y\n"}}, false, "open 2: a: stdout and f differ {tmux a|cmp stdout f|"},
-		{"exists", "tmux a\nexists f", given{{}}, false, "open 2: a: $WORK/f does not exist {tmux a|exists f|(no output)}"},
-		{"stdout misused", "tmux a\nstdout", given{{}}, false, "error 2: usage: stdout [-count=N] 'pattern'"},
+		{"exists", "tmux a\nexists f", given{{}}, false, "open 2: a: f does not exist {tmux a|exists f|(no output)}"},
+		{"stdout misused", "tmux a\nstdout", given{{}}, false, "error 2: usage: stdout [-count=N] REGEXP"},
 		{"stdout with no pattern", "tmux a\nstdout '('", given{{}}, false, "error 2: error parsing regexp: missing closing ): `(?m)(`"},
 		{"a set-up of testscript's", "cd nowhere", nil, false, "error 1: directory "},
 		{"an unknown command", "tmx a", nil, false, `error 1: unknown command "tmx"`},
@@ -220,35 +222,8 @@ func TestConclusions(t *testing.T) {
 // ended, with the line's number for where.
 func conclusion(t *testing.T, text string, given []outcome, another bool) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "01-test.txtar")
 	target := report.Target{Path: "/no/such/program", Version: "3.6"}
-	s := newScript(child.Request{Dir: t.TempDir(), File: file, Target: target, Another: another, Timeout: time.Minute}, io.Discard)
-	defer s.cancel()
-	s.lines = gap.Lines(text)
-	if err := os.WriteFile(file, []byte(instrument(text, s.lines, s.ours)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	do := func(ts *testscript.TestScript, neg bool, args []string) {
-		if s.actions()[args[1]] == nil {
-			s.cmdDo(ts, neg, args)
-			return
-		}
-		var number int
-		fmt.Sscan(args[0], &number)
-		s.now, s.focus = s.lines[number-1], ""
-		s.last, given = given[0], given[1:]
-		s.last.line, s.last.call = report.CommandLine(args[1:]), callName(s.now, s.lines)
-		s.acted(ts, args[1])
-		show(ts, s.last)
-		s.checkOutcome(ts, s.last)
-	}
-	r := &recorder{}
-	r.Run("", func(root testscript.T) {
-		testscript.RunT(root, testscript.Params{
-			Files: []string{file}, Condition: func(cond string) (bool, error) { return condition(cond, s.last, s.req.Target.Version) },
-			Cmds: map[string]func(*testscript.TestScript, bool, []string){"do": do},
-		})
-	})
+	s, r := replay(t, child.Request{Target: target, Another: another}, text, given)
 	say := func(v *Verdict) string {
 		text := string(v.Kind.outcome()) + " " + strings.TrimPrefix(where(s.req.File, v), "01-test.txtar:") + v.Why
 		if e := v.Evidence; e != (report.Evidence{}) {
@@ -267,6 +242,52 @@ func conclusion(t *testing.T, text string, given []outcome, another bool) string
 		return "none"
 	}
 	return strings.Join(said, "; ")
+}
+
+// replay runs a script, the calls of whose target do what is given.
+func replay(t *testing.T, req child.Request, text string, given []outcome) (*script, *recorder) {
+	t.Helper()
+	req.File, req.Dir, req.Timeout = filepath.Join(t.TempDir(), "01-test.txtar"), t.TempDir(), time.Minute
+	s := newScript(req, io.Discard)
+	t.Cleanup(s.cancel)
+	s.lines = gap.Lines(text)
+	s.part = firstPart(s.lines, s.req.Layer)
+	if err := os.WriteFile(req.File, []byte(instrument(text, s.lines, s.ours)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do := func(ts *testscript.TestScript, neg bool, args []string) {
+		var number int
+		fmt.Sscan(args[0], &number)
+		line := s.lines[number-1]
+		isGiven := s.actions()[line.Command] != nil || line.Command == "try" && len(given) > 0
+		if s.part.skips(line) || !isGiven {
+			s.cmdDo(ts, neg, args)
+			return
+		}
+		s.now, s.focus, s.part.looked = line, "", s.part.looked || looks(line)
+		if len(given) == 0 {
+			t.Errorf("line %d is not to run: %s", number, line.Text)
+			given = []outcome{{}}
+		}
+		s.last, given = given[0], given[1:]
+		s.last.line, s.last.call = report.CommandLine(args[1:]), callName(s.now, s.lines)
+		s.acted(ts, calls(line))
+		show(ts, s.last)
+		if line.Command != "try" || s.last.err != nil && !(s.last.notOffered() && mayLack(line, s.lines)) {
+			upTo(func() { s.checkOutcome(ts, s.last) })
+		}
+	}
+	r := &recorder{}
+	r.Run("", func(root testscript.T) {
+		testscript.RunT(root, testscript.Params{
+			Files: []string{req.File}, Condition: func(cond string) (bool, error) { return condition(cond, s.last, s.req) },
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){"do": do},
+		})
+	})
+	if len(given) > 0 {
+		t.Errorf("%d calls were not made", len(given))
+	}
+	return s, r
 }
 
 // What a script ends with when the time was up, when it took too much of the machine, when it

@@ -57,7 +57,10 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 		}
 		os.Exit(3)
 	}()
-	go child.Watch(s.excess)
+	go child.Watch(func(why string) {
+		s.tooMuch.Store(&why)
+		s.cancel()
+	})
 	answer := s.answer()
 	ended.Lock()
 	s.cleanUp()

@@ -1,9 +1,12 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"tmuxmcp/conform/internal/gap"
 )
 
 // outcome is what a project command did.
@@ -19,6 +22,12 @@ type outcome struct {
 }
 
 func (o outcome) ok() bool { return o.err == nil && o.code == 0 }
+
+// notOffered reports whether there is no tool or method for the call.
+func (o outcome) notOffered() bool {
+	var none gap.NotOffered
+	return errors.As(o.err, &none)
+}
 
 // String returns what a user at a terminal would have seen.
 func (o outcome) String() string {

@@ -31,7 +31,7 @@ type script struct {
 	verdict    *Verdict // before the script's end
 	firstWrong *Verdict // as the first claim came out, which does not end the script
 	started    bool     // something has answered
-	asked      bool     // the API or the MCP server was asked
+	part       part     // that runs
 	unfit      string   // how the last call of the server did not fit its schema
 	waiting    bool     // for an output
 	clients    map[string]*client
@@ -84,12 +84,6 @@ func (s *script) ours(command string) bool {
 	return is || s.actions()[command] != nil
 }
 
-// excess ends the script because it takes too much of the machine.
-func (s *script) excess(why string) {
-	s.tooMuch.Store(&why)
-	s.cancel()
-}
-
 // run runs the script in testscript, and returns what came of it and its transcript.
 func (s *script) run() (report.Cell, string) {
 	testing.Init() // testscript asks testing whether tests are to be short
@@ -97,6 +91,7 @@ func (s *script) run() (report.Cell, string) {
 	file := filepath.Join(s.req.Dir, "tmp", filepath.Base(s.req.File))
 	if err == nil {
 		s.lines = gap.Lines(string(text))
+		s.part = firstPart(s.lines, s.req.Layer)
 		err = os.WriteFile(file, []byte(instrument(string(text), s.lines, s.ours)), 0o600)
 	}
 	if err != nil {
@@ -116,21 +111,38 @@ func (s *script) run() (report.Cell, string) {
 				env.Vars = append(env.Vars, "SOCKET="+s.socket, "VERSION="+s.req.Target.Version)
 				return nil
 			},
-			Condition: func(cond string) (bool, error) { return condition(cond, s.last, s.req.Target.Version) },
+			Condition: func(cond string) (bool, error) { return condition(cond, s.last, s.req) },
 			Cmds:      map[string]func(*testscript.TestScript, bool, []string){"do": s.cmdDo},
 		})
 	})
-	return s.claims.cell(s.req, s.ended(t), s.firstWrong), report.Clip(t.text(), child.MaxLog)
+	return s.cell(t), report.Clip(t.text(), child.MaxLog)
+}
+
+// cell returns what came of the script.
+func (s *script) cell(t *recorder) report.Cell {
+	end := s.ended(t)
+	switch claim, asked, ok := ahead(s.lines, s.now.Number, s.req.Target.Version); {
+	case ok && s.part.failed != nil:
+		s.claims.add(s.part, s.req.File, claim, asked)
+	case !ok && s.part.alone && s.part.looked && end == nil:
+		end = &Verdict{Kind: Errored, Line: s.now.Number, Why: "it asks, and no claim follows that is about it"}
+	}
+	if s.part.alone {
+		return s.claims.parted(s.req, end)
+	}
+	return s.claims.cell(s.req, end, s.firstWrong)
 }
 
 // condition answers a condition of ours, about what the target did last or its version.
-func condition(cond string, last outcome, version string) (bool, error) {
+func condition(cond string, last outcome, req child.Request) (bool, error) {
 	text := ""
 	switch key, arg, _ := strings.Cut(cond, ":"); {
+	case cond == "not-offered":
+		return last.notOffered(), nil
 	case cond == "ok", cond == "failed":
-		return last.ok() == (cond == "ok"), nil
+		return last.ok() == (cond == "ok") && !last.notOffered(), nil
 	case key == "tmux" && arg != "":
-		return gap.VersionHas(version, arg)
+		return gap.VersionHas(req.Target.Version, arg)
 	case key == "stdout" && arg != "":
 		text = last.stdout
 	case key == "stderr" && arg != "":

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,18 +20,24 @@ import (
 func (s *script) cmdDo(ts *testscript.TestScript, neg bool, args []string) {
 	number, _ := strconv.Atoi(args[0])
 	s.now, s.focus = s.lines[number-1], ""
-	name, args := args[1], args[2:]
-	if s.actions()[name] != nil {
-		s.act(ts, append([]string{name}, args...))
-		show(ts, s.last)
-		s.checkOutcome(ts, s.last)
+	if s.part.skips(s.now) {
 		return
 	}
-	cmd := s.commands()[name]
-	if neg && !cmd.negatable || len(args) < cmd.least || len(args) > cmd.most {
-		s.usage(ts)
-	}
-	cmd.run(ts, args)
+	s.part.looked = s.part.looked || looks(s.now)
+	upTo(func() {
+		name, args := args[1], args[2:]
+		if s.actions()[name] != nil {
+			s.act(ts, append([]string{name}, args...))
+			show(ts, s.last)
+			s.checkOutcome(ts, s.last)
+			return
+		}
+		cmd := s.commands()[name]
+		if neg && !cmd.negatable || len(args) < cmd.least || len(args) > cmd.most {
+			s.usage(ts)
+		}
+		cmd.run(ts, args)
+	})
 }
 
 // of returns a reason with the name of the call in front, unless it names the call already.
@@ -59,13 +64,7 @@ func (s *script) failed(kind Kind, why string) *Verdict {
 
 // kind returns how a failure of the current line counts.
 func (s *script) kind() Kind {
-	return kindOf(s.now, after(s.now, s.lines), s.last, s.started, s.asked)
-}
-
-// end ends the script with a verdict.
-func (s *script) end(ts *testscript.TestScript, v *Verdict) {
-	s.verdict = v
-	ts.Fatalf("%s", v.Why)
+	return kindOf(s.now, after(s.now, s.lines), s.last, s.started, s.part.asked)
 }
 
 // fail ends the script because the last output is not what the current line expects.
@@ -144,34 +143,17 @@ func (s *script) cmdExec(ts *testscript.TestScript, args []string) {
 	s.checkOutcome(ts, o)
 }
 
-var (
-	// failedAt is what testscript says of a failure: the line and why.
-	failedAt = regexp.MustCompile(`(?s)\nFAIL: [^\n]*?:([0-9]+): (.*)$`)
-	misusing = regexp.MustCompile(`^usage: |-count=|^error parsing regexp|against itself$`)
-)
+// failedAt is what testscript says of a failure: the line and why.
+var failedAt = regexp.MustCompile(`(?s)\nFAIL: [^\n]*?:([0-9]+): (.*)$`)
 
-// compared finds in testscript's log which of its comparing commands failed, and
-// how. Any other of its commands sets the script up.
-func (s *script) compared(log string) *Verdict {
-	m := failedAt.FindStringSubmatchIndex(log)
+// misled returns the verdict for a command of testscript's own that failed: the script is wrong.
+func misled(log string) *Verdict {
+	m := failedAt.FindStringSubmatch(log)
 	if m == nil {
 		return &Verdict{Kind: Errored, Why: child.Tail(log)}
 	}
-	number, _ := strconv.Atoi(log[m[2]:m[3]])
-	why := child.OneLine(log[m[4]:m[5]])
-	s.now = s.lines[number-1]
-	if !slices.Contains(comparing, s.now.Command) || misusing.MatchString(why) {
-		return &Verdict{Kind: Errored, Line: number, Why: why}
-	}
-	// What cmp and grep looked at.
-	segment := log[strings.LastIndex(log[:m[0]], "\n> ")+1 : m[0]]
-	if _, shown, _ := strings.Cut(segment, "\n"); strings.TrimSpace(shown) != "" {
-		s.focus = shown
-	}
-	if name := s.missing(s.now.Text, s.req.Another); s.now.Command == "stdout" && name != "" && !strings.HasPrefix(why, "unexpected match") {
-		return s.failed(Mapping, s.shown.of("the answer has no "+name))
-	}
-	return s.failed(s.kind(), s.shown.of(why))
+	number, _ := strconv.Atoi(m[1])
+	return &Verdict{Kind: Errored, Line: number, Why: child.OneLine(m[2])}
 }
 
 // ended returns how the script ended before its end; nil if it did not.
@@ -183,7 +165,7 @@ func (s *script) ended(t *recorder) *Verdict {
 	case v == nil && t.failed && (excess != nil || s.ctx.Err() != nil):
 		v = s.failed(Failed, "") // it ended a command that is testscript's
 	case v == nil && t.failed:
-		v = s.compared(strings.TrimSpace(strings.Join(t.log, "\n")))
+		v = misled(strings.TrimSpace(strings.Join(t.log, "\n")))
 	case v == nil && t.skipped:
 		return &Verdict{Kind: Skipped, Why: t.skipReason}
 	}

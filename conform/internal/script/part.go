@@ -1,0 +1,155 @@
+package script
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"tmuxmcp/conform/internal/gap"
+	"tmuxmcp/conform/report"
+)
+
+// part is what is known of the lines since the last claim. In a script that has claims of its
+// own on layers api and mcp, a part that fails does not end the script, which goes on with the
+// next part. Elsewhere the script is one part.
+type part struct {
+	alone  bool     // several parts fail alone
+	failed *Verdict // how the part came out, if it failed
+	asked  bool     // the API or the MCP server was asked
+	looked bool     // something was asked or examined
+	// missed is set if the last call was left out or failed: what stands behind it has nothing
+	// to look at.
+	missed bool
+	// lost are the variables that were to be saved, of all parts, and why they were not.
+	lost map[string]string
+}
+
+// firstPart returns the first part of a script.
+func firstPart(lines []gap.Line, layer report.Layer) part {
+	_, _, claims := ahead(lines, 0, "")
+	return part{alone: claims && (layer == report.APILayer || layer == report.MCPLayer), lost: map[string]string{}}
+}
+
+// next returns the part after this one.
+func (p part) next() part { return part{alone: p.alone, lost: p.lost} }
+
+// goesOn reports whether the script goes on after a failure of this kind.
+func (p *part) goesOn(kind Kind) bool {
+	return p.alone && slices.Contains([]Kind{Failed, Mapping, Schema, NotOffered, NotReached}, kind)
+}
+
+// skips reports whether a line is left out: one that asks or examines in a part that has
+// failed, or one that needs what was not saved, which its part does not survive.
+func (p *part) skips(l gap.Line) bool {
+	if !p.alone || l.Command == "claim" || l.Command == "extra" {
+		return false
+	}
+	for name, why := range p.lost {
+		if uses(l, name) {
+			why := fmt.Sprintf("it needs $%s, which is not known: %s", name, why)
+			p.failed = cmp.Or(p.failed, &Verdict{Kind: NotReached, Line: l.Number, Why: why})
+			p.missed = true
+			return true
+		}
+	}
+	if p.failed == nil {
+		return false
+	}
+	switch {
+	case l.Command == "save":
+		if p.missed && len(l.Words) > 1 {
+			p.lost[l.Words[1]] = p.failed.Why
+		}
+		return p.missed
+	case asks(l):
+		p.missed = true
+		return true
+	case l.Command == "wait-until":
+		return p.asked // for what the call was to do
+	}
+	return slices.Contains(looking, l.Command)
+}
+
+// asks reports whether a line calls the API or the MCP server.
+func asks(l gap.Line) bool {
+	return slices.Contains([]string{"api", "mcp", "mcp-leave"}, calls(l))
+}
+
+// looks reports whether a line asks the question of its part, or examines an answer.
+func looks(l gap.Line) bool {
+	return asks(l) || l.Command != "claim" && l.Command != "extra" && slices.Contains(looking, l.Command)
+}
+
+// endsPart reports whether a line is the claim of a part, which looks at no command.
+func endsPart(l gap.Line) bool {
+	r, ok := gap.RuleIn(l)
+	return ok && r.Claim != "" && !r.Judged
+}
+
+// calls returns the word of a line that calls the target: api of "try api info".
+func calls(l gap.Line) string {
+	at := map[string]int{"try": 1, "wait-until": 2}[l.Command]
+	if at >= len(l.Words) {
+		return l.Command
+	}
+	return l.Words[at]
+}
+
+// uses reports whether a line has the value of a variable.
+func uses(l gap.Line, name string) bool {
+	return regexp.MustCompile(`\$\{?` + regexp.QuoteMeta(name) + `\b`).MatchString(l.Text)
+}
+
+// endOfLine is what ends a command that has failed where the script goes on.
+type endOfLine struct{}
+
+// upTo calls a command, which may end with endOfLine.
+func upTo(command func()) {
+	defer func() {
+		if r := recover(); r != nil && r != (endOfLine{}) {
+			panic(r)
+		}
+	}()
+	command()
+}
+
+// end ends the script with a verdict, or only its part.
+func (s *script) end(ts *testscript.TestScript, v *Verdict) {
+	if !s.part.goesOn(v.Kind) || s.ctx.Err() != nil || s.tooMuch.Load() != nil {
+		s.verdict = v
+		ts.Fatalf("%s", v.Why)
+	}
+	ts.Logf("FAIL: %s%s", where(s.req.File, v), v.Why)
+	s.part.failed = cmp.Or(s.part.failed, v)
+	s.part.missed = s.part.missed || s.now.Command != "save"
+	if s.now.Command == "save" && len(s.now.Words) > 1 {
+		s.part.lost[s.now.Words[1]] = v.Why
+	}
+	panic(endOfLine{})
+}
+
+// add adds the claim that a part is about.
+func (c *claims) add(p part, file, text string, asked bool) {
+	claim := report.Claim{Text: text, Asked: asked, Expected: report.Confirmed, Verdict: report.Confirmed}
+	if v := p.failed; v != nil {
+		claim.Verdict, claim.Outcome, claim.Why = "", v.Kind.outcome(), where(file, v)+v.Why
+		if v.Evidence != (report.Evidence{}) {
+			claim.Evidence = &v.Evidence
+		}
+	}
+	c.all = append(c.all, claim)
+}
+
+// ahead returns the next claim that a section has for a version behind a line: whose part that
+// is.
+func ahead(lines []gap.Line, behind int, version string) (text string, asked, ok bool) {
+	for _, l := range lines[min(behind, len(lines)):] {
+		if r, is := gap.RuleIn(l); is && r.Claim != "" && r.Has(version) {
+			return r.Claim, !r.Extra, true
+		}
+	}
+	return "", false, false
+}
