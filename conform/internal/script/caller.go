@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/internal/proctree"
-	"tmuxmcp/tmux"
 )
 
 // caller makes the calls of a script: of the tmux program, of package tmux, and of the MCP
@@ -25,7 +25,7 @@ type caller struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	apiServer *tmux.Server
+	apiServer adapter.Asker
 	mcpServer atomic.Pointer[mcpServer]
 	safety    string // the tier of that
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 )
@@ -99,16 +100,24 @@ func (o outcome) crashed(started bool) bool {
 	return !o.ok() && (crash.MatchString(text) || started && gone.MatchString(text))
 }
 
+// adapterFaults are how failures of adapters count; what is not here depends on the line.
+var adapterFaults = map[adapter.Kind]Kind{
+	adapter.Misfit: Schema, adapter.AtFault: Errored, adapter.Ended: Crashed, adapter.TimedOut: TimedOut, adapter.NotStarted: Errored,
+}
+
 // fault returns how a wrong outcome counts on any line, and why. It returns 0 if that depends
 // on the line. another is set for a server that is not this program's.
 func (o outcome) fault(another bool) (Kind, string) {
 	var none gap.NotOffered
 	var wrong misused
+	var failure *adapter.Failure
 	switch {
 	case errors.As(o.err, &wrong):
 		return Errored, wrong.Error()
-	case another && errors.As(o.err, &none):
+	case (another || o.api) && errors.As(o.err, &none):
 		return NotOffered, none.Error()
+	case errors.As(o.err, &failure) && adapterFaults[failure.Kind] != 0:
+		return adapterFaults[failure.Kind], o.of(failure.Text)
 	case another && o.misfit != "":
 		return Schema, o.of(o.misfit)
 	}

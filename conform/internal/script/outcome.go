@@ -18,6 +18,7 @@ type outcome struct {
 	err            error  // it did not run, or not to its end
 	misfit         string // how the call or the answer does not fit the server's schema
 	raw            string // the message that an MCP server answered with
+	api            bool   // it is an answer of an adapter
 	asked          string // the call in the server's words, where they are others
 }
 

@@ -1,0 +1,131 @@
+package adapter
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// tokenTypes are the types of all tokens by their names.
+var tokenTypes = sync.OnceValue(func() map[string]string {
+	types := map[string]string{}
+	for _, t := range tmux.Tokens() {
+		types[t.Name] = t.Type
+	}
+	return types
+})
+
+var integer = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})$`)
+
+// canonical returns the value of a field in the form that scripts compare. What no token has,
+// and a value that the token's type cannot be, stays as it is. Numbers are [json.Number].
+func canonical(name string, value any) any {
+	typ, known := tokenTypes()[name]
+	items, isList := value.([]any)
+	text, isText := value.(string)
+	number, _ := value.(json.Number)
+	switch {
+	case !known:
+		return value
+	case isText && text == "", isList && len(items) == 0 && strings.HasPrefix(typ, "[]"):
+		return nil
+	case isList && strings.HasPrefix(typ, "[]"):
+		return texts(items)
+	case isText && strings.HasPrefix(typ, "[]"):
+		return strings.Split(text, ",")
+	}
+	if isText {
+		number = json.Number(text)
+	}
+	switch typ {
+	case "bool":
+		switch number {
+		case "0":
+			return false
+		case "1":
+			return true
+		}
+	case "int", "int64":
+		if integer.MatchString(number.String()) {
+			return number
+		}
+	case "time.Time":
+		return seconds(number.String(), value)
+	}
+	return value
+}
+
+// seconds returns a time in seconds since the epoch, or else if the text is none.
+func seconds(text string, otherwise any) any {
+	if integer.MatchString(text) {
+		return json.Number(text)
+	}
+	if f, ok := otherwise.(json.Number); ok {
+		if s, err := f.Float64(); err == nil && s > -1e15 && s < 1e15 {
+			return json.Number(strconv.FormatInt(int64(s), 10))
+		}
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return json.Number(strconv.FormatInt(t.Unix(), 10))
+	}
+	return otherwise
+}
+
+// texts returns the items of a list as texts; the list itself if one cannot be.
+func texts(items []any) any {
+	all := make([]string, len(items))
+	for i, item := range items {
+		switch item := item.(type) {
+		case string:
+			all[i] = item
+		case json.Number:
+			all[i] = item.String()
+		default:
+			return items
+		}
+	}
+	return all
+}
+
+// row is an object of tmux by the names of its fields.
+type row map[string]any
+
+// canonical returns the row with each value in the form that scripts compare.
+func (r row) canonical() row {
+	out := row{}
+	for name, value := range r {
+		out[name] = canonical(name, value)
+	}
+	return out
+}
+
+// typeOf returns what a field's value is in JSON, before it is made canonical.
+func typeOf(value any) string {
+	switch value.(type) {
+	case bool:
+		return "bool"
+	case json.Number:
+		return "number"
+	case string:
+		return "text"
+	case []any:
+		return "list"
+	case nil:
+		return "none"
+	}
+	return fmt.Sprintf("%T", value)
+}
+
+// decode decodes JSON and keeps numbers as they are written.
+func decode(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return d.Decode(v)
+}

@@ -1,0 +1,77 @@
+package adapter
+
+import (
+	"encoding/json"
+
+	"tmuxmcp/conform/internal/gap"
+)
+
+// Codes of errors that are not the wrapper's.
+const (
+	codeNoMethod = -32601
+	codeNoParam  = -32602
+	codeInternal = -32603
+)
+
+// Error is an error that an adapter answers with. Its code is positive if it is the wrapper's.
+type Error struct {
+	Code    int        `json:"code"`
+	Message string     `json:"message"`
+	Data    *ErrorData `json:"data,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// ErrorData is what a wrapper's error carries besides its text. What it does not carry is nil.
+type ErrorData struct {
+	Type     *string `json:"type,omitempty"`
+	Kind     *string `json:"kind,omitempty"`
+	Command  *string `json:"command,omitempty"`
+	Stderr   *string `json:"stderr,omitempty"`
+	ExitCode *int    `json:"exit_code,omitempty"`
+}
+
+// class returns what an error is for the caller of [Call.Do]: itself if it is the wrapper's.
+func (e *Error) class() error {
+	switch {
+	case e.Code > 0:
+		return e
+	case e.Code == codeNoMethod, e.Code == codeNoParam:
+		return gap.NotOffered(e.Message)
+	}
+	return &Failure{AtFault, "the adapter failed: " + e.Message}
+}
+
+// value returns what scripts see of it.
+func (e *Error) value() any {
+	v := map[string]any{}
+	if data, err := json.Marshal(e.Data); err == nil && e.Data != nil {
+		json.Unmarshal(data, &v)
+	}
+	v["message"] = e.Message
+	return map[string]any{"error": v}
+}
+
+// Failure is the error of a request that got no answer, or none that counts.
+type Failure struct {
+	Kind Kind
+	Text string
+}
+
+func (f *Failure) Error() string {
+	if f.Kind == Misfit {
+		return "schema: " + f.Text
+	}
+	return f.Text
+}
+
+// Kind is how a request failed.
+type Kind int
+
+const (
+	Misfit     Kind = iota + 1 // the answer is not as the schema says
+	AtFault                    // the adapter is wrong, and not the wrapper
+	Ended                      // the process ended, or closed its standard output
+	TimedOut                   // there was no answer in time
+	NotStarted                 // it did not start, or does not describe itself
+)

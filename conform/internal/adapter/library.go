@@ -1,0 +1,285 @@
+package adapter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"unicode/utf8"
+
+	"tmuxmcp/internal/version"
+	"tmuxmcp/tmux"
+)
+
+// Library is the adapter of package tmux. It is an [Asker], and answers one request at a time.
+type Library struct {
+	// Transport is how it reaches the server.
+	Transport tmux.Transport
+	// Env is the environment of what it starts; nil is this process's.
+	Env []string
+
+	mu   sync.Mutex
+	srv  *tmux.Server
+	kept map[string]object
+}
+
+// object is what an id names: the same one for as long as the adapter runs.
+type object struct {
+	display func(ctx context.Context, format tmux.Format) (string, error)
+	command func(ctx context.Context, name string, args ...string) ([]byte, error)
+	info    func(ctx context.Context) (any, error)
+}
+
+// params are the parameters of all methods.
+type params struct {
+	Protocol                int
+	Tmux, Socket, Version   string
+	Target                  *string
+	Format, Filter          tmux.Format
+	Kind, Within            string
+	Pattern, Syntax         string
+	IgnoreCase              bool `json:"ignore_case"`
+	Pane                    tmux.PaneID
+	Keys, Args              []string
+	Literal, Reset, Pending bool
+	Repeat                  int
+	Command, Dir            string
+	Stderr                  bool
+	Name, Window            string
+	Session                 tmux.SessionID
+}
+
+// Ask makes a call of package tmux.
+func (l *Library) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
+	raw, err := json.Marshal(r.Params)
+	if err != nil {
+		return nil, err
+	}
+	result, failed := l.Handle(ctx, r.Method, raw)
+	if failed != nil {
+		return nil, failed
+	}
+	return json.Marshal(result)
+}
+
+// Handle answers a request of the protocol.
+func (l *Library) Handle(ctx context.Context, method string, raw json.RawMessage) (any, *Error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v, call := verbOf(method), libraryCalls[method]
+	if v == nil {
+		return nil, &Error{Code: codeNoMethod, Message: "no method " + method}
+	}
+	var p params
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return nil, &Error{Code: codeNoParam, Message: err.Error()}
+	}
+	switch {
+	case method == "describe":
+		return map[string]any{"protocol": Protocol, "name": "package tmux", "version": version.String(), "language": "go"}, nil
+	case method != "open" && l.srv == nil:
+		return nil, &Error{Code: codeInternal, Message: method + " before open"}
+	case method == "open":
+		call = l.open
+	}
+	result, err := call(ctx, l, p)
+	var refused *Error
+	switch {
+	case errors.As(err, &refused):
+		return nil, refused
+	case err != nil:
+		return nil, libraryError(err)
+	}
+	return result, nil
+}
+
+func (l *Library) open(_ context.Context, _ *Library, p params) (result Result, err error) {
+	l.kept = map[string]object{}
+	l.srv, err = tmux.New(tmux.Config{
+		Binary: p.Tmux, SocketPath: p.Socket, ConfigFile: "/dev/null", Env: l.Env, Transport: l.Transport,
+	})
+	return result, err
+}
+
+// object returns what an id names, or else the client of that name.
+func (l *Library) object(id string) object {
+	o, ok := l.kept[id]
+	if ok {
+		return o
+	}
+	switch {
+	case id == "server":
+		o = object{display: l.srv.Display, info: infoOf(l.srv.Info)}
+	case id != "" && id[0] == '%':
+		r := l.srv.Pane(tmux.PaneID(id))
+		o = object{r.Display, r.Command, infoOf(r.Info)}
+	case id != "" && id[0] == '@':
+		r := l.srv.Window(tmux.WindowID(id))
+		o = object{r.Display, r.Command, infoOf(r.Info)}
+	case id != "" && id[0] == '$':
+		r := l.srv.Session(tmux.SessionID(id))
+		o = object{r.Display, r.Command, infoOf(r.Info)}
+	default:
+		r := l.srv.Client(id)
+		o = object{r.Display, r.Command, infoOf(r.Info)}
+	}
+	l.kept[id] = o
+	return o
+}
+
+func infoOf[R any](info func(context.Context) (R, error)) func(context.Context) (any, error) {
+	return func(ctx context.Context) (any, error) { return info(ctx) }
+}
+
+// libraryCalls are the methods but for describe and open.
+var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (Result, error){
+	"display": func(ctx context.Context, l *Library, p params) (Result, error) {
+		return textResult(l.object(orServer(p.Target)).display(ctx, p.Format))
+	},
+	"get": func(ctx context.Context, l *Library, p params) (Result, error) {
+		return rowResult(l.object(orServer(p.Target)).info(ctx))
+	},
+	"list": func(ctx context.Context, l *Library, p params) (Result, error) { return l.list(ctx, p) },
+	"search": func(ctx context.Context, l *Library, p params) (Result, error) {
+		how := tmux.Match{Glob: p.Syntax == "glob", Regexp: p.Syntax == "regexp", IgnoreCase: p.IgnoreCase}
+		type found struct {
+			ID tmux.PaneID `tmux:"pane_id" json:"pane_id"`
+		}
+		return rowsResult(tmux.List[found](ctx, l.srv, tmux.ListPanes{All: true, Filter: tmux.MatchContent(p.Pattern, how)}))
+	},
+	"send_keys": func(ctx context.Context, l *Library, p params) (Result, error) {
+		_, err := l.srv.Do(ctx, tmux.SendKeys{Target: p.Pane, Keys: p.Keys, Literal: p.Literal, Reset: p.Reset, Repeat: p.Repeat})
+		return Result{}, err
+	},
+	"reset": func(ctx context.Context, l *Library, p params) (Result, error) {
+		return Result{}, l.srv.Pane(p.Pane).Reset(ctx)
+	},
+	"capture": func(ctx context.Context, l *Library, p params) (Result, error) {
+		if p.Pending {
+			out, err := l.srv.Pane(p.Pane).Pending(ctx)
+			return textResult(string(out), err)
+		}
+		out, err := l.srv.Pane(p.Pane).Capture(ctx, tmux.CapturePane{})
+		return textResult(string(out), err)
+	},
+	"run_shell": func(ctx context.Context, l *Library, p params) (Result, error) {
+		out, err := l.srv.RunShell(ctx, p.Command, tmux.ShellOptions{Dir: p.Dir, Stderr: p.Stderr})
+		r, err := textResult(string(out.Output), err)
+		r.ExitCode = &out.ExitCode
+		return r, err
+	},
+	"new_session": func(ctx context.Context, l *Library, p params) (Result, error) {
+		return rowResult(l.srv.NewSession(ctx, tmux.NewSession{Name: p.Name, Detached: true}))
+	},
+	"select_window": func(ctx context.Context, l *Library, p params) (Result, error) {
+		index, err := strconv.Atoi(p.Window)
+		if err != nil {
+			return Result{}, fmt.Errorf("%w: %q is not the index of a window", tmux.ErrArgument, p.Window)
+		}
+		_, err = l.srv.Do(ctx, tmux.SelectWindow{Target: l.srv.Session(p.Session).At(index)})
+		return Result{}, err
+	},
+	"last_window": func(ctx context.Context, l *Library, p params) (Result, error) {
+		return rowResult(l.srv.Session(p.Session).LastWindow(ctx))
+	},
+	"command": func(ctx context.Context, l *Library, p params) (Result, error) {
+		o := l.object(orServer(p.Target))
+		if o.command == nil {
+			return Result{}, &Error{Code: codeNoParam, Message: "the server has no raw commands of its own"}
+		}
+		out, err := o.command(ctx, p.Name, p.Args...)
+		return textResult(string(out), err)
+	},
+}
+
+func orServer(target *string) string {
+	if target == nil {
+		return "server"
+	}
+	return *target
+}
+
+// list lists the objects of a kind.
+func (l *Library) list(ctx context.Context, p params) (Result, error) {
+	all := p.Within == "" || p.Within == "server"
+	session, window := tmux.SessionID(p.Within), tmux.WindowID(p.Within)
+	inSession := !all && p.Within[0] == '$'
+	switch {
+	case p.Kind == "panes" && all:
+		return rowsResult(tmux.List[tmux.Pane](ctx, l.srv, tmux.ListPanes{All: true, Filter: p.Filter}))
+	case p.Kind == "panes" && inSession:
+		return rowsResult(tmux.List[tmux.Pane](ctx, l.srv, tmux.ListPanes{Target: session, Session: true, Filter: p.Filter}))
+	case p.Kind == "panes":
+		return rowsResult(tmux.List[tmux.Pane](ctx, l.srv, tmux.ListPanes{Target: window, Filter: p.Filter}))
+	case p.Kind == "windows" && all:
+		return rowsResult(tmux.List[tmux.Window](ctx, l.srv, tmux.ListWindows{All: true, Filter: p.Filter}))
+	case p.Kind == "windows" && inSession:
+		return rowsResult(tmux.List[tmux.Window](ctx, l.srv, tmux.ListWindows{Target: session, Filter: p.Filter}))
+	case p.Kind == "sessions" && all:
+		return rowsResult(tmux.List[tmux.Session](ctx, l.srv, tmux.ListSessions{Filter: p.Filter}))
+	case p.Kind == "buffers" && all:
+		return rowsResult(l.srv.Buffers(ctx, p.Filter))
+	case p.Kind == "clients" && all && p.Filter == "":
+		// Other than ListClients it lists none where there is no session.
+		return rowsResult(l.srv.Clients(ctx))
+	case p.Kind == "clients" && all:
+		return rowsResult(tmux.List[tmux.Client](ctx, l.srv, tmux.ListClients{Filter: p.Filter}))
+	case p.Kind == "clients" && inSession:
+		return rowsResult(tmux.List[tmux.Client](ctx, l.srv, tmux.ListClients{Target: session, Filter: p.Filter}))
+	}
+	return Result{}, &Error{Code: codeNoParam, Message: fmt.Sprintf("no list of %s within %s", p.Kind, p.Within)}
+}
+
+// textResult returns the result of a call that returns a text.
+func textResult(text string, err error) (Result, error) {
+	if !utf8.ValidString(text) {
+		return Result{Base64: []byte(text)}, err
+	}
+	return Result{Value: &text}, err
+}
+
+// rowResult returns the result of a call that returns an object.
+func rowResult[R any](row R, err error) (Result, error) { return Result{Row: row}, err }
+
+// rowsResult returns the result of a call that returns a list.
+func rowsResult[R any](rows []R, err error) (Result, error) {
+	return Result{Rows: append([]R{}, rows...)}, err
+}
+
+// errorKinds are the names that scripts have for the kinds of errors.
+var errorKinds = map[error]string{
+	tmux.ErrNoServer:      "no server",
+	tmux.ErrServerGone:    "server gone",
+	tmux.ErrNoSession:     "not found",
+	tmux.ErrNotFound:      "not found",
+	tmux.ErrExists:        "exists",
+	tmux.ErrAmbiguous:     "ambiguous",
+	tmux.ErrNoSpace:       "no space",
+	tmux.ErrNotInMode:     "not in a mode",
+	tmux.ErrUnknownOption: "unknown option",
+	tmux.ErrUsage:         "usage",
+	tmux.ErrUnsupported:   "unsupported",
+	tmux.ErrArgument:      "argument",
+	tmux.ErrNoClient:      "no client",
+}
+
+// libraryError returns an error of package tmux in the form of the protocol.
+func libraryError(err error) *Error {
+	e := &Error{Code: 1, Message: err.Error(), Data: &ErrorData{}}
+	for _, kind := range tmux.Kinds() {
+		if name := errorKinds[kind]; name != "" && errors.Is(err, kind) {
+			e.Data.Kind = &name
+			break
+		}
+	}
+	var of *tmux.Error
+	if errors.As(err, &of) {
+		e.Data.Command, e.Data.Stderr, e.Data.ExitCode = &of.Command, &of.Stderr, &of.ExitCode
+	}
+	return e
+}
