@@ -46,11 +46,11 @@ func (j *job) run(ctx context.Context, opts Options) report.Cell {
 		cell = j.cell()
 		cell.Status, cell.Reason = report.Skip, stopReason(ctx)
 	}
-	if opts.Strict && cell.Status == report.NotOffered {
-		cell.Refuse()
-	}
 	cell.DurationMS = time.Since(start).Milliseconds()
 	cell.Settle(j.gap.Claims(j.layer, j.target.Version))
+	if opts.Strict {
+		cell.Refuse()
+	}
 	return cell
 }
 

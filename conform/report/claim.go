@@ -246,12 +246,17 @@ func (c result) Why() string {
 	return c.Claim.Why
 }
 
-// Skipped returns why nothing is known of the claim, or "" if something is.
+// Skipped returns why nothing is known of the claim, or what is open of an extra that counts for
+// nothing; "" if it is neither.
 func (c result) Skipped() string {
-	if !c.Claim.Outcome.skipped() {
+	extra := ""
+	switch {
+	case c.Claim.Outcome.Failed() && !c.counts(c.Claim):
+		extra = "extra, "
+	case !c.Claim.Outcome.skipped():
 		return ""
 	}
-	return strings.TrimSuffix(string(c.Claim.Outcome)+": "+c.Why(), ": ")
+	return strings.TrimSuffix(extra+string(c.Claim.Outcome)+": "+c.Why(), ": ")
 }
 
 // Wrong returns the evidence of what went wrong.

@@ -105,6 +105,9 @@ func (r *Report) answer(l Layer) []string {
 			lines = append(lines, line)
 		}
 	}
+	if extras := r.extras(func(c *Cell) bool { return c.Layer == l && c.Transport == "" }); extras != "" {
+		lines = append(lines, extras)
+	}
 	return lines
 }
 
@@ -246,13 +249,13 @@ func (r *Report) sections() []section {
 		}
 		put(id, heading, items)
 	}
-	add("server", "The MCP server", r.serverVerdicts(), func(g group) item {
-		text := g.closed()
-		if g.Claim.Why != "" {
-			text += ": " + g.Claim.Why
+	if r.Server != "" {
+		var items []item
+		for _, v := range r.wrapperVerdicts(func(c *Cell) bool { return c.Layer == MCPLayer }) {
+			items = append(items, item{Gap: v.Gap, Text: v.Text + r.where(v.Targets)})
 		}
-		return item{Gap: g.Gap, Text: text + r.where(g.Targets)}
-	})
+		put("server", "The MCP server", items)
+	}
 	add("refuted", "Claims that tmux refutes", r.refutations(), func(g group) item {
 		return item{Gap: g.Gap, Text: "\"" + g.Claim.Text + "\": " + g.Claim.Why + r.where(g.Targets)}
 	})
@@ -287,28 +290,6 @@ func (r *Report) sections() []section {
 	}
 	put("stale", "Stale: known failures that do not fail", stale)
 	return all
-}
-
-// serverVerdicts returns the claims about another server, each with its targets. It returns nil
-// for the server of this program, all of whose gaps must be closed.
-func (r *Report) serverVerdicts() []group {
-	return r.groups(func(c result) any {
-		if r.Server == "" || c.Layer != MCPLayer {
-			return nil
-		}
-		return [3]any{c.Gap, c.Claim.Outcome, c.Claim.Why}
-	})
-}
-
-// closed returns a server's verdict in words.
-func (g group) closed() string {
-	switch o := g.Claim.Outcome; {
-	case o == True || o == Outcome(Flaky):
-		return "closed"
-	case o.Failed() || o == Outcome(NotOffered):
-		return string(o)
-	}
-	return "not known"
 }
 
 // where returns the targets of a finding in parentheses, or "" if they are all.

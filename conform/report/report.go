@@ -134,7 +134,10 @@ type GapInfo struct {
 	Since    string `json:"since,omitempty"`
 	Wrappers string `json:"wrappers,omitempty"`
 	// Needs are features of a tmux, with commas, without which it is for no version.
-	Needs  string `json:"needs,omitempty"`
+	Needs string `json:"needs,omitempty"`
+	// Absent says what it means if a wrapper has no method for it, where that is something
+	// else than the gap.
+	Absent string `json:"absent,omitempty"`
 	Source string `json:"source"`
 	// Digest is of its file: two runs with different ones did not run the same script.
 	Digest string `json:"digest,omitempty"`
@@ -152,7 +155,7 @@ func (f GapField) String() string { return *f.Text }
 func (g *GapInfo) Fields() []GapField {
 	return []GapField{
 		{"gap", &g.Title}, {"cluster", &g.Cluster}, {"claim", &g.Claim}, {"truth", &g.Truth}, {"since", &g.Since},
-		{"wrappers", &g.Wrappers}, {"needs", &g.Needs}, {"source", &g.Source},
+		{"wrappers", &g.Wrappers}, {"needs", &g.Needs}, {"not offered", &g.Absent}, {"source", &g.Source},
 	}
 }
 
@@ -227,12 +230,19 @@ type Evidence struct {
 	Actual   string `json:"actual"`
 }
 
-// Refuse makes a cell that is not offered one that fails, as it could not be asked.
+// Refuse makes what the gap asks for and is not offered a failure, as it could not be asked.
 func (c *Cell) Refuse() {
-	c.Status, c.Reason = Fail, string(NotOffered)+": "+c.Reason
 	for i := range c.Claims {
-		if cl := &c.Claims[i]; cl.Outcome == Outcome(NotOffered) {
-			cl.Outcome, cl.Why = Blocked, c.Reason
+		cl := &c.Claims[i]
+		if cl.Outcome != Outcome(NotOffered) || !cl.Asked {
+			continue
+		}
+		cl.Outcome, cl.Why = Blocked, string(NotOffered)+": "+cl.Why
+		if !c.Status.Bad() {
+			c.Status, c.Reason = Fail, cl.Why
+			if cl.Evidence != nil && c.Last() != *cl.Evidence {
+				c.Evidence = append(c.Evidence, *cl.Evidence)
+			}
 		}
 	}
 }
@@ -294,7 +304,7 @@ func (r *Report) Summary() string {
 	}
 	n["pass"] += n[string(seenRefuted)]
 	parts := counted(n, []string{
-		"pass", "fail", "blocked", "error", "known to fail", "flaky", "not offered", "n/a", "skip", "stale",
+		"pass", "partly", "fail", "blocked", "error", "known to fail", "flaky", "not offered", "n/a", "skip", "stale",
 	})
 	if len(r.Cells) == 0 {
 		parts = append([]string{"nothing"}, parts...)

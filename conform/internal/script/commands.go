@@ -180,6 +180,8 @@ func (s *script) cmdJSON(ts *testscript.TestScript, args []string) {
 	}
 	s.focus = args[0] + " is " + actual
 	switch {
+	case args[0] == "missing" && want == "[]" && got.IsArray():
+		s.fail(ts, s.kind(), "no field %s", strings.Trim(strings.ReplaceAll(strings.ReplaceAll(text, ",", " "), `"`, ""), "[]"))
 	case match:
 		s.fail(ts, s.kind(), "%s is %s", args[0], actual)
 	case s.unmapped(args[0], got, s.req.Another):

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"tmuxmcp/conform/internal/gap"
@@ -108,7 +109,7 @@ func compares(ts *testscript.TestScript, l gap.Line, args []string) (why, focus 
 	case !l.Negated && got != want:
 		why = fmt.Sprintf("%s and %s differ", args[0], args[1])
 	}
-	return why, fmt.Sprintf("%s:\n%s\n%s:\n%s", args[0], got, args[1], want), nil
+	return why, string(diff.Diff(args[0], []byte(got), args[1], []byte(want))), nil
 }
 
 // exists does for a line of exists what [matches] does.

@@ -135,7 +135,10 @@ func (s *script) end(ts *testscript.TestScript, v *Verdict) {
 func (c *claims) add(p part, file, text string, asked bool) {
 	claim := report.Claim{Text: text, Asked: asked, Expected: report.Confirmed, Verdict: report.Confirmed}
 	if v := p.failed; v != nil {
-		claim.Verdict, claim.Outcome, claim.Why = "", v.Kind.outcome(), where(file, v)+v.Why
+		claim.Verdict, claim.Outcome, claim.Why = "", v.Kind.outcome(), v.Why
+		if v.Kind != NotOffered {
+			claim.Why = where(file, v) + v.Why
+		}
 		if v.Evidence != (report.Evidence{}) {
 			claim.Evidence = &v.Evidence
 		}
