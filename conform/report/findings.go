@@ -105,8 +105,8 @@ func (r *Report) answer(l Layer) []string {
 			lines = append(lines, line)
 		}
 	}
-	if extras := r.extras(func(c *Cell) bool { return c.Layer == l && c.Transport == "" }); extras != "" {
-		lines = append(lines, extras)
+	if text := extras(r, func(c *Cell) bool { return c.Layer == l && c.Transport == "" }); text != "" {
+		lines = append(lines, text)
 	}
 	return lines
 }

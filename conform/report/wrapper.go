@@ -80,7 +80,7 @@ func (c *Cell) closed() string {
 
 // extras returns how many extras of a wrapper are true wherever they apply, "Extras: 3 of 15", or
 // "" if there are none.
-func (r *Report) extras(of func(*Cell) bool) string {
+func extras(r *Report, of func(*Cell) bool) string {
 	good := map[[2]any]bool{}
 	for i := range r.Cells {
 		c := &r.Cells[i]
