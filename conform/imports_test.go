@@ -15,7 +15,7 @@ import (
 var mayImport = rooms.Plan{
 	"gap":     "report",
 	"child":   "gap report",
-	"adapter": "gap",
+	"adapter": "child gap",
 	"script":  "adapter child gap report",
 }
 

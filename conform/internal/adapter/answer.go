@@ -183,7 +183,7 @@ func (r received) fits(v *Verb) error {
 }
 
 func misfit(format string, args ...any) error {
-	return &Failure{Misfit, fmt.Sprintf(format, args...)}
+	return &Failure{Kind: Misfit, Text: fmt.Sprintf(format, args...)}
 }
 
 // value returns what scripts see of a result.

@@ -11,6 +11,7 @@ const (
 	codeNoMethod = -32601
 	codeNoParam  = -32602
 	codeInternal = -32603
+	codeParse    = -32700
 )
 
 // Error is an error that an adapter answers with. Its code is positive if it is the wrapper's.
@@ -39,7 +40,7 @@ func (e *Error) class() error {
 	case e.Code == codeNoMethod, e.Code == codeNoParam:
 		return gap.NotOffered(e.Message)
 	}
-	return &Failure{AtFault, "the adapter failed: " + e.Message}
+	return atFault("the adapter failed: %s", e.Message)
 }
 
 // value returns what scripts see of it.
@@ -54,15 +55,20 @@ func (e *Error) value() any {
 
 // Failure is the error of a request that got no answer, or none that counts.
 type Failure struct {
-	Kind Kind
-	Text string
+	Kind   Kind
+	Text   string
+	Stderr string // what the adapter last wrote there, where that may say why
 }
 
 func (f *Failure) Error() string {
+	text := f.Text
 	if f.Kind == Misfit {
-		return "schema: " + f.Text
+		text = "schema: " + text
 	}
-	return f.Text
+	if f.Stderr != "" {
+		text += ": " + f.Stderr
+	}
+	return text
 }
 
 // Kind is how a request failed.

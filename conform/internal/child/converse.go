@@ -85,6 +85,16 @@ type Message struct {
 	ServerName string `json:"server_name,omitempty"`
 }
 
+// Described is what an adapter says of itself.
+type Described struct {
+	Protocol int    `json:"protocol"`
+	Name     string `json:"name"`
+	Version  string `json:"version"`
+	Language string `json:"language,omitempty"`
+	URL      string `json:"url,omitempty"`
+	Issues   string `json:"issues,omitempty"`
+}
+
 // The child ends its script at the timeout itself, with the evidence; these are
 // for one that does not.
 const (

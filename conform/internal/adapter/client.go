@@ -1,0 +1,323 @@
+package adapter
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"tmuxmcp/conform/internal/child"
+)
+
+// Config says how to start an adapter.
+type Config struct {
+	Words []string // its program and arguments; see [Shell]
+	Dir   string
+	Env   []string
+	// Temp is where it keeps what the adapter writes to standard error; the usual place for
+	// temporary files when empty.
+	Temp string
+}
+
+// Shell returns the words that start a shell command.
+func Shell(command string) []string { return []string{"/bin/sh", "-c", command} }
+
+// How long an adapter may take to end: once its input is at its end, and once it has been
+// killed or has closed its output.
+const (
+	leaveTime = time.Second
+	graceTime = 2 * time.Second
+)
+
+// Client is a process that speaks the protocol. It is an [Asker]. Whatever the process does, a
+// request ends when its context does, and [Client.Close] leaves nothing of the process group.
+type Client struct {
+	// Described is what the adapter says of itself.
+	Described child.Described
+
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *os.File
+	stderr *os.File
+	exited chan struct{} // closed when the process has ended, and its group with it
+	closed chan struct{} // closed by Close
+	lines  chan []byte   // closed at the end of its output
+	long   bool          // then: because of a line that is too long
+
+	mu     sync.Mutex
+	id     int64
+	wrote  chan struct{} // closed when the last request is written, or cannot be
+	failed *Failure      // why nothing can be asked any more
+	close  func() error
+}
+
+// Start starts an adapter and asks it to describe itself, within ctx. Its error is a [*Failure].
+func Start(ctx context.Context, cfg Config) (*Client, error) {
+	c, err := run(cfg)
+	if err != nil {
+		return nil, &Failure{Kind: NotStarted, Text: fmt.Sprintf("start the adapter: %v", err)}
+	}
+	if err := c.describe(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// run starts the process. Nothing is asked of it yet.
+func run(cfg Config) (*Client, error) {
+	c := &Client{exited: make(chan struct{}), closed: make(chan struct{}), lines: make(chan []byte)}
+	c.close = sync.OnceValue(c.end)
+	c.cmd = exec.Command(cfg.Words[0], cfg.Words[1:]...)
+	c.cmd.Dir, c.cmd.Env = cfg.Dir, cfg.Env
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	if c.stderr, err = os.CreateTemp(cfg.Temp, "stderr-"); err != nil {
+		return nil, err
+	}
+	os.Remove(c.stderr.Name()) // it lives as long as it is open
+	// A pipe of our own: exec's would make Wait wait for whoever else holds it.
+	var itsStdout *os.File
+	if c.stdin, err = c.cmd.StdinPipe(); err == nil {
+		c.stdout, itsStdout, err = os.Pipe()
+	}
+	if err == nil {
+		c.cmd.Stdout, c.cmd.Stderr = itsStdout, c.stderr
+		err = c.cmd.Start()
+		itsStdout.Close()
+	}
+	if err != nil {
+		c.stderr.Close()
+		if c.stdout != nil {
+			c.stdout.Close()
+		}
+		return nil, err
+	}
+	go func() {
+		c.cmd.Wait()
+		// Nobody of its group may keep the pipe open after it.
+		c.kill()
+		close(c.exited)
+	}()
+	go c.read()
+	return c, nil
+}
+
+// read reads what the adapter writes, a line for each request.
+func (c *Client) read() {
+	defer close(c.lines)
+	sc := bufio.NewScanner(c.stdout)
+	sc.Buffer(nil, maxMessage)
+	for sc.Scan() {
+		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
+			continue
+		}
+		select {
+		case c.lines <- bytes.Clone(sc.Bytes()):
+		case <-c.closed:
+			return
+		}
+	}
+	c.long = errors.Is(sc.Err(), bufio.ErrTooLong)
+}
+
+func (c *Client) describe(ctx context.Context) error {
+	raw, err := c.Ask(ctx, Request{"describe", map[string]any{"protocol": Protocol}})
+	var refused *Error
+	var f *Failure
+	switch {
+	case errors.As(err, &refused):
+		return &Failure{Kind: NotStarted, Text: "the adapter does not describe itself: " + refused.Message, Stderr: c.said()}
+	case errors.As(err, &f) && f.Kind == Ended:
+		return &Failure{Kind: NotStarted, Text: f.Text, Stderr: f.Stderr}
+	case err != nil:
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return misfit("%v", err)
+	}
+	var its struct{ Protocol json.Number }
+	if decode(raw, &its) == nil && its.Protocol != "" && its.Protocol.String() != strconv.Itoa(Protocol) {
+		return &Failure{Kind: NotStarted, Text: fmt.Sprintf("the adapter speaks protocol %s, and this mcp-conform %d", its.Protocol, Protocol)}
+	}
+	if err := fit(schemas().described, value); err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, &c.Described)
+}
+
+// Ask sends a request and returns the result. Its error is an [*Error] if the adapter answers
+// with one, and else a [*Failure]. After one that is no [Misfit] all others fail likewise.
+func (c *Client) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed != nil {
+		return nil, c.failed
+	}
+	result, err := c.exchange(ctx, r)
+	var f *Failure
+	if errors.As(err, &f) && f.Kind != Misfit {
+		c.failed = f
+		c.kill()
+	}
+	return result, err
+}
+
+func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, error) {
+	c.id++
+	message, err := envelope{ID: json.RawMessage(strconv.FormatInt(c.id, 10)), Method: r.Method, Params: r.Params}.encode()
+	if err != nil {
+		return nil, err
+	}
+	if c.wrote != nil {
+		select {
+		case <-c.wrote:
+		case <-ctx.Done():
+			return nil, c.late(r)
+		}
+	}
+	wrote := make(chan struct{})
+	c.wrote = wrote
+	go func() {
+		c.stdin.Write(message) // what it does not read it does not answer
+		close(wrote)
+	}()
+	for exited := c.exited; ; {
+		select {
+		case line, ok := <-c.lines:
+			if !ok {
+				return nil, c.gone(ctx, r)
+			}
+			return readAnswer(line, c.id)
+		case <-ctx.Done():
+			return nil, c.late(r)
+		case <-exited:
+			// What it wrote may still be on its way, and somebody who left its group may
+			// hold the pipe open.
+			exited = nil
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, graceTime)
+			defer cancel()
+		}
+	}
+}
+
+// late returns the failure of a request that was not answered in time.
+func (c *Client) late(r Request) error {
+	select {
+	case <-c.exited:
+		return c.ended(r)
+	default:
+		return &Failure{Kind: TimedOut, Text: "no answer to " + r.Method, Stderr: c.said()}
+	}
+}
+
+// gone returns the failure of a request during which the output came to an end.
+func (c *Client) gone(ctx context.Context, r Request) error {
+	if c.long {
+		return atFault("the adapter wrote more than %d MiB without the end of a line", maxMessage>>20)
+	}
+	soon, cancel := context.WithTimeout(ctx, leaveTime)
+	defer cancel()
+	if done(soon, c.exited) {
+		return c.ended(r)
+	}
+	return &Failure{Kind: Ended, Text: "the adapter closed its standard output when asked for " + r.Method, Stderr: c.said()}
+}
+
+func (c *Client) ended(r Request) error {
+	return &Failure{Kind: Ended, Text: fmt.Sprintf("the adapter ended when asked for %s: %v", r.Method, c.cmd.ProcessState), Stderr: c.said()}
+}
+
+// done waits until something or ctx has ended, and reports whether it was the former.
+func done(ctx context.Context, what <-chan struct{}) bool {
+	select {
+	case <-what:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// said returns the end of what the adapter wrote to standard error, on one line.
+func (c *Client) said() string {
+	info, err := c.stderr.Stat()
+	if err != nil {
+		return ""
+	}
+	const most = 2000
+	text, _ := io.ReadAll(io.NewSectionReader(c.stderr, max(0, info.Size()-most), most))
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	return child.Tail(string(text))
+}
+
+// Close ends the adapter's input, gives it a second to leave, kills what is left of its
+// process group, and returns when that is gone. It returns a [*Failure] if the adapter wrote
+// what it was not asked for.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.close()
+}
+
+func (c *Client) end() error {
+	c.stdin.Close()
+	leave := time.AfterFunc(leaveTime, c.kill)
+	defer leave.Stop()
+	// A process that nobody can kill, as it waits for a disk, is left alone.
+	over := time.NewTimer(leaveTime + graceTime)
+	defer over.Stop()
+	var surplus []byte
+	lines, exited := c.lines, c.exited
+	for lines != nil || exited != nil {
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				lines = nil
+			} else if surplus == nil {
+				surplus = line
+			}
+		case <-exited:
+			exited = nil
+			// Only who left its group can still hold the pipe.
+			over.Reset(leaveTime)
+		case <-over.C:
+			lines, exited = nil, nil
+		}
+	}
+	close(c.closed)
+	c.stdout.Close()
+	for range c.lines { // until it is closed
+	}
+	c.stderr.Close()
+	if c.failed == nil && surplus != nil {
+		return atFault("the adapter wrote a line that it was not asked for: %.200q", surplus)
+	}
+	c.failed = cmp.Or(c.failed, &Failure{Kind: Ended, Text: "the adapter was closed"})
+	return nil
+}
+
+// kill ends the process group.
+func (c *Client) kill() {
+	select {
+	case <-c.exited: // it has been
+	default:
+		syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+	}
+}

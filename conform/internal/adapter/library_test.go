@@ -1,0 +1,168 @@
+package adapter
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// The protocol loses nothing: package tmux gives the same JSON in process and as an adapter.
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "-s", "a<b>&c", "-n", "first", "echo ERROR 42; exec sleep 600")
+	tmuxtest.Run(t, srv, "new-window", "-d", "-n", "zwei Wörter", "exec sleep 600")
+	tmuxtest.Run(t, srv, "set-buffer", "-b", "some buffer", "text\x01")
+	tmuxtest.WaitScreen(t, srv, "%0", "ERROR")
+	version, err := srv.Version(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	here := &Library{Env: os.Environ()}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := Start(t.Context(), Config{Words: []string{exe}, Env: append(os.Environ(), "ADAPTER_TEST_LIBRARY=1"), Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := there.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if there.Described.Name != "package tmux" {
+		t.Errorf("it calls itself %q", there.Described.Name)
+	}
+	for _, a := range []Asker{here, there} {
+		if err := Open(t.Context(), a, srv.Binary(), srv.SocketPath(), version.String()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	requests := requestSchema(t)
+	for _, line := range []string{
+		"info", "show $0", "show @1", "show %0", "show %9", "show nobody", "show server",
+		"list panes", "list panes 0", "list panes -in $0", "list panes -in @1", "list panes -in server", "list panes -in $9",
+		"list windows #{==:#{window_index},1}", "list windows -in $0", "list windows -in @0",
+		"list sessions", "list clients", "list buffers", "list buffers 0", "list clients -in $0",
+		"display #{version}", "display @1 #{window_name}", "display @9 x", "display %0 ''", "display server x",
+		"search error ignore-case", "search nowhere", "search ERR.R regexp", "search E* glob",
+		"send-keys %1 -R -N 2", "send-keys %9 x", "capture %0", "pending %0", "reset %1",
+		"run-shell echo a; exit 3", "run-shell -c / -E pwd",
+		"select-window $0 1", "last-window $0", "select-window $0 x", "select-window $0 9",
+		"command @0 list-panes -F #{pane_id}", "command @0 rename-window -t @1 x", "command %0 nonesuch", "command server x",
+		"type @0 window_zoomed_flag", "type @0 nonesuch", "type @0 window_name", "fields window_zoomed_flag nonesuch",
+		"new-session a<b>&c",
+	} {
+		c, err := Parse(words(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets := []string{"server", "%0", "@0", "$0"}
+		for i, r := range c.Requests(targets) {
+			message, err := envelope{ID: json.RawMessage("1"), Method: r.Method, Params: r.Params}.encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, err := jsonschema.UnmarshalJSON(bytes.NewReader(message))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := requests.Validate(value); err != nil {
+				t.Errorf("%s: request %d is not as the schema says: %v", line, i, err)
+			}
+		}
+		prepare := func() {
+			if line == "last-window $0" {
+				tmuxtest.Run(t, srv, "select-window", "-t", "$0:0")
+				tmuxtest.Run(t, srv, "select-window", "-t", "$0:1")
+			}
+		}
+		prepare()
+		first, errFirst := c.Do(t.Context(), here, targets)
+		prepare()
+		second, errSecond := c.Do(t.Context(), there, targets)
+		if strings.HasPrefix(line, "show") || strings.HasPrefix(line, "list") || line == "info" {
+			// What counts what is sent changes with each call.
+			first.JSON, second.JSON = steady(first.JSON), steady(second.JSON)
+		}
+		if first.JSON != second.JSON || first.Code != second.Code || first.Stderr != second.Stderr || describeError(errFirst, "") != describeError(errSecond, "") {
+			t.Errorf("%s:\nin process %s%s%v\nas an adapter %s%s%v", line, first.JSON, first.Stderr, errFirst, second.JSON, second.Stderr, errSecond)
+		}
+		if errFirst == nil && first.JSON == "" {
+			t.Errorf("%s: no answer", line)
+		}
+	}
+}
+
+// steady returns JSON without the lines of times and counters.
+func steady(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, "_activity\"") && !strings.Contains(line, "client_written") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
+}
+
+func requestSchema(t *testing.T) *jsonschema.Schema {
+	raw, err := json.Marshal(RequestSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("requests.json", document); err != nil {
+		t.Fatal(err)
+	}
+	return c.MustCompile("requests.json")
+}
+
+// An adapter that is asked wrongly says so.
+func TestLibraryMisuse(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ method, params, want string }{
+		{"nonesuch", `{}`, "no method nonesuch"},
+		{"display", `{"format":"x"}`, "display before open"},
+		{"display", `{"format":"x","nonesuch":1}`, `json: unknown field "nonesuch"`},
+		{"display", `[]`, "json: cannot unmarshal array"},
+	} {
+		_, err := new(Library).Handle(t.Context(), test.method, json.RawMessage(test.params))
+		if err == nil || err.Code >= 0 || !strings.HasPrefix(err.Message, test.want) {
+			t.Errorf("%s %s: %v, want %s", test.method, test.params, err, test.want)
+		}
+	}
+	var out bytes.Buffer
+	if err := Serve(new(Library), strings.NewReader("{\n"), &out); err != nil || !strings.HasPrefix(out.String(), `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`) {
+		t.Errorf("%v, %s", err, out.String())
+	}
+}
+
+// Serve answers to what is no describe too before it is opened.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	in := `{"jsonrpc":"2.0","id":1,"method":"describe","params":{"protocol":1}}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"nonesuch","params":{}}` + "\n"
+	if err := Serve(new(Library), strings.NewReader(in), &out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	if _, err := readAnswer([]byte(lines[0]), 1); err != nil {
+		t.Error(err)
+	}
+	if _, err := readAnswer([]byte(lines[1]), 2); err == nil || err.Error() != "no method nonesuch" {
+		t.Error(err)
+	}
+}
