@@ -2,9 +2,12 @@ package conform
 
 import (
 	"io"
+	"os"
 
+	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/internal/script"
+	"tmuxmcp/tmux"
 )
 
 // ServerArg is the first argument of a process that is to be the MCP server of
@@ -13,6 +16,14 @@ const ServerArg = "__server"
 
 // ChildArg is the first argument of a process that is to run one script.
 const ChildArg = child.Arg
+
+// APIArg is the first argument of a process that is to be the adapter of package tmux.
+const APIArg = "__api"
+
+// ServeAPI answers the requests of the adapter protocol, with package tmux, until stdin ends.
+func ServeAPI(stdin io.Reader, stdout io.Writer) error {
+	return adapter.Serve(&adapter.Library{Transport: tmux.Transport(os.Getenv("MCP_CONFORM_TRANSPORT"))}, stdin, stdout)
+}
 
 // Main runs one script in a process that was started with [ChildArg]. It reads
 // the request from stdin, writes the outcome to stdout and returns the exit code.

@@ -17,6 +17,13 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == ServerArg {
 		os.Exit(server.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	if len(os.Args) == 2 && os.Args[1] == APIArg {
+		if err := ServeAPI(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv("CONFORM_TEST_SERVER") != "" {
 		os.Exit(testServer(os.Stdin, os.Stdout))
 	}

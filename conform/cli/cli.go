@@ -41,6 +41,13 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 1 && args[0] == conform.ChildArg {
 		return conform.Main(stdin, stdout)
 	}
+	if len(args) == 1 && args[0] == conform.APIArg {
+		if err := conform.ServeAPI(stdin, stdout); err != nil {
+			fmt.Fprintf(stderr, "mcp-conform: %v\n", err)
+			return exitFailed
+		}
+		return exitOK
+	}
 	conform.Adopt()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)

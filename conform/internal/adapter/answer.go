@@ -34,7 +34,6 @@ type Said struct {
 	JSON   string
 	Code   int    // 0 if the call succeeded
 	Stderr string // the error's text and warnings, one a line
-	Raw    []json.RawMessage
 }
 
 // Do asks an adapter for what a call wants. For fields it asks for these targets; see
@@ -61,7 +60,6 @@ func (c Call) Do(ctx context.Context, a Asker, targets []string) (Said, error) {
 		default:
 			return s, err
 		}
-		s.Raw = append(s.Raw, raw)
 		got, err := receive(verbOf(r.Method), raw)
 		if err != nil {
 			return s, err

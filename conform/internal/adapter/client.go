@@ -121,6 +121,7 @@ func (c *Client) read() {
 	defer close(c.lines)
 	sc := bufio.NewScanner(c.stdout)
 	sc.Buffer(nil, maxMessage)
+	sc.Split(wholeLines)
 	for sc.Scan() {
 		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
 			continue
@@ -132,6 +133,15 @@ func (c *Client) read() {
 		}
 	}
 	c.long = errors.Is(sc.Err(), bufio.ErrTooLong)
+}
+
+// wholeLines splits a text into lines, without what is no message after the last: the process
+// ended while it wrote.
+func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
+	if atEOF && !bytes.ContainsRune(data, '\n') && !json.Valid(data) {
+		return len(data), nil, nil
+	}
+	return bufio.ScanLines(data, atEOF)
 }
 
 func (c *Client) describe(ctx context.Context) error {

@@ -83,6 +83,7 @@ func TestFaults(t *testing.T) {
 		"no answer":             "timed out: no answer to display",
 		"ends":                  "ended: the adapter ended when asked for display: exit status 3",
 		"ends with a message":   "ended: the adapter ended when asked for display: exit status 1: Traceback: KeyError: 'x'",
+		"ends within a line":    "ended: the adapter ended when asked for display: exit status 4",
 		"killed":                "ended: the adapter ended when asked for display: signal: killed",
 		"closes its output":     "ended: the adapter closed its standard output when asked for display: bye",
 		"garbage":               `at fault: the adapter wrote a line to its standard output that is no message: "debug: asked for display"`,

@@ -61,14 +61,18 @@ type Failure struct {
 }
 
 func (f *Failure) Error() string {
-	text := f.Text
 	if f.Kind == Misfit {
-		text = "schema: " + text
+		return "schema: " + f.Why()
 	}
-	if f.Stderr != "" {
-		text += ": " + f.Stderr
+	return f.Why()
+}
+
+// Why returns the error without its kind.
+func (f *Failure) Why() string {
+	if f.Stderr == "" {
+		return f.Text
 	}
-	return text
+	return f.Text + ": " + f.Stderr
 }
 
 // Kind is how a request failed.

@@ -117,6 +117,9 @@ func standIn(fault string) {
 		case "answers and ends":
 			fmt.Print(answer)
 			os.Exit(0)
+		case "ends within a line":
+			fmt.Print(answer[:10])
+			os.Exit(4)
 		case "garbage":
 			say("debug: asked for %s", r.Method)
 		case "an array":

@@ -40,11 +40,14 @@ type Request struct {
 	Transport tmux.Transport `json:"transport"`
 	Server    []string       `json:"server"`
 	ServerDir string         `json:"server_dir"`
-	Target    report.Target  `json:"target"`
-	Timeout   time.Duration  `json:"timeout"`
-	Verbose   bool           `json:"verbose"`
-	Keep      bool           `json:"keep"`
-	Names     []string       `json:"names"` // of tokens
+	// API is the command of the adapter on layer api; empty for package tmux in this process.
+	API     []string      `json:"api"`
+	APIDir  string        `json:"api_dir"`
+	Target  report.Target `json:"target"`
+	Timeout time.Duration `json:"timeout"`
+	Verbose bool          `json:"verbose"`
+	Keep    bool          `json:"keep"`
+	Names   []string      `json:"names"` // of tokens
 	// Another is set for a server that is not this program's.
 	Another bool         `json:"another"`
 	Dialect *gap.Dialect `json:"dialect"`
@@ -60,6 +63,7 @@ const (
 	AskVersion = "version" // of the target, as it prints it
 	AskTokens  = "tokens"  // which of Names it has, and which others
 	AskServer  = "server"  // which tools the MCP server offers
+	AskAPI     = "api"     // what the adapter is, and which verbs it does not offer
 	AskProbe   = "probe"   // the version of the target by what it can do
 )
 
@@ -83,6 +87,10 @@ type Message struct {
 	Err     string          `json:"err,omitempty"`
 	// ServerName is what the server of Offer calls itself.
 	ServerName string `json:"server_name,omitempty"`
+	// Described is what the adapter says of itself, and NotOffered why it does not offer a
+	// verb. A verb that is not there is offered, or could not be asked for.
+	Described  *Described        `json:"described,omitempty"`
+	NotOffered map[string]string `json:"not_offered,omitempty"`
 }
 
 // Described is what an adapter says of itself.

@@ -3,18 +3,26 @@ package child
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
 // MakeDirs makes the directories that [Environment] names.
 func MakeDirs(dir string) error {
-	for _, sub := range []string{"", "home", "tmp", "w"} {
+	for _, sub := range []string{"", "home", "tmp", "w", filepath.Dir(socket())} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil && !os.IsExist(err) {
 			return err
 		}
 	}
 	return nil
 }
+
+// socket returns the path of tmux's default socket, below TMUX_TMPDIR. Wrappers that cannot name
+// a socket use that one.
+func socket() string { return filepath.Join("tmux-"+strconv.Itoa(os.Getuid()), "default") }
+
+// Socket returns the path of the script's socket in its directory.
+func Socket(dir string) string { return filepath.Join(dir, socket()) }
 
 // Environment returns the environment of a script's processes: nothing of the
 // caller's but PATH and what Go programs under test need.
@@ -37,7 +45,7 @@ func Environment(dir string) []string {
 
 // maxSocketPath is how long the path of a socket may be on every system, with
 // some room.
-const maxSocketPath = 90
+const maxSocketPath = 100
 
 // RunDir makes the directory of a run: in parent, or the usual place when that is
 // empty, unless its name would be too long for a socket in it.
@@ -48,7 +56,7 @@ func RunDir(parent string) (string, error) {
 	if real, err := filepath.EvalSymlinks(parent); err == nil {
 		parent = real
 	}
-	if len(parent)+len("/mcf1234567890/12345/s") > maxSocketPath {
+	if len(parent)+len("/mcf1234567890/12345/"+socket()) > maxSocketPath {
 		parent = "/tmp"
 	}
 	return os.MkdirTemp(parent, runPrefix)

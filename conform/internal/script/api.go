@@ -2,7 +2,11 @@ package script
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"tmuxmcp/conform/internal/adapter"
@@ -15,29 +19,55 @@ func (c *caller) api(ctx context.Context, dir string, args []string) outcome {
 	if err != nil {
 		return outcome{err: misused(err.Error())}
 	}
-	if c.apiServer == nil {
-		if c.apiServer, err = c.startAPI(ctx); err != nil {
-			return outcome{err: err}
-		}
+	if c.apiServer == nil && c.apiFailed == nil {
+		c.apiServer, c.apiFailed = c.startAPI(ctx)
 	}
 	var targets []string
 	if call.Word == "fields" {
 		targets = c.targets(ctx, dir)
 	}
-	said, err := call.Do(ctx, c.apiServer, targets)
+	var said adapter.Said
+	if err = c.apiFailed; err == nil {
+		said, err = call.Do(ctx, c.apiServer, targets)
+	}
 	if ctx.Err() != nil {
-		err = fmt.Errorf("no answer within the script's %v", c.req.Timeout)
+		late := &adapter.Failure{Kind: adapter.TimedOut, Text: fmt.Sprintf("no answer within the script's %v", c.req.Timeout)}
+		if f := new(adapter.Failure); errors.As(err, &f) {
+			late.Stderr = f.Stderr
+		}
+		err = late
 	}
 	return outcome{stdout: said.JSON, stderr: said.Stderr, code: said.Code, err: err, api: true}
 }
 
-// startAPI returns an adapter that uses the script's server.
+// startAPI returns the adapter of the script's wrapper, which uses the script's server.
 func (c *caller) startAPI(ctx context.Context) (adapter.Asker, error) {
-	a := &adapter.Library{Transport: c.req.Transport, Env: c.env}
-	_, err := a.Ask(ctx, adapter.Request{Method: "open", Params: map[string]any{
-		"tmux": c.req.Target.Path, "socket": c.socket, "version": c.req.Target.Version,
-	}})
-	return a, err
+	if len(c.req.API) == 0 {
+		a := &adapter.Library{Transport: c.req.Transport, Env: c.env}
+		return a, adapter.Open(ctx, a, c.req.Target.Path, c.socket, c.req.Target.Version)
+	}
+	a, err := c.startAdapter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a, adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version)
+}
+
+// startAdapter starts the process of an adapter. Nothing is open yet.
+func (c *caller) startAdapter(ctx context.Context) (*adapter.Client, error) {
+	program := programOf(c.req.Dir)
+	a, err := adapter.Start(ctx, adapter.Config{
+		Words: c.req.API, Dir: c.req.APIDir, Temp: c.req.Dir,
+		Env: append(slices.Clip(c.env),
+			"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
+			"MCP_CONFORM_TMUX="+program, "MCP_CONFORM_SOCKET="+c.socket, "MCP_CONFORM_VERSION="+c.req.Target.Version,
+			"MCP_CONFORM_TRANSPORT="+string(c.req.Transport)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.apiClient.Store(a)
+	return a, nil
 }
 
 // targets returns an object of each kind that the script's server has now, as tmux itself lists
@@ -56,4 +86,23 @@ func (c *caller) targets(ctx context.Context, dir string) []string {
 		ids = append(ids, lines[:min(len(lines), strings.Count(list[len(list)-1], "\n")+1)]...)
 	}
 	return ids
+}
+
+// offerAPI starts the adapter and returns what it is, and which verbs it does not offer, as
+// calls of all of them show on a server of the target's.
+func (c *caller) offerAPI(ctx context.Context) (child.Message, error) {
+	a, err := c.startAdapter(ctx)
+	if err != nil {
+		return child.Message{}, err
+	}
+	m := child.Message{Described: &a.Described}
+	args := []string{"new-session", "-d", "-x", "80", "-y", "24", "exec sleep 600", ";", "new-window", "-d", "exec sleep 600"}
+	if _, _, _, err := child.Run(ctx, c.req.Dir, c.env, c.req.Target.Path, onServer(c.socket, args...)...); err != nil {
+		return m, nil // the scripts will show what that tmux does
+	}
+	if err := adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version); err != nil {
+		return m, err
+	}
+	m.NotOffered = adapter.NotOffered(ctx, a)
+	return m, nil
 }

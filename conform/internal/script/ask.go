@@ -18,16 +18,27 @@ import (
 )
 
 // wrap writes a program for a tmux that needs arguments or an environment, so that all layers
-// can start it by a path.
+// can start it by a path, and for adapters, which may know it only as tmux. Nothing may have
+// been forked yet: what a child has open for writing cannot be run.
 func wrap(r *child.Request) error {
 	t := &r.Target
-	if len(t.Args) == 0 && len(t.Env) == 0 {
+	bare := len(t.Args) == 0 && len(t.Env) == 0
+	if bare && len(r.API) == 0 {
 		return nil
 	}
-	words := slices.Concat([]string{"env"}, t.Env, []string{t.Path}, t.Args)
-	t.Path = filepath.Join(r.Dir, "tmux")
-	return os.WriteFile(t.Path, []byte("#!/bin/sh\nexec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
+	words := []string{t.Path}
+	if !bare {
+		words = slices.Concat([]string{"env"}, t.Env, words, t.Args)
+		t.Path = programOf(r.Dir)
+	}
+	if err := os.Mkdir(filepath.Dir(programOf(r.Dir)), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(programOf(r.Dir), []byte("#!/bin/sh\nexec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
 }
+
+// programOf returns the path of the program that wrap writes, alone in its directory.
+func programOf(dir string) string { return filepath.Join(dir, "bin", "tmux") }
 
 // answer runs what the request asks for and returns the answer.
 func (s *script) answer() child.Message {
@@ -46,6 +57,8 @@ func (s *script) answer() child.Message {
 		m, err = probe(s.ctx, s.req)
 	case child.AskServer:
 		m, err = s.offer(s.ctx)
+	case child.AskAPI:
+		m, err = s.offerAPI(s.ctx)
 	}
 	if err != nil {
 		m.Err = err.Error()

@@ -26,6 +26,8 @@ type caller struct {
 	cancel context.CancelFunc
 
 	apiServer adapter.Asker
+	apiFailed error                          // why there is none
+	apiClient atomic.Pointer[adapter.Client] // that, if it is a process
 	mcpServer atomic.Pointer[mcpServer]
 	safety    string // the tier of that
 }
@@ -133,6 +135,9 @@ func (c *caller) cleanUp() {
 	c.cancel()
 	if m := c.mcpServer.Load(); m != nil {
 		m.end()
+	}
+	if a := c.apiClient.Load(); a != nil {
+		a.Close()
 	}
 	if c.req.Keep {
 		return

@@ -117,7 +117,7 @@ func (o outcome) fault(another bool) (Kind, string) {
 	case (another || o.api) && errors.As(o.err, &none):
 		return NotOffered, none.Error()
 	case errors.As(o.err, &failure) && adapterFaults[failure.Kind] != 0:
-		return adapterFaults[failure.Kind], o.of(failure.Text)
+		return adapterFaults[failure.Kind], o.of(failure.Why())
 	case another && o.misfit != "":
 		return Schema, o.of(o.misfit)
 	}

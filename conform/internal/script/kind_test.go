@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
@@ -159,6 +160,12 @@ func TestConclusions(t *testing.T) {
 		{"not offered", "mcp a", given{{err: gap.NoTool("a")}}, true, "not offered 1: the server offers no tool a {mcp a|success|the server offers no tool a}"},
 		{"not offered, and must fail", "! mcp a", given{{err: gap.NoTool("a")}}, true, "not offered 1: the server offers no tool a {mcp a|failure|the server offers no tool a}"},
 		{"not offered by this program", "mcp a", given{{err: gap.NoTool("a")}}, false, "open 1: a: the server offers no tool a {mcp a|success|the server offers no tool a}"},
+		{"not offered by a wrapper", "api a", given{{err: gap.NotOffered("no a"), api: true}}, false, "not offered 1: no a {api a|success|no a}"},
+		{"an adapter does not fit", "api a", given{{err: &adapter.Failure{Kind: adapter.Misfit, Text: "a lie"}}}, false, "blocked 1: schema: a: a lie {api a|success|schema: a lie}"},
+		{"an adapter at fault", "api a", given{{err: &adapter.Failure{Kind: adapter.AtFault, Text: "a lie"}}}, false, "error 1: a: a lie"},
+		{"an adapter that does not start", "! api a", given{{err: &adapter.Failure{Kind: adapter.NotStarted, Text: "ended", Stderr: "why"}}}, false, "error 1: a: ended: why"},
+		{"an adapter that ends", "! api a", given{{err: &adapter.Failure{Kind: adapter.Ended, Text: "ended", Stderr: "why"}}}, false, "crash 1: a: ended: why {api a|failure|ended: why}"},
+		{"an adapter that is late", "api a", given{{err: &adapter.Failure{Kind: adapter.TimedOut, Text: "late"}}}, false, "timeout 1: a: late {api a|success|late}"},
 		{"does not fit", "mcp a", given{{err: errors.New("a lie"), misfit: "a lie"}}, true, "blocked 1: schema: a: a lie {mcp a|success|a lie}"},
 		{"does not fit, and is refused", "mcp a", given{{code: 1, misfit: "a declares n"}}, true, "blocked 1: schema: a declares n {mcp a|success|(exit status 1)}"},
 		{"does not fit, of this program", "mcp a", given{{err: errors.New("a lie"), misfit: "a lie"}}, false, "open 1: a: a lie {mcp a|success|a lie}"},

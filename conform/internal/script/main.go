@@ -40,6 +40,10 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
+	if req.Keep {
+		// Reports say how to attach to the server in words that hold for every user.
+		os.Symlink(child.Socket(req.Dir), filepath.Join(req.Dir, "s"))
+	}
 	s := newScript(req, stdout)
 	var ended sync.Mutex // taken by whoever ends the process
 	go func() {

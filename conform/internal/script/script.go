@@ -54,7 +54,7 @@ type evidence struct {
 const defaultTier = "mutating"
 
 func newScript(req child.Request, out io.Writer) *script {
-	socket := filepath.Join(req.Dir, "s")
+	socket := child.Socket(req.Dir)
 	s := &script{
 		caller:  caller{req: req, socket: socket, env: child.Environment(req.Dir), safety: defaultTier},
 		sender:  sender{out: out},
