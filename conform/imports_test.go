@@ -15,7 +15,7 @@ import (
 var mayImport = rooms.Plan{
 	"gap":     "report",
 	"child":   "gap report",
-	"adapter": "child gap",
+	"adapter": "child gap report",
 	"script":  "adapter child gap report",
 }
 

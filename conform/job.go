@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
@@ -20,13 +21,17 @@ type job struct {
 	gap       *gap.Gap
 	target    report.Target
 	layer     report.Layer
+	api       report.API     // on layer api
+	foreign   bool           // the wrapper or the server is not this module's
 	transport tmux.Transport // for the report; empty where nobody knows
 	index     int            // among the jobs of the run
 	dir       string
 }
 
 func (j *job) cell() report.Cell {
-	return report.Cell{Suite: j.gap.Suite, Gap: j.gap.Number, Layer: j.layer, Tmux: j.target.Name, Transport: string(j.transport)}
+	return report.Cell{
+		Suite: j.gap.Suite, Gap: j.gap.Number, Layer: j.layer, API: j.api.Name, Tmux: j.target.Name, Transport: string(j.transport),
+	}
 }
 
 // run runs the script, and leaves nothing of it.
@@ -66,9 +71,13 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 	if err := os.WriteFile(file, j.gap.Script(j.layer), 0o600); err != nil {
 		return cell, err
 	}
+	var api []string
+	if j.api.Command != "" {
+		api = adapter.Shell(j.api.Command)
+	}
 	last, err := child.Converse(ctx, opts.child, child.Request{
 		Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.Features(),
-		Server: opts.server, ServerDir: opts.serverDir, Another: opts.Server != "", Dialect: opts.Dialect,
+		Server: opts.server, ServerDir: opts.serverDir, API: api, APIDir: opts.serverDir, Another: j.foreign, Dialect: opts.Dialect,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
 	})
 	if errors.Is(err, child.ErrOvertime) {
@@ -81,7 +90,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 		return cell, err
 	}
 	done := *last.Cell
-	done.Suite, done.Gap, done.Layer, done.Tmux = cell.Suite, cell.Gap, cell.Layer, cell.Tmux
+	done.Suite, done.Gap, done.Layer, done.API, done.Tmux = cell.Suite, cell.Gap, cell.Layer, cell.API, cell.Tmux
 	done.Transport, done.Log = cell.Transport, last.Log
 	done.Settle(j.gap.Claims(j.layer, j.target.Version))
 	if done.Status.Bad() || opts.Reproduce {

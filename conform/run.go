@@ -36,6 +36,9 @@ type Options struct {
 	// program, as for a target that is a client and a server, when empty. Layer
 	// tmux has no choice.
 	Transport tmux.Transport
+	// APIs are the wrappers that layer api asks; see [ParseAPI]. If there are none, it is
+	// package tmux. Those without a name get the one that they say.
+	APIs []report.API
 	// Server is the shell command that starts the MCP server for layer mcp. The
 	// server speaks MCP over standard input and output, and honors the environment
 	// variables of tmux-mcp or of libtmux-mcp. If empty, it is this executable with
@@ -95,6 +98,9 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	if err := opts.complete(); err != nil {
 		return nil, err
 	}
+	if err := opts.findAPIs(ctx); err != nil {
+		return nil, err
+	}
 	all := opts.jobs()
 	jobs := opts.Shard.of(all)
 	opts.Gaps = slices.DeleteFunc(slices.Clone(opts.Gaps), func(g *gap.Gap) bool {
@@ -143,6 +149,9 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 				opts.Warn(text)
 			}
 		}
+	}
+	if slices.Contains(result.Layers, report.APILayer) {
+		result.APIs = opts.APIs
 	}
 	opts.Known.Of(result)
 	dir, err := child.RunDir(opts.temp)
@@ -211,9 +220,20 @@ func (o *Options) jobs() (jobs []*job) {
 				case layer == report.TmuxLayer:
 					j.transport = tmux.TransportExec
 				case layer == report.MCPLayer && o.Server != "":
-					j.transport = ""
+					j.transport, j.foreign = "", true
 				}
-				jobs = append(jobs, j)
+				if layer != report.APILayer {
+					jobs = append(jobs, j)
+					continue
+				}
+				for _, a := range o.APIs {
+					of := *j
+					of.api, of.foreign = a, a.Command != ""
+					if of.foreign {
+						of.transport = ""
+					}
+					jobs = append(jobs, &of)
+				}
 			}
 		}
 	}
@@ -230,7 +250,7 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 	cells := make([]report.Cell, len(jobs))
 	var mu sync.Mutex
 	ended := 0
-	// How many scripts of a target did not end, one after the other: one that hangs would
+	// How many scripts of a target, or of a wrapper on it, did not end, one after the other: one that hangs would
 	// take the whole time of each.
 	hung := map[string]int{}
 	progress := func(c report.Cell, done bool) {
@@ -246,7 +266,7 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 		}
 		mu.Lock()
 		progress(c, false)
-		givenUp := hung[c.Tmux] >= maxHung
+		givenUp := hung[c.Tmux+" "+c.API] >= maxHung
 		mu.Unlock()
 		if givenUp {
 			c.Status, c.Reason = report.Skip, report.GivenUp
@@ -256,9 +276,9 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 		mu.Lock()
 		defer mu.Unlock()
 		if slices.ContainsFunc(c.Claims, func(cl report.Claim) bool { return cl.Outcome == report.TimedOut }) {
-			hung[c.Tmux]++
+			hung[c.Tmux+" "+c.API]++
 		} else if !givenUp {
-			hung[c.Tmux] = 0
+			hung[c.Tmux+" "+c.API] = 0
 		}
 		if opts.FailFast && c.Status.Bad() && !opts.Known.Expect(c, j.target) {
 			stop(errFailFast)
@@ -310,7 +330,8 @@ func CheckEnvironment() error {
 // fails. The zero Control runs all of them, once.
 type Control struct {
 	// Skip leaves out the scripts whose name it matches, which is
-	// 04-pane-reset/tmux/3.6a: gap, layer and target. They are reported as skipped.
+	// 04-pane-reset/tmux/3.6a: gap, layer and target, and for another wrapper its name, as in
+	// 04-pane-reset/api/3.6a/libtmux 0.62.0. They are reported as skipped.
 	Skip *regexp.Regexp
 	// Shard is the part of the scripts to run. The others are not in the report.
 	Shard Shard
@@ -373,7 +394,11 @@ func longestFirst(jobs []*job) []*job {
 }
 
 func (j *job) name() string {
-	return j.gap.Name + "/" + string(j.layer) + "/" + j.target.Name
+	name := j.gap.Name + "/" + string(j.layer) + "/" + j.target.Name
+	if j.layer == report.APILayer && j.foreign {
+		name += "/" + j.api.Name
+	}
+	return name
 }
 
 // errFailFast is the cause of a context that a failed script has ended.

@@ -38,6 +38,7 @@ type runOptions struct {
 	suites    []string
 	transport string
 	dialect   string
+	apis      []string
 	archive   archiveFlags
 	outputs   outputs
 
@@ -60,6 +61,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.scripts, "scripts", "", "run the scripts in `DIR` in place of the built-in ones")
 	f.StringVar(&o.transport, "transport", string(tmux.TransportExec),
 		"how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
+	o.apiFlag(cmd)
 	o.serverFlags(cmd)
 	o.controlFlags(f)
 	f.IntVar(&o.Jobs, "jobs", 0, "run `N` scripts at a time (default: twice the processors)")
@@ -83,6 +85,28 @@ func (o *runOptions) targetFlags(cmd *cobra.Command) {
 	f.StringVar(&o.targetsIn, "targets", "", "a TOML `FILE` of tmux targets, in addition to --tmux")
 	f.BoolVar(&o.probe, "probe", false, "find out the version of each tmux by what it can do, and not by its -V")
 	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
+}
+
+// apiFlag adds the flag for wrappers other than package tmux.
+func (o *runOptions) apiFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&o.apis, "api", nil, "a wrapper on layer api, `[NAME=]COMMAND`: a shell command that speaks the "+
+		"adapter protocol, or go for package tmux (default: go); may be repeated")
+	completion(cmd, "api", words(report.BuiltIn))
+}
+
+// findAPIs reads what --api says.
+func (o *runOptions) findAPIs(cmd *cobra.Command) error {
+	if len(o.apis) > 0 && len(o.Layers) > 0 && !slices.Contains(o.Layers, report.APILayer) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "mcp-conform: --api: only layer api asks a wrapper, not layer %s\n", o.Layers[0])
+	}
+	for _, spec := range o.apis {
+		a, err := conform.ParseAPI(spec)
+		if err != nil {
+			return err
+		}
+		o.APIs = append(o.APIs, a)
+	}
+	return nil
 }
 
 // serverFlags adds the flags for an MCP server other than the built-in one.
@@ -110,6 +134,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	}
 	var err error
 	if o.Layers, err = parseLayers(o.layers); err != nil {
+		return err
+	}
+	if err := o.findAPIs(cmd); err != nil {
 		return err
 	}
 	if err := o.findDialect(cmd); err != nil {

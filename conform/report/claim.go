@@ -329,7 +329,7 @@ func (r *Report) failures(known bool) []group {
 		if known {
 			reason = *c.Claim.Known
 		}
-		return [7]any{c.Gap, c.Layer, number, c.Claim.Outcome, c.Claim.Why, c.Wrong().alike(), reason}
+		return [8]any{c.Gap, c.Layer, c.API, number, c.Claim.Outcome, c.Claim.Why, c.Wrong().alike(), reason}
 	})
 }
 
@@ -338,6 +338,9 @@ func (g group) What() string {
 	id, text := g.ID().String(), g.Says()
 	if g.Status == Errored {
 		id, text = fmt.Sprintf("%d/%s", g.Gap, g.Layer), ""
+	}
+	if _, wrapper, ok := strings.Cut(g.Place(), ", "); ok {
+		id += ", " + wrapper
 	}
 	return fmt.Sprintf("%s, tmux %s: %s%s", id, strings.Join(g.Targets, ", "), g.Claim.Outcome, text)
 }

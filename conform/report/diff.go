@@ -47,7 +47,8 @@ type Diff struct {
 	// may be the script's.
 	ScriptsDiffer []int `json:"scripts_differ,omitempty"`
 
-	sameServer bool // was asked, by its name or else its command
+	sameServer bool      // was asked, by its name or else its command
+	apis       []apiPair // that are compared
 }
 
 // TargetPair is a target in both runs; a name is empty where there is none.
@@ -76,6 +77,8 @@ type ClaimChange struct {
 	Gap    int    `json:"gap"`
 	Title  string `json:"title"`
 	Layer  Layer  `json:"layer"`
+	// API is the wrapper on layer api: the second run's, or the only run's that has the cell.
+	API string `json:"api,omitempty"`
 	// Claim is its number, and Text what it says.
 	Claim int        `json:"claim"`
 	Text  string     `json:"text"`
@@ -99,6 +102,7 @@ func (d *Diff) Worse() bool {
 func Compare(a, b *Report) *Diff {
 	d := &Diff{Version: FormatVersion, Targets: pairTargets(a, b), Changes: []ClaimChange{}}
 	d.sameServer = a.ServerName == b.ServerName && (a.ServerName != "" || a.Server == b.Server)
+	d.apis = pairAPIs(a, b)
 	for _, g := range b.Gaps {
 		if was := a.Gap(g.Number).Digest; was != "" && g.Digest != "" && was != g.Digest {
 			d.ScriptsDiffer = append(d.ScriptsDiffer, g.Number)
@@ -107,11 +111,11 @@ func Compare(a, b *Report) *Diff {
 	for _, p := range d.Targets {
 		for _, is := range b.results() {
 			if is.Tmux == p.B {
-				d.compare(b, p, a.like(is, p.A), &is)
+				d.compare(b, p, a.like(is, p.A, d.other(is, true)), &is)
 			}
 		}
 		for _, was := range a.results() {
-			if was.Tmux == p.A && b.like(was, p.B) == nil {
+			if was.Tmux == p.A && b.like(was, p.B, d.other(was, false)) == nil {
 				d.compare(a, p, &was, nil)
 			}
 		}
@@ -122,10 +126,10 @@ func Compare(a, b *Report) *Diff {
 	return d
 }
 
-// like returns the result for the same claim, or nil if there is none. It ignores the
+// like returns the result for the same claim of a wrapper, or nil if there is none. It ignores the
 // transport: a run has one, and runs that differ in it can be compared.
-func (r *Report) like(c result, target string) *result {
-	cell := r.Cell(c.Gap, target, c.Layer)
+func (r *Report) like(c result, target, api string) *result {
+	cell := r.Cell(c.Gap, target, Column{Layer: c.Layer, API: api})
 	for i := 0; cell != nil && i < len(cell.Claims); i++ {
 		// A script that has no claims of its own has one.
 		if cl := &cell.Claims[i]; cl.Text == c.Claim.Text || cl.Text == WholeClaim || c.Claim.Text == WholeClaim {
@@ -141,7 +145,7 @@ func (d *Diff) compare(r *Report, p TargetPair, was, is *result) {
 	one, none := cmp.Or(is, was), Outcome(NotOffered)
 	c := ClaimChange{
 		Gap: one.Gap, Title: r.Gap(one.Gap).Title, Layer: one.Layer, Claim: one.Claim.Number, Text: one.Claim.Text,
-		Tmux: p, Transport: one.Transport,
+		API: one.API, Tmux: p, Transport: one.Transport,
 	}
 	if was != nil {
 		c.From, c.Was = was.Claim.word(), was.untrue()
@@ -158,7 +162,7 @@ func (d *Diff) compare(r *Report, p TargetPair, was, is *result) {
 		c.Change = Gone
 	// A tool that a server has lost, or has got, is nothing of the kind for another server.
 	case was.Claim.Outcome != is.Claim.Outcome && (was.Claim.Outcome == none || is.Claim.Outcome == none) &&
-		!(d.sameServer && (was.Claim.Outcome == True || is.Claim.Outcome == True)),
+		!(d.same(is) && (was.Claim.Outcome == True || is.Claim.Outcome == True)),
 		was.Claim.Outcome.Failed() && is.Claim.Outcome == Outcome(Skip):
 		c.Change = Changed
 	case badness[is.Claim.Outcome] > badness[was.Claim.Outcome]:
@@ -312,7 +316,11 @@ func counted(counts map[string]int, order []string) []string {
 
 // text describes a change in words.
 func (c *ClaimChange) text() string {
-	what := fmt.Sprintf("%d/%s/%d, tmux %s", c.Gap, c.Layer, c.Claim, c.Tmux)
+	what := fmt.Sprintf("%d/%s/%d", c.Gap, c.Layer, c.Claim)
+	if c.API != "" && c.API != BuiltIn {
+		what += ", " + c.API
+	}
+	what += fmt.Sprintf(", tmux %s", c.Tmux)
 	if c.Transport != "exec" && c.Transport != "" {
 		what += ", " + c.Transport
 	}

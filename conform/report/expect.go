@@ -23,12 +23,13 @@ type Expectations struct {
 	file    string
 	lines   []string
 	server  [2]string // that the run asks: its name and its command
+	apis    []API
 	entries []expectation
 }
 
 type expectation struct {
-	Claim, Target, Tmux, Transport, Server string
-	Kind                                   Outcome
+	Claim, Target, Tmux, Transport, Server, API string
+	Kind                                        Outcome
 	Known
 	id       claimID // that Claim names
 	versions Versions
@@ -44,7 +45,7 @@ func ParseExpectations(file string, text []byte) (*Expectations, error) {
 	var doc struct {
 		Known []expectation `toml:"known"`
 	}
-	if err := DecodeTOML(file, text, &doc, "[[known]] with target, tmux, server, claim, transport, kind, reason and link"); err != nil {
+	if err := DecodeTOML(file, text, &doc, "[[known]] with target, tmux, server, api, claim, transport, kind, reason and link"); err != nil {
 		return nil, err
 	}
 	e.entries = doc.Known
@@ -101,6 +102,10 @@ func (x *expectation) check() (err error) {
 		return fmt.Errorf("kind = %q: want open, blocked, crash, timeout or unstable", x.Kind)
 	case x.Server != "" && x.id.Layer != "" && x.id.Layer != MCPLayer:
 		return fmt.Errorf("server = %q: only layer mcp asks a server: claim %s is of layer %s", x.Server, x.Claim, x.id.Layer)
+	case x.API != "" && x.id.Layer != "" && x.id.Layer != APILayer:
+		return fmt.Errorf("api = %q: only layer api asks a wrapper: claim %s is of layer %s", x.API, x.Claim, x.id.Layer)
+	case !goodAPIs(x.API):
+		return fmt.Errorf(`api = %q: want names of wrappers, each with versions behind it or none, as in "libtmux >=0.57, !go"`, x.API)
 	case !slices.Contains([]string{"", "exec", "native", "auto"}, x.Transport):
 		return fmt.Errorf("transport %q: want exec, native or auto", x.Transport)
 	}
@@ -139,6 +144,7 @@ const builtIn = "tmux"
 // Of makes the expectations those of a report's MCP server.
 func (e *Expectations) Of(r *Report) {
 	if e != nil {
+		e.apis = r.APIs
 		e.server = [2]string{oneLine(r.ServerName), oneLine(r.Server)}
 		if r.Server == "" {
 			e.server[0] = builtIn
@@ -150,7 +156,41 @@ func (e *Expectations) Of(r *Report) {
 func (e *Expectations) covers(x *expectation, c result, t Target) bool {
 	return x.id.has(c.ID()) && (x.Transport == "" || x.Transport == c.Transport) && x.versions.Has(t.Version) &&
 		namedIn(x.Target, " ,", t.Name) &&
-		(x.Server == "" || c.Layer == MCPLayer && (x.Server == e.server[1] || namedIn(x.Server, ",", e.server[0])))
+		(x.Server == "" || c.Layer == MCPLayer && (x.Server == e.server[1] || namedIn(x.Server, ",", e.server[0]))) &&
+		(x.API == "" || c.Layer == APILayer && e.namesAPI(x.API, c.API))
+}
+
+// namesAPI reports whether a list of an entry has a wrapper of the run: by its whole name, or by
+// the one without its version, with a range of versions behind it or none.
+func (e *Expectations) namesAPI(list, name string) bool {
+	a := API{Name: name}
+	if found := first(e.apis, func(o *API) bool { return o.Name == name }); found != nil {
+		a = *found
+	}
+	is := func(item string) bool {
+		bare, versions, _ := strings.Cut(item, " ")
+		r, ok := parseRange(versions)
+		return item == oneLine(a.Name) || ok && bare == a.bare() && r.has(a.version())
+	}
+	items, others := names(list, ",")
+	for _, item := range items {
+		if not, excludes := strings.CutPrefix(item, "!"); excludes && is(not) {
+			return false
+		} else if !excludes && is(item) {
+			return true
+		}
+	}
+	return others
+}
+
+// goodAPIs reports whether every item of a list can name a wrapper.
+func goodAPIs(list string) bool {
+	items, _ := names(list, ",")
+	return !slices.ContainsFunc(items, func(item string) bool {
+		bare, versions, _ := strings.Cut(strings.TrimPrefix(item, "!"), " ")
+		_, ok := parseRange(versions)
+		return bare == "" || !ok && strings.ContainsAny(versions, "<>=")
+	})
 }
 
 // names returns the names in a list of an entry, which has one of these separators between
@@ -198,7 +238,7 @@ func (e *Expectations) mark(c *Cell, t Target) {
 				known = cmp.Or(known, cl.Claim.Known)
 			}
 		}
-		unknown = unknown || cl.Claim.Outcome.Failed() && cl.Claim.Known == nil
+		unknown = unknown || cl.Claim.Outcome.Failed() && c.counts(cl.Claim) && cl.Claim.Known == nil
 	}
 	if c.Status == Fail && !unknown {
 		c.Known = known
@@ -343,8 +383,8 @@ const maxReason = 200
 // ofServer reports whether a failure is the fault of another MCP server, and not of a tmux:
 // the claim is true with none.
 func (r *Report) ofServer(c result) bool {
-	return r.Server != "" && c.Layer == MCPLayer && !slices.ContainsFunc(r.results(), func(o result) bool {
-		return o.ID() == c.ID() && o.Claim.Outcome == True
+	return c.Layer != TmuxLayer && c.Transport == "" && !slices.ContainsFunc(r.results(), func(o result) bool {
+		return o.ID() == c.ID() && o.API == c.API && o.Claim.Outcome == True
 	})
 }
 
@@ -352,10 +392,10 @@ func (r *Report) ofServer(c result) bool {
 // kind, transport and reason, and a line about each.
 func (r *Report) newEntries() (text string, names []string) {
 	for _, g := range r.groups(func(c result) any {
-		if c.Status != Fail || !c.Claim.Outcome.Failed() || c.Claim.Known != nil {
+		if c.Status != Fail || !c.Claim.Outcome.Failed() || !c.counts(c.Claim) || c.Claim.Known != nil {
 			return nil
 		}
-		return [4]any{c.ID(), c.Claim.Outcome, c.Transport, reasonOf(c.Claim.Why)}
+		return [5]any{c.ID(), c.API, c.Claim.Outcome, c.Transport, reasonOf(c.Claim.Why)}
 	}) {
 		reason := []rune(oneLine(place.ReplaceAllString(g.Claim.Why, "")))
 		id, list := g.ID(), strings.Join(g.Targets, ", ")
@@ -365,6 +405,9 @@ func (r *Report) newEntries() (text string, names []string) {
 		}
 		if g.Layer == MCPLayer && r.Server != "" {
 			target += fmt.Sprintf("server = %s\n", tomlString(cmp.Or(oneLine(r.ServerName), oneLine(r.Server))))
+		}
+		if a := apiOf(r, g.API); a != nil && !goOnly(r) {
+			target += fmt.Sprintf("api = %s\n", tomlString(oneLine(a.key(r))))
 		}
 		text += fmt.Sprintf("\n[[known]]\n%sclaim = \"%v\"\nkind = %q\n", target, id, g.Claim.Outcome)
 		if g.Transport != "exec" && g.Transport != "" {

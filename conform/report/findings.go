@@ -94,18 +94,18 @@ func (r *Report) seenLooks() []look {
 	})
 }
 
-// answer sums up the cells of a layer, with a line for each suite.
-func (r *Report) answer(l Layer) []string {
+// answer sums up the cells of a column, with a line for each suite.
+func (r *Report) answer(in Column) []string {
 	var lines []string
 	for _, p := range r.parts() {
-		if line := r.answerFor(l, p.Gaps); line != "" {
+		if line := r.answerFor(in, p.Gaps); line != "" {
 			if p.Name != "" {
 				line = p.Name + ": " + line
 			}
 			lines = append(lines, line)
 		}
 	}
-	if text := extras(r, func(c *Cell) bool { return c.Layer == l && c.Transport == "" }); text != "" {
+	if text := in.extras(r); text != "" {
 		lines = append(lines, text)
 	}
 	return lines
@@ -153,11 +153,11 @@ func (c *Cell) blocked() bool {
 
 // answerFor returns how many of the gaps' claims are true, or how many of the gaps are
 // closed, and where the others are not. It is empty if no gap has a cell.
-func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
+func (r *Report) answerFor(in Column, gaps []GapInfo) string {
 	all := 0
 	var found [len(rankNames)][]string
 	for _, g := range gaps {
-		rank, on := r.worst(l, g)
+		rank, on := r.worst(in, g)
 		if len(on) == 0 {
 			continue
 		}
@@ -171,10 +171,10 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	if all == 0 {
 		return ""
 	}
-	text := tally(l, len(found[good]), all)
+	text := tally(in.Layer, len(found[good]), all)
 	for _, rank := range []int{refuted, bad, blocked, partly, notOffered, unknown, nowhere} {
 		name := rankNames[rank]
-		if rank == bad && l == TmuxLayer {
+		if rank == bad && in.Layer == TmuxLayer {
 			name = "not as expected"
 		}
 		if gaps := found[rank]; len(gaps) > 0 {
@@ -184,11 +184,11 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	return text
 }
 
-// worst returns the worst rank of a gap's cells in a layer, and the targets that have it.
-func (r *Report) worst(l Layer, g GapInfo) (rank int, on []string) {
+// worst returns the worst rank of a gap's cells in a column, and the targets that have it.
+func (r *Report) worst(in Column, g GapInfo) (rank int, on []string) {
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		if c.Gap != g.Number || c.Layer != l || c.rank() < rank {
+		if c.Gap != g.Number || !in.has(c) || c.rank() < rank {
 			continue
 		}
 		if c.rank() > rank {
@@ -249,12 +249,18 @@ func (r *Report) sections() []section {
 		}
 		put(id, heading, items)
 	}
-	if r.Server != "" {
-		var items []item
-		for _, v := range r.wrapperVerdicts(func(c *Cell) bool { return c.Layer == MCPLayer }) {
+	for _, in := range foreign(r) {
+		items, id, heading := []item(nil), "server", "The MCP server"
+		if a := apiOf(r, in.API); a != nil {
+			id, heading = "api-"+a.Name, a.heading()
+		}
+		for _, text := range r.answer(in) {
+			items = append(items, item{Text: text})
+		}
+		for _, v := range in.verdicts(r) {
 			items = append(items, item{Gap: v.Gap, Text: v.Text + r.where(v.Targets)})
 		}
-		put("server", "The MCP server", items)
+		put(id, heading, items)
 	}
 	add("refuted", "Claims that tmux refutes", r.refutations(), func(g group) item {
 		return item{Gap: g.Gap, Text: "\"" + g.Claim.Text + "\": " + g.Claim.Why + r.where(g.Targets)}

@@ -113,7 +113,7 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 	t := newTextReport(r, style)
 	return map[string]any{
 		// Of the report.
-		"alike": r.alikeBefore, "answer": r.answer, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "gap": r.Gap, "legend": r.seenLooks,
+		"alike": r.alikeBefore, "anchor": (*Cell).anchor, "answer": r.answer, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "columns": r.Columns, "gap": r.Gap, "legend": r.seenLooks,
 		"onlyIssue": r.onlyIssue, "parts": r.parts, "refuted": r.refutations, "sections": r.sections, "target": r.target,
 		"total":     r.total,
 		"failures":  func() []group { return r.failures(false) },
@@ -126,8 +126,7 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 
 		// Of text.
 		"arrows": t.arrows, "color": t.color, "glyph": t.glyph, "glyphs": t.legend, "matrix": t.matrix, "quoted": t.quoted,
-		"letter": func(l Layer) string { return layers[l].letter },
-		"wrap":   t.wrap,
+		"wrap": t.wrap,
 
 		// Of JUnit.
 		"cases": r.cases, "counts": r.counts, "seconds": seconds, "took": took,
@@ -140,7 +139,6 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 		"evidence": func(e Evidence, wrong bool) evidence { return evidence{e, wrong} },
 		"fields":   Evidence.fields,
 		"link":     mdLink,
-		"question": func(l Layer) string { return layers[l].question },
 		"show":     htmlText,
 		"tap":      tapText,
 		"text":     MarkdownText,
@@ -172,7 +170,7 @@ func (r *Report) alikeBefore(c *Cell) *Cell {
 		return nil
 	}
 	same := first(r.Cells, func(o *Cell) bool {
-		return o.Gap == c.Gap && o.Layer == c.Layer && (o == c || len(o.Earlier) == 0 && shows(o) == shows(c))
+		return o.Gap == c.Gap && o.Layer == c.Layer && o.API == c.API && (o == c || len(o.Earlier) == 0 && shows(o) == shows(c))
 	})
 	if same == c {
 		return nil
@@ -189,8 +187,8 @@ func sum(numbers ...int) (n int) {
 
 // cells returns the cells of a gap on a target, in the order of layers.
 func (r *Report) cells(gap int, target string) (found []*Cell) {
-	for _, l := range r.Layers {
-		if c := r.Cell(gap, target, l); c != nil {
+	for _, in := range r.Columns() {
+		if c := r.Cell(gap, target, in); c != nil {
 			found = append(found, c)
 		}
 	}
@@ -199,11 +197,11 @@ func (r *Report) cells(gap int, target string) (found []*Cell) {
 
 // total counts the gaps that apply to a target, and those of them whose claim was judged as
 // expected, or that are closed.
-func (r *Report) total(target string, l Layer) (n struct{ Good, All int }) {
-	for _, c := range r.Cells {
-		if c.Tmux == target && c.Layer == l && c.Status != NotApplicable {
+func (r *Report) total(target string, in Column) (n struct{ Good, All int }) {
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Tmux == target && in.has(c) && c.Status != NotApplicable {
 			n.All++
-			if c.Status == Pass || c.Status == Flaky {
+			if is := c.seen(); is == Pass || is == Flaky || is == seenRefuted {
 				n.Good++
 			}
 		}

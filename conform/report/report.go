@@ -85,6 +85,8 @@ type Report struct {
 	// Shard is the part of the scripts that was run, "1/3"; empty for all.
 	Shard  string  `json:"shard,omitempty"`
 	Layers []Layer `json:"layers"`
+	// APIs are the wrappers that layer api asked.
+	APIs []API `json:"apis,omitempty"`
 	// Server is the command of the MCP server that layer mcp asked; empty when it
 	// was the one of this program.
 	Server string `json:"server,omitempty"`
@@ -165,11 +167,13 @@ type Cell struct {
 	Suite string `json:"suite,omitempty"`
 	Gap   int    `json:"gap"`
 	Layer Layer  `json:"layer"`
+	// API is the name of the wrapper on layer api.
+	API string `json:"api,omitempty"`
 	// Tmux is the name of the target.
 	Tmux string `json:"tmux"`
 	// Transport is how tmux was reached: "exec" is its client program, "native"
 	// package tmux itself, and "auto" whichever of them that found to work. It is
-	// empty where another MCP server was asked.
+	// empty where another wrapper or MCP server was asked.
 	Transport string  `json:"transport"`
 	Status    Status  `json:"status"`
 	Verdict   Verdict `json:"verdict,omitempty"`
@@ -250,24 +254,37 @@ func (c *Cell) Refuse() {
 // Unexpected reports whether the cell makes its run fail.
 func (c *Cell) Unexpected() bool { return c.Status.Bad() && c.Known == nil }
 
-// OK reports whether nothing failed but what was known to, all of that did, an MCP
-// server offered some of what it was asked for, and the run came to its end.
+// OK reports whether nothing failed but what was known to, all of that did, each wrapper and
+// MCP server offered some of what it was asked for, and the run came to its end.
 func (r *Report) OK() bool {
-	asked, offered := false, false
+	lacks, offers := map[string]bool{}, map[string]bool{}
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		if c.Unexpected() {
 			return false
 		}
-		asked = asked || c.Layer == MCPLayer && c.Status == NotOffered
-		offered = offered || c.Layer == MCPLayer && c.Status != NotOffered
+		for _, cl := range c.Claims {
+			column := string(c.Layer) + " " + c.API
+			switch {
+			case !cl.Asked || cl.Outcome == Outcome(NotApplicable) || cl.Outcome == NotReached:
+			case cl.Outcome == Outcome(NotOffered):
+				lacks[column] = true
+			default:
+				offers[column] = true
+			}
+		}
 	}
-	return (offered || !asked) && !r.Interrupted && len(r.Stale) == 0
+	for column := range lacks {
+		if !offers[column] {
+			return false
+		}
+	}
+	return !r.Interrupted && len(r.Stale) == 0
 }
 
-// Cell returns the cell of a gap, target and layer, or nil if there is none.
-func (r *Report) Cell(gap int, target string, layer Layer) *Cell {
-	return first(r.Cells, func(c *Cell) bool { return c.Gap == gap && c.Tmux == target && c.Layer == layer })
+// Cell returns the cell of a gap and target in a column, or nil if there is none.
+func (r *Report) Cell(gap int, target string, in Column) *Cell {
+	return first(r.Cells, func(c *Cell) bool { return c.Gap == gap && c.Tmux == target && in.has(c) })
 }
 
 // Gap returns the report's entry for the gap with this number.

@@ -123,13 +123,13 @@ func (t *textReport) titleWidth(longest, number int) int {
 }
 
 func (t *textReport) columnWidth(target Target) int {
-	return max(utf8.RuneCountInString(target.Name), len(t.Layers))
+	return max(utf8.RuneCountInString(target.Name), len(t.Columns()))
 }
 
 func (t *textReport) block(targets []Target, number, title int) string {
-	letters := ""
-	for _, l := range t.Layers {
-		letters += layers[l].letter
+	letters, columns := "", t.Columns()
+	for _, in := range columns {
+		letters += in.Letter
 	}
 	head := strings.Repeat(" ", number+2+title)
 	sub := head
@@ -148,14 +148,14 @@ func (t *textReport) block(targets []Target, number, title int) string {
 			line := fmt.Sprintf("%*d  %-*s", number, g.Number, title, clip(g.Title, title))
 			for _, target := range targets {
 				line += "  "
-				for _, l := range t.Layers {
-					if c := t.Cell(g.Number, target.Name, l); c != nil {
+				for _, in := range columns {
+					if c := t.Cell(g.Number, target.Name, in); c != nil {
 						line += t.glyph(c.Look())
 					} else {
 						line += " "
 					}
 				}
-				line += strings.Repeat(" ", t.columnWidth(target)-len(t.Layers))
+				line += strings.Repeat(" ", t.columnWidth(target)-len(columns))
 			}
 			text += strings.TrimRight(line, " ") + "\n"
 		}

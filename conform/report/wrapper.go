@@ -15,9 +15,9 @@ type verdict struct {
 	Targets []string
 }
 
-// wrapperVerdicts returns what the cells of a wrapper come to: for each gap whether it is closed
-// and what is not as asked, then its extras that are not true.
-func (r *Report) wrapperVerdicts(of func(*Cell) bool) (all []verdict) {
+// verdicts returns what the cells of the column come to: for each gap whether it is closed and
+// what is not as asked, then its extras that are not true.
+func (in Column) verdicts(r *Report) (all []verdict) {
 	add := func(c *Cell, text string) {
 		i := slices.IndexFunc(all, func(v verdict) bool { return v.Gap == c.Gap && v.Text == text })
 		if i < 0 {
@@ -27,14 +27,14 @@ func (r *Report) wrapperVerdicts(of func(*Cell) bool) (all []verdict) {
 	}
 	for _, g := range r.Gaps {
 		for i := range r.Cells {
-			if c := &r.Cells[i]; c.Gap == g.Number && of(c) {
+			if c := &r.Cells[i]; c.Gap == g.Number && in.has(c) {
 				add(c, c.closed())
 			}
 		}
 		for i := range r.Cells {
 			c := &r.Cells[i]
 			for _, cl := range c.Claims {
-				if c.Gap == g.Number && of(c) && cl.untrue() && !cl.Asked {
+				if c.Gap == g.Number && in.has(c) && cl.untrue() && !cl.Asked {
 					add(c, "extra, "+string(cl.Outcome)+": "+cl.Text)
 				}
 			}
@@ -78,14 +78,14 @@ func (c *Cell) closed() string {
 	return strings.TrimSuffix(word+": "+strings.Join(whys, "; "), ": ")
 }
 
-// extras returns how many extras of a wrapper are true wherever they apply, "Extras: 3 of 15", or
-// "" if there are none.
-func extras(r *Report, of func(*Cell) bool) string {
+// extras returns how many extras are true of the column wherever they apply, "Extras: 3 of 15", or
+// "" if none is counted apart.
+func (in Column) extras(r *Report) string {
 	good := map[[2]any]bool{}
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		for _, cl := range c.Claims {
-			if key := [2]any{c.Gap, cl.Text}; of(c) && !cl.Asked && !(cl.Outcome.skipped() && cl.Outcome != Outcome(NotOffered)) {
+			if key := [2]any{c.Gap, cl.Text}; in.has(c) && !c.counts(&cl) && !(cl.Outcome.skipped() && cl.Outcome != Outcome(NotOffered)) {
 				was, seen := good[key]
 				good[key] = (was || !seen) && !cl.untrue()
 			}

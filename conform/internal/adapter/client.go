@@ -20,6 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/report"
 )
 
 // Config says how to start an adapter.
@@ -46,7 +47,7 @@ const (
 // request ends when its context does, and [Client.Close] leaves nothing of the process group.
 type Client struct {
 	// Described is what the adapter says of itself.
-	Described child.Described
+	Described report.Described
 
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser

@@ -169,3 +169,20 @@ func (c Call) Requests(targets []string) []Request {
 	}
 	return all
 }
+
+// VerbOf returns the verb that a script's line asks for, whose words begin with api, or with try
+// or wait-until; empty if it asks for none.
+func VerbOf(words []string) string {
+	at := slices.Index(words[:min(len(words), 4)], "api")
+	if at < 0 || at+1 >= len(words) {
+		return ""
+	}
+	for _, v := range Verbs {
+		for _, f := range v.Forms {
+			if f.Word == words[at+1] {
+				return v.Name
+			}
+		}
+	}
+	return ""
+}

@@ -89,18 +89,8 @@ type Message struct {
 	ServerName string `json:"server_name,omitempty"`
 	// Described is what the adapter says of itself, and NotOffered why it does not offer a
 	// verb. A verb that is not there is offered, or could not be asked for.
-	Described  *Described        `json:"described,omitempty"`
+	Described  *report.Described `json:"described,omitempty"`
 	NotOffered map[string]string `json:"not_offered,omitempty"`
-}
-
-// Described is what an adapter says of itself.
-type Described struct {
-	Protocol int    `json:"protocol"`
-	Name     string `json:"name"`
-	Version  string `json:"version"`
-	Language string `json:"language,omitempty"`
-	URL      string `json:"url,omitempty"`
-	Issues   string `json:"issues,omitempty"`
 }
 
 // The child ends its script at the timeout itself, with the evidence; these are

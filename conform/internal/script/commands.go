@@ -184,6 +184,8 @@ func (s *script) cmdJSON(ts *testscript.TestScript, args []string) {
 		s.fail(ts, s.kind(), "no field %s", strings.Trim(strings.ReplaceAll(strings.ReplaceAll(text, ",", " "), `"`, ""), "[]"))
 	case match:
 		s.fail(ts, s.kind(), "%s is %s", args[0], actual)
+	case args[0] == "warnings.0" && !got.Exists():
+		s.fail(ts, s.kind(), "it passes silently")
 	case s.unmapped(args[0], got, s.req.Another):
 		s.fail(ts, Mapping, "the answer has no %s", args[0])
 	default:

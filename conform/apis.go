@@ -1,0 +1,107 @@
+package conform
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"tmuxmcp/conform/internal/adapter"
+	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
+	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/version"
+)
+
+var apiName = regexp.MustCompile(`^([a-z][a-z0-9._-]*)=(.+)$`)
+
+// ParseAPI reads a wrapper of layer api as users write it: a shell command that speaks the
+// adapter protocol, or "go" for package tmux, each also as NAME=COMMAND.
+func ParseAPI(spec string) (report.API, error) {
+	var a report.API
+	a.Command = spec
+	if m := apiName.FindStringSubmatch(spec); m != nil {
+		a.Name, a.Command = m[1], m[2]
+	}
+	if a.Command = strings.TrimSpace(a.Command); a.Command == "" {
+		return a, errors.New("--api: want a command, as in --api 'python3 adapter.py'")
+	}
+	if a.Command == report.BuiltIn {
+		a.Name, a.Command = cmp.Or(a.Name, report.BuiltIn), ""
+	}
+	return a, nil
+}
+
+// findAPIs asks each wrapper once what it is, and whether it offers anything of what the scripts
+// ask. It completes the names.
+func (o *Options) findAPIs(ctx context.Context) error {
+	if !slices.Contains(o.Layers, report.APILayer) {
+		o.APIs = nil
+		return nil
+	}
+	if len(o.APIs) == 0 {
+		o.APIs = []report.API{{Name: report.BuiltIn}}
+	}
+	o.APIs = slices.Clone(o.APIs)
+	verbs := map[string]bool{}
+	for _, g := range o.Gaps {
+		for _, line := range gap.Lines(string(g.Section(report.APILayer))) {
+			if v := adapter.VerbOf(line.Words); v != "" {
+				verbs[v] = true
+			}
+		}
+	}
+	errs := make([]error, len(o.APIs))
+	var all sync.WaitGroup
+	for i := range o.APIs {
+		all.Go(func() { errs[i] = o.findAPI(ctx, &o.APIs[i], verbs) })
+	}
+	all.Wait()
+	child.EndAdopted()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for i, a := range o.APIs {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		if names[a.Name] {
+			return fmt.Errorf("--api: there are two wrappers of the name %s: name them, as in --api 'old=COMMAND'", a.Name)
+		}
+		names[a.Name] = true
+	}
+	return nil
+}
+
+// findAPI asks a wrapper what it is. The verbs are those that the scripts use.
+func (o *Options) findAPI(ctx context.Context, a *report.API, verbs map[string]bool) error {
+	if a.Command == "" {
+		a.Described = &report.Described{Protocol: adapter.Protocol, Name: "package tmux", Version: version.String(), Language: "go"}
+		return nil
+	}
+	answer, err := child.Ask(ctx, child.Request{
+		Ask: child.AskAPI, Target: o.Targets[0], API: adapter.Shell(a.Command), APIDir: o.serverDir, Transport: o.Transport, Timeout: o.Timeout,
+	})
+	if err != nil {
+		return fmt.Errorf("--api %s: %w", a.Command, err)
+	}
+	a.Described = answer.Described
+	a.Name = cmp.Or(a.Name, a.Described.String())
+	var missing []string
+	for verb := range verbs {
+		if answer.NotOffered[verb] == "" {
+			return nil
+		}
+		missing = append(missing, verb)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf("--api %s: the API offers none of %s", a.Command, strings.Join(missing, ", "))
+}
