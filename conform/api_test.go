@@ -3,6 +3,8 @@ package conform
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,6 +158,41 @@ func TestAskAPI(t *testing.T) {
 			}
 			if name != test.is || !missing || m.Err != test.err {
 				t.Errorf("got %q, %v, %s; want %q, %v, %s", name, m.NotOffered, m.Err, test.is, test.want, test.err)
+			}
+		})
+	}
+}
+
+// where is the line that a reason begins with.
+var where = regexp.MustCompile(`^[^:]*:[0-9]+`)
+
+// The protocol loses nothing: the scripts come out the same when package tmux is asked over it.
+func TestScriptsOverProtocol(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range lastingSuites(t) {
+		if !slices.Contains(g.Layers(), report.APILayer) {
+			continue
+		}
+		script := g.Script(report.APILayer)
+		t.Run(g.Name, func(t *testing.T) {
+			t.Parallel()
+			var outcomes [2]string
+			for i, api := range [][]string{nil, {exe, APIArg}} {
+				m, err := child.Converse(t.Context(), scriptProcess(t), apiRequest(t, string(script), api...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				outcomes[i] = string(m.Cell.Status) + " " + where.FindString(m.Cell.Reason)
+				for _, c := range m.Cell.Claims {
+					outcomes[i] += " " + string(c.Outcome)
+				}
+			}
+			if outcomes[0] != outcomes[1] {
+				t.Errorf("in process %s, over the protocol %s", outcomes[0], outcomes[1])
 			}
 		})
 	}

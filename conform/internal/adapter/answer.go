@@ -17,8 +17,8 @@ type Asker interface {
 	Ask(ctx context.Context, r Request) (json.RawMessage, error)
 }
 
-// Result is the result of a method. What is not in it is nil.
-type Result struct {
+// result is the result of a method. What is not in it is nil.
+type result struct {
 	Value    *string  `json:"value,omitempty"`
 	Lines    []string `json:"lines,omitempty"`
 	Base64   []byte   `json:"base64,omitempty"`
@@ -29,8 +29,9 @@ type Result struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Said is what a call came to, in the form that is the same for every wrapper.
-type Said struct {
+// Answer is what a call came to, in the form that is the same for every wrapper: what scripts
+// see.
+type Answer struct {
 	JSON   string
 	Code   int    // 0 if the call succeeded
 	Stderr string // the error's text and warnings, one a line
@@ -40,8 +41,7 @@ type Said struct {
 // [Call.Requests]. If the error is not nil, it is a [gap.NotOffered] if the wrapper has no such
 // method or argument, and a [*Failure] if the adapter did not answer as it must. An error of
 // the wrapper's is an answer.
-func (c Call) Do(ctx context.Context, a Asker, targets []string) (Said, error) {
-	var s Said
+func (c Call) Do(ctx context.Context, a Asker, targets []string) (Answer, error) {
 	var results []received
 	var none error
 	for _, r := range c.Requests(targets) {
@@ -55,68 +55,71 @@ func (c Call) Do(ctx context.Context, a Asker, targets []string) (Said, error) {
 		case errors.As(err, new(gap.NotOffered)) && c.Word == "fields":
 			none = err
 			continue
-		case errors.As(err, &answered) && answered.Code > 0:
-			return s, s.print(answered.value(), 1, answered.Message)
+		case errors.As(err, &answered):
+			return answerOf(answered.value(), 1, answered.Message)
 		default:
-			return s, err
+			return Answer{}, err
 		}
 		got, err := receive(verbOf(r.Method), raw)
 		if err != nil {
-			return s, err
+			return Answer{}, err
 		}
 		results = append(results, got)
 	}
 	if len(results) == 0 {
-		return s, none
+		return Answer{}, none
 	}
-	return s, c.print(&s, results)
+	return c.answer(results)
 }
 
-// print sets what scripts see of the results, of which only fields has more than one.
-func (c Call) print(s *Said, results []received) error {
+// answer returns what scripts see of the results, of which only fields has more than one.
+func (c Call) answer(results []received) (Answer, error) {
 	first := results[0]
 	switch c.Word {
 	case "fields":
-		missing := slices.DeleteFunc(slices.Clone(c.Names), func(name string) bool {
-			return slices.ContainsFunc(results, func(r received) bool { return r.has(name) })
-		})
-		return s.print(map[string]any{"missing": append([]string{}, missing...)}, 0, "")
+		missing := []string{}
+		for _, name := range c.Names {
+			if !slices.ContainsFunc(results, func(r received) bool { return r.has(name) }) {
+				missing = append(missing, name)
+			}
+		}
+		return answerOf(map[string]any{"missing": missing}, 0, first.Warnings...)
 	case "type":
 		types := map[string]string{}
 		if first.has(c.Names[0]) {
 			types["type"] = typeOf(first.Row[c.Names[0]])
 		}
-		return s.print(types, 0, "")
+		return answerOf(types, 0, first.Warnings...)
 	case "search":
 		ids := []any{}
 		for _, r := range first.Rows {
 			ids = append(ids, r["pane_id"])
 		}
-		return s.print(ids, 0, strings.Join(first.Warnings, "\n"))
+		return answerOf(ids, 0, first.Warnings...)
 	}
-	code, said := 0, first.Warnings
-	if c.Word == "command" && first.ExitCode != nil && *first.ExitCode != 0 {
-		code = *first.ExitCode
-		if first.Stderr != nil {
-			said = slices.Insert(said, 0, strings.TrimSuffix(*first.Stderr, "\n"))
-		}
+	if c.Word != "command" || first.ExitCode == nil || *first.ExitCode == 0 {
+		return answerOf(first.value(c), 0, first.Warnings...)
 	}
-	return s.print(first.value(c), code, strings.Join(said, "\n"))
+	var stderr []string
+	if first.Stderr != nil && *first.Stderr != "" {
+		stderr = []string{strings.TrimSuffix(*first.Stderr, "\n")}
+	}
+	return answerOf(first.value(c), *first.ExitCode, slices.Concat(stderr, first.Warnings)...)
 }
 
-// print sets what scripts see of a value.
-func (s *Said) print(value any, code int, stderr string) error {
+// answerOf returns the answer with a value, and with lines on standard error.
+func answerOf(value any, code int, stderr ...string) (Answer, error) {
 	text, err := json.MarshalIndent(value, "", "  ")
-	s.JSON, s.Code = string(text)+"\n", code
-	if stderr != "" {
-		s.Stderr = stderr + "\n"
+	a := Answer{JSON: string(text) + "\n", Code: code}
+	for _, line := range stderr {
+		a.Stderr += line + "\n"
 	}
-	return err
+	return a, err
 }
 
 // received is a result as it came.
 type received struct {
-	Result
+	result
 	Lines *[]string `json:"lines"`
 	Row   row       `json:"row"`
 	Rows  []row     `json:"rows"`
@@ -163,9 +166,9 @@ func (r received) fits(v *Verb) error {
 		name        string
 		has, allows bool
 	}{
-		{"a text", r.text != nil, v.Answer == TextAnswer},
-		{"a row", r.Row != nil, v.Answer == Row || v.Answer == RowOrNothing},
-		{"rows", r.Rows != nil, v.Answer == Rows},
+		{"a text", r.text != nil, v.Returns == TextAnswer},
+		{"a row", r.Row != nil, v.Returns == Row || v.Returns == RowOrNothing},
+		{"rows", r.Rows != nil, v.Returns == Rows},
 	}
 	for _, f := range forms {
 		if f.has && !f.allows {
@@ -173,7 +176,7 @@ func (r received) fits(v *Verb) error {
 		}
 	}
 	for _, f := range forms {
-		if f.allows && !f.has && v.Answer != RowOrNothing {
+		if f.allows && !f.has && v.Returns != RowOrNothing {
 			return misfit("%s answers without %s", v.Name, f.name)
 		}
 	}

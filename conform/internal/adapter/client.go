@@ -54,7 +54,6 @@ type Client struct {
 	stdout *os.File
 	stderr *os.File
 	exited chan struct{} // closed when the process has ended, and its group with it
-	closed chan struct{} // closed by Close
 	lines  chan []byte   // closed at the end of its output
 	long   bool          // then: because of a line that is too long
 
@@ -80,7 +79,7 @@ func Start(ctx context.Context, cfg Config) (*Client, error) {
 
 // run starts the process. Nothing is asked of it yet.
 func run(cfg Config) (*Client, error) {
-	c := &Client{exited: make(chan struct{}), closed: make(chan struct{}), lines: make(chan []byte)}
+	c := &Client{exited: make(chan struct{}), lines: make(chan []byte)}
 	c.close = sync.OnceValue(c.end)
 	c.cmd = exec.Command(cfg.Words[0], cfg.Words[1:]...)
 	c.cmd.Dir, c.cmd.Env = cfg.Dir, cfg.Env
@@ -127,11 +126,7 @@ func (c *Client) read() {
 		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
 			continue
 		}
-		select {
-		case c.lines <- bytes.Clone(sc.Bytes()):
-		case <-c.closed:
-			return
-		}
+		c.lines <- bytes.Clone(sc.Bytes()) // Close reads what nobody waits for
 	}
 	c.long = errors.Is(sc.Err(), bufio.ErrTooLong)
 }
@@ -242,7 +237,7 @@ func (c *Client) gone(ctx context.Context, r Request) error {
 	if c.long {
 		return atFault("the adapter wrote more than %d MiB without the end of a line", maxMessage>>20)
 	}
-	soon, cancel := context.WithTimeout(ctx, leaveTime)
+	soon, cancel := context.WithTimeout(ctx, 2*graceTime)
 	defer cancel()
 	if done(soon, c.exited) {
 		return c.ended(r)
@@ -312,7 +307,6 @@ func (c *Client) end() error {
 			lines, exited = nil, nil
 		}
 	}
-	close(c.closed)
 	c.stdout.Close()
 	for range c.lines { // until it is closed
 	}

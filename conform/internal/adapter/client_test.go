@@ -46,7 +46,7 @@ func ask(ctx context.Context, t *testing.T, c *Client, n int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said Said
+	var said Answer
 	for range n {
 		if said, err = call.Do(ctx, c, nil); err != nil {
 			break
@@ -172,11 +172,16 @@ func TestNoStart(t *testing.T) {
 			default:
 				cfg.Words = Shell(`echo $$ >"$GROUP"; exec ` + cfg.Words[0])
 			}
-			ctx := t.Context()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
 			if strings.HasPrefix(want, "timed out") {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, 50*time.Millisecond)
-				defer cancel()
+				go func() { // once it runs
+					for pid := ""; pid == "" && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+						text, _ := os.ReadFile(group)
+						pid = strings.TrimSpace(string(text))
+					}
+					cancel()
+				}()
 			}
 			c, err := Start(ctx, cfg)
 			if got := describeError(err, "no error"); !strings.HasPrefix(got, want) {

@@ -98,12 +98,12 @@ func (l *Library) Handle(ctx context.Context, method string, raw json.RawMessage
 	return result, nil
 }
 
-func (l *Library) open(_ context.Context, _ *Library, p params) (result Result, err error) {
+func (l *Library) open(_ context.Context, _ *Library, p params) (none result, err error) {
 	l.kept = map[string]object{}
 	l.srv, err = tmux.New(tmux.Config{
 		Binary: p.Tmux, SocketPath: p.Socket, ConfigFile: "/dev/null", Env: l.Env, Transport: l.Transport,
 	})
-	return result, err
+	return none, err
 }
 
 // object returns what an id names, or else the client of that name.
@@ -136,30 +136,30 @@ func infoOf[R any](info func(context.Context) (R, error)) func(context.Context) 
 	return func(ctx context.Context) (any, error) { return info(ctx) }
 }
 
-// libraryCalls are the methods but for describe and open.
-var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (Result, error){
-	"display": func(ctx context.Context, l *Library, p params) (Result, error) {
+// libraryCalls are the methods except describe and open.
+var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (result, error){
+	"display": func(ctx context.Context, l *Library, p params) (result, error) {
 		return textResult(l.object(orServer(p.Target)).display(ctx, p.Format))
 	},
-	"get": func(ctx context.Context, l *Library, p params) (Result, error) {
+	"get": func(ctx context.Context, l *Library, p params) (result, error) {
 		return rowResult(l.object(orServer(p.Target)).info(ctx))
 	},
-	"list": func(ctx context.Context, l *Library, p params) (Result, error) { return l.list(ctx, p) },
-	"search": func(ctx context.Context, l *Library, p params) (Result, error) {
+	"list": func(ctx context.Context, l *Library, p params) (result, error) { return l.list(ctx, p) },
+	"search": func(ctx context.Context, l *Library, p params) (result, error) {
 		how := tmux.Match{Glob: p.Syntax == "glob", Regexp: p.Syntax == "regexp", IgnoreCase: p.IgnoreCase}
 		type found struct {
 			ID tmux.PaneID `tmux:"pane_id" json:"pane_id"`
 		}
 		return rowsResult(tmux.List[found](ctx, l.srv, tmux.ListPanes{All: true, Filter: tmux.MatchContent(p.Pattern, how)}))
 	},
-	"send_keys": func(ctx context.Context, l *Library, p params) (Result, error) {
+	"send_keys": func(ctx context.Context, l *Library, p params) (result, error) {
 		_, err := l.srv.Do(ctx, tmux.SendKeys{Target: p.Pane, Keys: p.Keys, Literal: p.Literal, Reset: p.Reset, Repeat: p.Repeat})
-		return Result{}, err
+		return result{}, err
 	},
-	"reset": func(ctx context.Context, l *Library, p params) (Result, error) {
-		return Result{}, l.srv.Pane(p.Pane).Reset(ctx)
+	"reset": func(ctx context.Context, l *Library, p params) (result, error) {
+		return result{}, l.srv.Pane(p.Pane).Reset(ctx)
 	},
-	"capture": func(ctx context.Context, l *Library, p params) (Result, error) {
+	"capture": func(ctx context.Context, l *Library, p params) (result, error) {
 		if p.Pending {
 			out, err := l.srv.Pane(p.Pane).Pending(ctx)
 			return textResult(string(out), err)
@@ -167,30 +167,30 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (R
 		out, err := l.srv.Pane(p.Pane).Capture(ctx, tmux.CapturePane{})
 		return textResult(string(out), err)
 	},
-	"run_shell": func(ctx context.Context, l *Library, p params) (Result, error) {
+	"run_shell": func(ctx context.Context, l *Library, p params) (result, error) {
 		out, err := l.srv.RunShell(ctx, p.Command, tmux.ShellOptions{Dir: p.Dir, Stderr: p.Stderr})
 		r, err := textResult(string(out.Output), err)
 		r.ExitCode = &out.ExitCode
 		return r, err
 	},
-	"new_session": func(ctx context.Context, l *Library, p params) (Result, error) {
+	"new_session": func(ctx context.Context, l *Library, p params) (result, error) {
 		return rowResult(l.srv.NewSession(ctx, tmux.NewSession{Name: p.Name, Detached: true}))
 	},
-	"select_window": func(ctx context.Context, l *Library, p params) (Result, error) {
+	"select_window": func(ctx context.Context, l *Library, p params) (result, error) {
 		index, err := strconv.Atoi(p.Window)
 		if err != nil {
-			return Result{}, fmt.Errorf("%w: %q is not the index of a window", tmux.ErrArgument, p.Window)
+			return result{}, fmt.Errorf("%w: %q is not the index of a window", tmux.ErrArgument, p.Window)
 		}
 		_, err = l.srv.Do(ctx, tmux.SelectWindow{Target: l.srv.Session(p.Session).At(index)})
-		return Result{}, err
+		return result{}, err
 	},
-	"last_window": func(ctx context.Context, l *Library, p params) (Result, error) {
+	"last_window": func(ctx context.Context, l *Library, p params) (result, error) {
 		return rowResult(l.srv.Session(p.Session).LastWindow(ctx))
 	},
-	"command": func(ctx context.Context, l *Library, p params) (Result, error) {
+	"command": func(ctx context.Context, l *Library, p params) (result, error) {
 		o := l.object(orServer(p.Target))
 		if o.command == nil {
-			return Result{}, &Error{Code: codeNoParam, Message: "the server has no raw commands of its own"}
+			return result{}, &Error{Code: codeNoParam, Message: "the server has no raw commands of its own"}
 		}
 		out, err := o.command(ctx, p.Name, p.Args...)
 		return textResult(string(out), err)
@@ -205,7 +205,7 @@ func orServer(target *string) string {
 }
 
 // list lists the objects of a kind.
-func (l *Library) list(ctx context.Context, p params) (Result, error) {
+func (l *Library) list(ctx context.Context, p params) (result, error) {
 	all := p.Within == "" || p.Within == "server"
 	session, window := tmux.SessionID(p.Within), tmux.WindowID(p.Within)
 	inSession := !all && p.Within[0] == '$'
@@ -232,23 +232,23 @@ func (l *Library) list(ctx context.Context, p params) (Result, error) {
 	case p.Kind == "clients" && inSession:
 		return rowsResult(tmux.List[tmux.Client](ctx, l.srv, tmux.ListClients{Target: session, Filter: p.Filter}))
 	}
-	return Result{}, &Error{Code: codeNoParam, Message: fmt.Sprintf("no list of %s within %s", p.Kind, p.Within)}
+	return result{}, &Error{Code: codeNoParam, Message: fmt.Sprintf("no list of %s within %s", p.Kind, p.Within)}
 }
 
 // textResult returns the result of a call that returns a text.
-func textResult(text string, err error) (Result, error) {
+func textResult(text string, err error) (result, error) {
 	if !utf8.ValidString(text) {
-		return Result{Base64: []byte(text)}, err
+		return result{Base64: []byte(text)}, err
 	}
-	return Result{Value: &text}, err
+	return result{Value: &text}, err
 }
 
 // rowResult returns the result of a call that returns an object.
-func rowResult[R any](row R, err error) (Result, error) { return Result{Row: row}, err }
+func rowResult[R any](row R, err error) (result, error) { return result{Row: row}, err }
 
 // rowsResult returns the result of a call that returns a list.
-func rowsResult[R any](rows []R, err error) (Result, error) {
-	return Result{Rows: append([]R{}, rows...)}, err
+func rowsResult[R any](rows []R, err error) (result, error) {
+	return result{Rows: append([]R{}, rows...)}, err
 }
 
 // errorKinds are the names that scripts have for the kinds of errors.

@@ -166,3 +166,15 @@ func TestServe(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What JSON cannot carry as a text, and a list of nothing.
+func TestResults(t *testing.T) {
+	t.Parallel()
+	text, _ := textResult("\xff\n", nil)
+	list, _ := rowsResult[int](nil, nil)
+	for want, r := range map[string]result{`{"base64":"/wo="}`: text, `{"rows":[]}`: list} {
+		if got, err := json.Marshal(r); err != nil || string(got) != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+	}
+}

@@ -54,7 +54,7 @@ func goroutines() (left string) {
 // describes is a right answer to describe.
 const describes = `{"protocol":1,"name":"stand-in","version":"1"}`
 
-// standIn is an adapter that answers display with the format, but for a fault.
+// standIn is an adapter that answers display with the format. It has the fault of this name.
 func standIn(fault string) {
 	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	switch fault {

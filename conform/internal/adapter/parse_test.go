@@ -107,6 +107,7 @@ func TestParseMisuse(t *testing.T) {
 		"select-window $0":     "usage: api select-window SESSION INDEX",
 		"command %0":           "usage: api command ID NAME [ARG…]",
 		"fields":               "usage: api fields NAME…",
+		"fields a ''":          "usage: api fields NAME…",
 		"type @0":              "usage: api type ID NAME",
 		"type @0 a b":          "usage: api type ID NAME",
 	} {

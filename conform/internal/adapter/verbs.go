@@ -12,7 +12,7 @@ const Protocol = 1
 type Verb struct {
 	Name, Doc string
 	Params    []Param
-	Answer    Answer
+	Returns   Returns
 	// Extra are the other members of a result that mean something for this verb.
 	Extra []string
 	Forms []Form
@@ -36,16 +36,16 @@ const (
 	Number Type = "integer"
 )
 
-// Answer is what the result of a method holds.
-type Answer int
+// Returns is what the result of a method holds.
+type Returns int
 
 const (
-	Nothing      Answer = iota
-	Description         // name, version, protocol
-	TextAnswer          // value, lines or base64
-	Row                 // row
-	Rows                // rows
-	RowOrNothing        // row, or none
+	Nothing      Returns = iota
+	Description          // name, version, protocol
+	TextAnswer           // value, lines or base64
+	Row                  // row
+	Rows                 // rows
+	RowOrNothing         // row, or none
 )
 
 // Form is a call as scripts write it.
@@ -81,8 +81,8 @@ var target = Arg{Name: "ID", Param: "target"}
 var Verbs = []Verb{
 	{
 		Name: "describe", Doc: "Names the wrapper, its version and the protocol. The first request to a process.",
-		Params: []Param{{Name: "protocol", Type: Number, Doc: "the version of the protocol that the runner speaks"}},
-		Answer: Description,
+		Params:  []Param{{Name: "protocol", Type: Number, Doc: "the version of the protocol that the runner speaks"}},
+		Returns: Description,
 	},
 	{
 		Name: "open", Doc: "Names the tmux to use. The server need not run yet, and open must not start it.",
@@ -98,13 +98,13 @@ var Verbs = []Verb{
 			{Name: "format", Type: Text, Doc: "in tmux's format language"},
 			{Name: "target", Type: Text, Optional: true, Doc: "an object; without one the format is read at the server"},
 		},
-		Answer: TextAnswer,
-		Forms:  []Form{{Word: "display", Args: []Arg{{Name: "ID", Param: "target", Optional: true}, {Name: "FORMAT", Param: "format", Empty: true}}}},
+		Returns: TextAnswer,
+		Forms:   []Form{{Word: "display", Args: []Arg{{Name: "ID", Param: "target", Optional: true}, {Name: "FORMAT", Param: "format", Empty: true}}}},
 	},
 	{
 		Name: "get", Doc: "Reads an object: every typed field that the wrapper has for its kind, null where it has no value now.",
-		Params: []Param{{Name: "target", Type: Text, Doc: `an object, or "server"`}},
-		Answer: Row,
+		Params:  []Param{{Name: "target", Type: Text, Doc: `an object, or "server"`}},
+		Returns: Row,
 		Forms: []Form{
 			{Word: "info", Sets: map[string]any{"target": "server"}},
 			{Word: "show", Args: []Arg{target}},
@@ -119,7 +119,7 @@ var Verbs = []Verb{
 			{Name: "within", Type: Text, Optional: true, Doc: `the session or window whose objects are listed, or "server"; default: the whole server`},
 			{Name: "filter", Type: Text, Optional: true, Doc: "a format that tmux evaluates for each object (-f)"},
 		},
-		Answer: Rows,
+		Returns: Rows,
 		Forms: []Form{{Word: "list", Args: []Arg{
 			{Name: "KIND", Param: "kind"}, {Flag: "-in", Name: "ID", Param: "within"}, {Name: "FILTER", Param: "filter", Rest: true, Optional: true},
 		}}},
@@ -131,7 +131,7 @@ var Verbs = []Verb{
 			{Name: "syntax", Type: Text, Optional: true, Values: []string{"text", "glob", "regexp"}, Doc: "how to read the pattern; default: text"},
 			{Name: "ignore_case", Type: Flag, Optional: true, Doc: "whether upper and lower case are the same"},
 		},
-		Answer: Rows,
+		Returns: Rows,
 		Forms: []Form{{Word: "search", Args: []Arg{
 			{Name: "PATTERN", Param: "pattern"},
 			{Param: "syntax", Words: []string{"glob", "regexp"}, Optional: true},
@@ -163,7 +163,7 @@ var Verbs = []Verb{
 			{Name: "pane", Type: Text, Doc: "a pane"},
 			{Name: "pending", Type: Flag, Optional: true, Doc: "whether to read the beginning of an unfinished sequence instead (-P)"},
 		},
-		Answer: TextAnswer,
+		Returns: TextAnswer,
 		Forms: []Form{
 			{Word: "capture", Args: []Arg{{Name: "PANE", Param: "pane"}}},
 			{Word: "pending", Args: []Arg{{Name: "PANE", Param: "pane"}}, Sets: map[string]any{"pending": true}},
@@ -176,16 +176,16 @@ var Verbs = []Verb{
 			{Name: "dir", Type: Text, Optional: true, Doc: "the working directory (-c)"},
 			{Name: "stderr", Type: Flag, Optional: true, Doc: "whether standard error is part of the answer (-E)"},
 		},
-		Answer: TextAnswer, Extra: []string{"exit_code"},
+		Returns: TextAnswer, Extra: []string{"exit_code"},
 		Forms: []Form{{Word: "run-shell", Args: []Arg{
 			{Flag: "-c", Name: "DIR", Param: "dir"}, {Flag: "-E", Param: "stderr"}, {Name: "COMMAND", Param: "command", Rest: true},
 		}}},
 	},
 	{
 		Name: "new_session", Doc: "Creates a detached session.",
-		Params: []Param{{Name: "name", Type: Text, Doc: "its name"}},
-		Answer: Row,
-		Forms:  []Form{{Word: "new-session", Args: []Arg{{Name: "NAME", Param: "name"}}}},
+		Params:  []Param{{Name: "name", Type: Text, Doc: "its name"}},
+		Returns: Row,
+		Forms:   []Form{{Word: "new-session", Args: []Arg{{Name: "NAME", Param: "name"}}}},
 	},
 	{
 		Name: "select_window", Doc: "Makes a window its session's current one.",
@@ -193,14 +193,14 @@ var Verbs = []Verb{
 			{Name: "session", Type: Text, Doc: "a session"},
 			{Name: "window", Type: Text, Doc: "the window's index, as a text"},
 		},
-		Answer: RowOrNothing,
-		Forms:  []Form{{Word: "select-window", Args: []Arg{{Name: "SESSION", Param: "session"}, {Name: "INDEX", Param: "window"}}}},
+		Returns: RowOrNothing,
+		Forms:   []Form{{Word: "select-window", Args: []Arg{{Name: "SESSION", Param: "session"}, {Name: "INDEX", Param: "window"}}}},
 	},
 	{
 		Name: "last_window", Doc: "Makes the session's previously current window the current one.",
-		Params: []Param{{Name: "session", Type: Text, Doc: "a session"}},
-		Answer: RowOrNothing,
-		Forms:  []Form{{Word: "last-window", Args: []Arg{{Name: "SESSION", Param: "session"}}}},
+		Params:  []Param{{Name: "session", Type: Text, Doc: "a session"}},
+		Returns: RowOrNothing,
+		Forms:   []Form{{Word: "last-window", Args: []Arg{{Name: "SESSION", Param: "session"}}}},
 	},
 	{
 		Name: "command", Doc: "Runs a tmux command by the object's own method for it, which adds its target.",
@@ -209,7 +209,7 @@ var Verbs = []Verb{
 			{Name: "name", Type: Text, Doc: "tmux's name of the command"},
 			{Name: "args", Type: Texts, Doc: "its arguments; may be empty"},
 		},
-		Answer: TextAnswer, Extra: []string{"exit_code", "stderr"},
+		Returns: TextAnswer, Extra: []string{"exit_code", "stderr"},
 		Forms: []Form{{Word: "command", Args: []Arg{target, {Name: "NAME", Param: "name"}, {Name: "ARG", Param: "args", Rest: true, Optional: true}}}},
 	},
 }

@@ -26,7 +26,7 @@ func (c *caller) api(ctx context.Context, dir string, args []string) outcome {
 	if call.Word == "fields" {
 		targets = c.targets(ctx, dir)
 	}
-	var said adapter.Said
+	var said adapter.Answer
 	if err = c.apiFailed; err == nil {
 		said, err = call.Do(ctx, c.apiServer, targets)
 	}
