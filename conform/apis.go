@@ -58,7 +58,7 @@ func (o *Options) findAPIs(ctx context.Context) error {
 	errs := make([]error, len(o.APIs))
 	var all sync.WaitGroup
 	for i := range o.APIs {
-		all.Go(func() { errs[i] = o.findAPI(ctx, &o.APIs[i], verbs) })
+		all.Go(func() { errs[i] = findAPI(ctx, o, &o.APIs[i], verbs) })
 	}
 	all.Wait()
 	child.EndAdopted()
@@ -79,7 +79,7 @@ func (o *Options) findAPIs(ctx context.Context) error {
 }
 
 // findAPI asks a wrapper what it is. The verbs are those that the scripts use.
-func (o *Options) findAPI(ctx context.Context, a *report.API, verbs map[string]bool) error {
+func findAPI(ctx context.Context, o *Options, a *report.API, verbs map[string]bool) error {
 	if a.Command == "" {
 		a.Described = &report.Described{Protocol: adapter.Protocol, Name: "package tmux", Version: version.String(), Language: "go"}
 		return nil

@@ -383,7 +383,8 @@ const maxReason = 200
 // ofServer reports whether a failure is the fault of another MCP server, and not of a tmux:
 // the claim is true with none.
 func (r *Report) ofServer(c result) bool {
-	return c.Layer != TmuxLayer && c.Transport == "" && !slices.ContainsFunc(r.results(), func(o result) bool {
+	foreign := r.Server != "" && c.Layer == MCPLayer || c.Layer == APILayer && c.Transport == ""
+	return foreign && !slices.ContainsFunc(r.results(), func(o result) bool {
 		return o.ID() == c.ID() && o.API == c.API && o.Claim.Outcome == True
 	})
 }
