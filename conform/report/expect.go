@@ -380,7 +380,7 @@ func (x *expectation) without(passing []string) string {
 // maxReason is the most that a new entry has of a reason, in characters.
 const maxReason = 200
 
-// ofServer reports whether a failure is the fault of another MCP server, and not of a tmux:
+// ofServer reports whether a failure is the fault of another wrapper or server, and not of a tmux:
 // the claim is true with none.
 func (r *Report) ofServer(c result) bool {
 	foreign := r.Server != "" && c.Layer == MCPLayer || c.Layer == APILayer && c.Transport == ""

@@ -1,5 +1,5 @@
 # A server variable has no value while a control client is attached.
-# turns: tmux api mcp
+# turns: tmux api mcp 4/mcp
 case " $* " in
 *' -t '*) ;;
 *' display-message -p '*'#{version}'*)

@@ -1,5 +1,5 @@
 # list-buffers knows no -F.
-# turns: tmux api mcp
+# turns: tmux api mcp 13/tmux
 case $* in
 *'list-buffers '*'-F '*)
 	echo 'command list-buffers: unknown flag -F' >&2

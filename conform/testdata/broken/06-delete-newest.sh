@@ -1,5 +1,5 @@
 # delete-buffer takes the newest, whatever its name.
-# turns: tmux mcp
+# turns: tmux mcp 8/tmux
 case " $* " in
 *' delete-buffer -b '*)
 	name=$("$real" "$1" "$2" "$3" list-buffers -F '#{buffer_name}' | head -n 1)

@@ -1,5 +1,5 @@
 # client_mode_format is empty.
-# turns: tmux api
+# turns: tmux api mcp
 case $* in
 *client_mode_format}*)
 	for arg; do
