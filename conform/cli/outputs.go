@@ -22,7 +22,7 @@ func formatChoice() string {
 // first. A file of any other name may have any format.
 var extensions = map[string][]string{
 	".json": {"json"}, ".xml": {"junit"}, ".tap": {"tap"}, ".html": {"html"}, ".htm": {"html"},
-	".md": {"markdown", "findings"}, ".markdown": {"markdown", "findings"}, ".txt": {"text", "tap"},
+	".md": {"markdown", "findings", "wrappers"}, ".markdown": {"markdown", "findings", "wrappers"}, ".txt": {"text", "tap"},
 }
 
 // output is a report that was asked for: a --format, a -o, or both in either order.

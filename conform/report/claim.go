@@ -339,7 +339,7 @@ func (g group) What() string {
 	if g.Status == Errored {
 		id, text = fmt.Sprintf("%d/%s", g.Gap, g.Layer), ""
 	}
-	if _, wrapper, ok := strings.Cut(g.Place(), ", "); ok {
+	if wrapper := g.wrapper(); wrapper != "" {
 		id += ", " + wrapper
 	}
 	return fmt.Sprintf("%s, tmux %s: %s%s", id, strings.Join(g.Targets, ", "), g.Claim.Outcome, text)

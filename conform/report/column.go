@@ -120,10 +120,7 @@ func (a API) heading() string {
 // Place returns the layer of a cell, with the wrapper's name behind it if that is not this
 // module's: "api, libtmux 0.62.0".
 func (c *Cell) Place() string {
-	if c.API == "" || c.API == BuiltIn {
-		return string(c.Layer)
-	}
-	return string(c.Layer) + ", " + c.API
+	return strings.TrimSuffix(string(c.Layer)+", "+c.wrapper(), ", ")
 }
 
 // anchor returns the name of the cell's place in a page.

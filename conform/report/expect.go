@@ -189,7 +189,7 @@ func goodAPIs(list string) bool {
 	return !slices.ContainsFunc(items, func(item string) bool {
 		bare, versions, _ := strings.Cut(strings.TrimPrefix(item, "!"), " ")
 		_, ok := parseRange(versions)
-		return bare == "" || !ok && strings.ContainsAny(versions, "<>=")
+		return bare == "" || strings.ContainsAny(bare, "<>=") || !ok && strings.ContainsAny(versions, "<>=")
 	})
 }
 

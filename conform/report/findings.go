@@ -95,10 +95,10 @@ func (r *Report) seenLooks() []look {
 }
 
 // answer sums up the cells of a column, with a line for each suite.
-func (r *Report) answer(in Column) []string {
+func (in Column) answer(r *Report) []string {
 	var lines []string
 	for _, p := range r.parts() {
-		if line := r.answerFor(in, p.Gaps); line != "" {
+		if line := in.answerFor(r, p.Gaps); line != "" {
 			if p.Name != "" {
 				line = p.Name + ": " + line
 			}
@@ -153,11 +153,11 @@ func (c *Cell) blocked() bool {
 
 // answerFor returns how many of the gaps' claims are true, or how many of the gaps are
 // closed, and where the others are not. It is empty if no gap has a cell.
-func (r *Report) answerFor(in Column, gaps []GapInfo) string {
+func (in Column) answerFor(r *Report, gaps []GapInfo) string {
 	all := 0
 	var found [len(rankNames)][]string
 	for _, g := range gaps {
-		rank, on := r.worst(in, g)
+		rank, on := in.worst(r, g)
 		if len(on) == 0 {
 			continue
 		}
@@ -185,7 +185,7 @@ func (r *Report) answerFor(in Column, gaps []GapInfo) string {
 }
 
 // worst returns the worst rank of a gap's cells in a column, and the targets that have it.
-func (r *Report) worst(in Column, g GapInfo) (rank int, on []string) {
+func (in Column) worst(r *Report, g GapInfo) (rank int, on []string) {
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		if c.Gap != g.Number || !in.has(c) || c.rank() < rank {
@@ -227,6 +227,9 @@ type section struct {
 	Items       []item
 }
 
+// Wrapper reports whether the section is about a wrapper or a server that is not this module's.
+func (s section) Wrapper() bool { return s.ID == "server" || strings.HasPrefix(s.ID, "api-") }
+
 // item is a statement about a gap, or about all gaps if Gap is 0. Link is further reading.
 type item struct {
 	Gap        int
@@ -252,9 +255,9 @@ func (r *Report) sections() []section {
 	for _, in := range foreign(r) {
 		items, id, heading := []item(nil), "server", "The MCP server"
 		if a := apiOf(r, in.API); a != nil {
-			id, heading = "api-"+a.Name, a.heading()
+			id, heading = "api-"+strings.ReplaceAll(a.Name, " ", "-"), a.heading()
 		}
-		for _, text := range r.answer(in) {
+		for _, text := range in.answer(r) {
 			items = append(items, item{Text: text})
 		}
 		for _, v := range in.verdicts(r) {
@@ -321,6 +324,9 @@ func (f group) reproduce(r *Report) string {
 	}
 	if r.Scripts != "" {
 		words = append(words, "--scripts", r.Scripts)
+	}
+	if a := apiOf(r, f.API); a != nil && a.Command != "" {
+		words = append(words, "--api", a.Command)
 	}
 	if r.Server != "" && f.Layer == MCPLayer {
 		words = append(words, "--server", r.Server)

@@ -26,9 +26,11 @@ import (
 //     failures that would make the page larger than [maxMarkdown] are left out; both are said
 //     where it happens.
 //   - html: one page that needs nothing else, scripts neither.
+//   - wrappers: which of the wrappers of layer api closes which gap, and since which of its
+//     versions, as a page. It has no command of an adapter, which may have paths of a machine.
 //   - findings: what the run found out about tmux, as a page for people who write wrappers. It
 //     has nothing that was not observed in the run.
-var Formats = []string{"text", "json", "junit", "tap", "markdown", "html", "findings"}
+var Formats = []string{"text", "json", "junit", "tap", "markdown", "html", "findings", "wrappers"}
 
 //go:embed templates
 var templates embed.FS
@@ -113,23 +115,20 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 	t := newTextReport(r, style)
 	return map[string]any{
 		// Of the report.
-		"alike": r.alikeBefore, "anchor": (*Cell).anchor, "answer": r.answer, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "columns": r.Columns, "gap": r.Gap, "legend": r.seenLooks,
+		"alike": r.alikeBefore, "anchor": (*Cell).anchor, "answer": func(in Column) []string { return in.answer(r) }, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "columns": r.Columns, "families": r.families, "gap": r.Gap, "legend": r.seenLooks,
 		"onlyIssue": r.onlyIssue, "parts": r.parts, "refuted": r.refutations, "sections": r.sections, "target": r.target,
 		"total":     r.total,
 		"failures":  func() []group { return r.failures(false) },
 		"reproduce": func(g group) string { return g.reproduce(r) },
 		"where":     func(targets []string) string { return strings.Trim(r.where(targets), " ()") },
 		"kept":      func() *Cell { return first(r.Cells, func(c *Cell) bool { return c.Dir != "" }) },
-		"results": func(g GapInfo) []result {
-			return slices.DeleteFunc(r.results(), func(c result) bool { return c.Gap != g.Number })
-		},
 
 		// Of text.
-		"arrows": t.arrows, "color": t.color, "glyph": t.glyph, "glyphs": t.legend, "matrix": t.matrix, "quoted": t.quoted,
+		"arrows": t.arrows, "color": t.color, "glyph": t.glyph, "glyphs": t.legend, "lettered": func() bool { return len(r.APIs) <= manyAPIs }, "matrix": t.matrix, "quoted": t.quoted,
 		"wrap": t.wrap,
 
 		// Of JUnit.
-		"cases": r.cases, "counts": r.counts, "seconds": seconds, "took": took,
+		"cases": r.cases, "suites": r.suites, "tests": r.tests, "counts": r.counts, "seconds": seconds, "took": took,
 
 		"add":      sum,
 		"brief":    func(script string) bool { return len(script) < 4*maxEvidence },
@@ -300,7 +299,8 @@ func (r *Report) cases(target string) []result {
 // Class returns the case's classname. Readers group cases by the part before its last dot, so
 // the dots of a version are replaced.
 func (c result) Class() string {
-	return "tmux-" + strings.ReplaceAll(c.Tmux, ".", "_") + "." + string(c.Layer)
+	plain := strings.NewReplacer(".", "_", " ", "_")
+	return "tmux-" + plain.Replace(c.Tmux) + "." + plain.Replace(strings.ReplaceAll(c.Place(), ", ", "-"))
 }
 
 // Kind returns failure, error or skipped, or an empty text for a case that passes.

@@ -65,7 +65,7 @@ func TestAnswer(t *testing.T) {
 		TmuxLayer: "0 of 2 claims are true where they apply; refuted, in whole or in part: 3; not as expected: 12 (head)",
 		APILayer:  "0 of 2 gaps are closed on every tmux; not closed: 3; not known: 12",
 	} {
-		if got := r.answerFor(Column{Layer: l}, r.Gaps); got != want {
+		if got := (Column{Layer: l}).answerFor(r, r.Gaps); got != want {
 			t.Errorf("%s: %q, want %q", l, got, want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestAnswer(t *testing.T) {
 		r.Cells[i].Status, r.Cells[i].Verdict, r.Cells[i].Claims = Pass, "", nil
 		r.Cells[i].Settle(nil)
 	}
-	if got, want := r.answerFor(Column{Layer: APILayer}, r.Gaps), "all 2 gaps are closed on every tmux"; got != want {
+	if got, want := (Column{Layer: APILayer}).answerFor(r, r.Gaps), "all 2 gaps are closed on every tmux"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -98,7 +98,7 @@ func TestAppliesNowhere(t *testing.T) {
 		t.Errorf("%q in %q, want %q", got, r.Summary(), want)
 	}
 	want := []string{"670: 1 of 1 claim is true where it applies", "releases: 0 of 1 claim is true where it applies; for no tmux here: 12"}
-	if got := r.answer(Column{Layer: TmuxLayer}); !slices.Equal(got, want) {
+	if got := (Column{Layer: TmuxLayer}).answer(r); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

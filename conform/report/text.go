@@ -67,12 +67,62 @@ func (t *textReport) matrix() string {
 		longest = max(longest, utf8.RuneCountInString(g.Title))
 		number = max(number, len(strconv.Itoa(g.Number)))
 	}
+	if len(t.APIs) > manyAPIs {
+		return t.byTarget(number, min(longest, 30))
+	}
 	title := t.titleWidth(longest, number+2)
 	var all []string
 	for _, targets := range t.blocks(number + 2 + title) {
 		all = append(all, t.block(targets, number, title))
 	}
 	return strings.Join(all, "\n")
+}
+
+// manyAPIs is how many wrappers a matrix tells apart by letters.
+const manyAPIs = 6
+
+// byTarget returns a table for each target, with a column for each layer and wrapper under its
+// name, in as many blocks as the width makes necessary.
+func (t *textReport) byTarget(number, title int) string {
+	var all []string
+	for _, target := range t.Targets {
+		for rest := t.Columns(); len(rest) > 0; {
+			n, width := 0, number+2+title
+			for n < len(rest) && (n == 0 || width+2+utf8.RuneCountInString(rest[n].label) <= t.style.Width) {
+				width += 2 + utf8.RuneCountInString(rest[n].label)
+				n++
+			}
+			all = append(all, t.table(target, rest[:n], number, title))
+			rest = rest[n:]
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// table returns the rows of a target in some columns.
+func (t *textReport) table(target Target, columns []Column, number, title int) string {
+	head := fmt.Sprintf("%-*s", number+2+title, "tmux "+target.Name)
+	for _, in := range columns {
+		head += "  " + in.label
+	}
+	text := t.color("1") + head + t.color("0") + "\n"
+	for _, p := range t.parts() {
+		if p.Name != "" {
+			text += t.color("1") + clip(p.Name+": "+p.About, t.style.Width) + t.color("0") + "\n"
+		}
+		for _, g := range p.Gaps {
+			line := fmt.Sprintf("%*d  %-*s", number, g.Number, title, clip(g.Title, title))
+			for _, in := range columns {
+				mark := " "
+				if c := t.Cell(g.Number, target.Name, in); c != nil {
+					mark = t.glyph(c.Look())
+				}
+				line += "  " + mark + strings.Repeat(" ", utf8.RuneCountInString(in.label)-1)
+			}
+			text += strings.TrimRight(line, " ") + "\n"
+		}
+	}
+	return text
 }
 
 // legend returns what the glyphs mean, beside each other as far as that fits.

@@ -28,14 +28,14 @@ func (in Column) verdicts(r *Report) (all []verdict) {
 	for _, g := range r.Gaps {
 		for i := range r.Cells {
 			if c := &r.Cells[i]; c.Gap == g.Number && in.has(c) {
-				add(c, c.closed())
+				add(c, c.answer())
 			}
 		}
 		for i := range r.Cells {
 			c := &r.Cells[i]
 			for _, cl := range c.Claims {
 				if c.Gap == g.Number && in.has(c) && cl.untrue() && !cl.Asked {
-					add(c, "extra, "+string(cl.Outcome)+": "+cl.Text)
+					add(c, extra+string(cl.Outcome)+": "+cl.Text)
 				}
 			}
 		}
@@ -46,16 +46,25 @@ func (in Column) verdicts(r *Report) (all []verdict) {
 // untrue reports whether it is known that a claim does not hold of a wrapper.
 func (cl *Claim) untrue() bool { return cl.Outcome.Failed() || cl.Outcome == Outcome(NotOffered) }
 
-// closed returns in words whether a gap is closed, and why not.
-func (c *Cell) closed() string {
+// extra is how what is said of an extra begins.
+const extra = "extra, "
+
+// What a cell comes to that closes the gap, or is for other versions.
+const (
+	closed  = "closed"
+	notHere = "not for this tmux"
+)
+
+// answer returns in words whether a gap is closed, and why not.
+func (c *Cell) answer() string {
 	as := *c
 	as.Known = nil
 	word := string(as.seen())
 	switch as.seen() {
 	case Pass, Flaky:
-		return "closed"
+		return closed
 	case NotApplicable:
-		return "not for this tmux"
+		return notHere
 	case Skip, Errored:
 		return "not known: " + c.Reason
 	case Fail:
