@@ -224,27 +224,26 @@ func (b *builder) furnish(ctx context.Context) error {
 		return b.noRoom(err)
 	}
 	_, err := b.Tmux.Do(whole, b.focus(func(tmux.PaneID) bool { return true })...)
-	if !screen.IsGone(err) {
-		return err
+	// A program may end at any time, which start says: as many do as there are panes.
+	for tries := 0; screen.IsGone(err) && tries < len(b.panes); tries++ {
+		left, failed := tmux.List[target.IDs](whole, b.Tmux, tmux.ListPanes{All: true})
+		if failed != nil {
+			return failed
+		}
+		_, err = b.Tmux.Do(whole, b.focus(func(id tmux.PaneID) bool {
+			return slices.ContainsFunc(left, func(o target.IDs) bool { return o.Pane == id })
+		})...)
 	}
-	// A program has ended, which start says.
-	left, err := tmux.List[target.IDs](whole, b.Tmux, tmux.ListPanes{All: true})
-	if err != nil {
-		return err
-	}
-	_, err = b.Tmux.Do(whole, b.focus(func(id tmux.PaneID) bool {
-		return slices.ContainsFunc(left, func(o target.IDs) bool { return o.Pane == id })
-	})...)
 	return err
 }
 
-// vanished returns the error that ends the call: the session is gone, perhaps while it is
-// still being built, if all its programs end at once.
+// vanished returns the error that ends the call if the session is gone, or a window in which
+// panes were still to be made: their programs have ended at once.
 func (b *builder) vanished(err error) error {
 	if !b.made || !screen.IsGone(err) {
 		return err
 	}
-	f := reply.Faultf(reply.KindPaneGone, "a program ended at once, and session %s with it: nothing is left", b.in.SessionName).
+	f := reply.Faultf(reply.KindPaneGone, "a program ended at once, before session %s was built: nothing is left of it", b.in.SessionName).
 		Suggest("run_command in a pane with a shell shows why")
 	f.Cause = err
 	return f
