@@ -23,11 +23,12 @@ while IFS= read -r request; do
         elif .value | type == "array" then @sh "set -- \(.value)"
         else .key + @sh "=\(.value)" end), @sh "id=\(.id) verb=\(.method)"')"
     : >"$work/out" >"$work/err"
-    result='{value: $out}'
+    result={} text='{value: $out}'
     case ${unknown+unknown }$verb in
     describe) result='{protocol: 1, name: "command-line", version: "", language: "sh"}' ;;
-    open) result={} ;;
+    open) ;;
     display)
+        result=$text
         case $target in /* | client-*) flag=-c ;; *) flag=-t ;; esac # -c is for a client
         run display-message -p ${target:+"$flag" "$target"} -- "$format" ;;
     list) # rows with one field, which identifies the object
@@ -37,7 +38,7 @@ while IFS= read -r request; do
         run "list-$kind" $all ${within:+-t "$within"} ${filter+-f "$filter"} -F "#{$field}" ;;
     send_keys) run send-keys -t "$pane" ${literal:+-l} ${reset:+-R} ${repeat:+-N "$repeat"} -- "$@" ;;
     reset) run send-keys -R -t "$pane" ';' clear-history -t "$pane" ;;
-    capture) run capture-pane -p -t "$pane" ${pending:+-P} ;;
+    capture) result=$text; run capture-pane -p -t "$pane" ${pending:+-P} ;;
     run_shell)
         result='{value: $out, exit_code: $status}'
         run run-shell ${dir:+-c "$dir"} ${stderr:+-E} -- "$command" ;;
