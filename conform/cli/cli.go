@@ -175,7 +175,7 @@ func Command() *cobra.Command {
 		o.flags(cmd)
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
 	}
-	root.AddCommand(run, newList(), newExplain(), newReproduce(), newVerdict(), newDiff(), newTokens(), newInit(), newDialect(), newTmux(),
+	root.AddCommand(run, newList(), newExplain(), newReproduce(), newVerdict(), newDiff(), newTokens(), newInit(), newAPI(), newDialect(), newTmux(),
 		&cobra.Command{Use: "environment", Short: "The variables that mcp-conform reads", Long: help("environment") + "\n" + terminal.Environment},
 		&cobra.Command{Use: "files", Short: "The files of mcp-conform", Long: help("files")})
 	return root

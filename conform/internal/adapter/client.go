@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -31,6 +32,9 @@ type Config struct {
 	// Temp is where it keeps what the adapter writes to standard error; the usual place for
 	// temporary files when empty.
 	Temp string
+	// Trace, when set, is called with each message as it is sent, after an arrow to the right, and
+	// with each line that comes back, after an arrow to the left.
+	Trace func(line string)
 }
 
 // Shell returns the words that start a shell command.
@@ -49,6 +53,7 @@ type Client struct {
 	// Described is what the adapter says of itself.
 	Described report.Described
 
+	trace  func(line string)
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *os.File
@@ -79,7 +84,10 @@ func Start(ctx context.Context, cfg Config) (*Client, error) {
 
 // run starts the process. Nothing is asked of it yet.
 func run(cfg Config) (*Client, error) {
-	c := &Client{exited: make(chan struct{}), lines: make(chan []byte)}
+	c := &Client{exited: make(chan struct{}), lines: make(chan []byte), trace: cfg.Trace}
+	if c.trace == nil {
+		c.trace = func(string) {}
+	}
 	c.close = sync.OnceValue(c.end)
 	c.cmd = exec.Command(cfg.Words[0], cfg.Words[1:]...)
 	c.cmd.Dir, c.cmd.Env = cfg.Dir, cfg.Env
@@ -196,6 +204,7 @@ func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, erro
 			return nil, c.late(r)
 		}
 	}
+	c.trace("→ " + strings.TrimSpace(string(message)))
 	wrote := make(chan struct{})
 	c.wrote = wrote
 	go func() {
@@ -208,6 +217,7 @@ func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, erro
 			if !ok {
 				return nil, c.gone(ctx, r)
 			}
+			c.trace("← " + string(line))
 			return readAnswer(line, c.id)
 		case <-ctx.Done():
 			return nil, c.late(r)

@@ -64,6 +64,7 @@ const (
 	AskTokens  = "tokens"  // which of Names it has, and which others
 	AskServer  = "server"  // which tools the MCP server offers
 	AskAPI     = "api"     // what the adapter is, and which verbs it does not offer
+	AskCheck   = "check"   // what the adapter is, and what it answers to each verb
 	AskProbe   = "probe"   // the version of the target by what it can do
 )
 
@@ -91,6 +92,19 @@ type Message struct {
 	// verb. A verb that is not there is offered, or could not be asked for.
 	Described  *report.Described `json:"described,omitempty"`
 	NotOffered map[string]string `json:"not_offered,omitempty"`
+	Findings   []Finding         `json:"findings,omitempty"`
+}
+
+// Finding is what a check of an adapter found of one verb.
+type Finding struct {
+	Verb string `json:"verb"`
+	Text string `json:"text"` // what the verb answers, or why it is not offered
+	// Offered is set if a call of the verb was answered, also with the wrapper's own error.
+	Offered bool `json:"offered,omitempty"`
+	// Fault is set if an answer breaks the rules of the protocol, or did not come.
+	Fault bool `json:"fault,omitempty"`
+	// Messages are those of the calls, if the request is verbose.
+	Messages []string `json:"messages,omitempty"`
 }
 
 // The child ends its script at the timeout itself, with the evidence; these are

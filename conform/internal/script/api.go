@@ -46,18 +46,19 @@ func (c *caller) startAPI(ctx context.Context) (adapter.Asker, error) {
 		a := &adapter.Library{Transport: c.req.Transport, Env: c.env}
 		return a, adapter.Open(ctx, a, c.req.Target.Path, c.socket, c.req.Target.Version)
 	}
-	a, err := c.startAdapter(ctx)
+	a, err := c.startAdapter(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	return a, adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version)
 }
 
-// startAdapter starts the process of an adapter. Nothing is open yet.
-func (c *caller) startAdapter(ctx context.Context) (*adapter.Client, error) {
+// startAdapter starts the process of an adapter, whose messages go to trace unless that is nil.
+// Nothing is open yet.
+func (c *caller) startAdapter(ctx context.Context, trace func(string)) (*adapter.Client, error) {
 	program := programOf(c.req.Dir)
 	a, err := adapter.Start(ctx, adapter.Config{
-		Words: c.req.API, Dir: c.req.APIDir, Temp: c.req.Dir,
+		Words: c.req.API, Dir: c.req.APIDir, Temp: c.req.Dir, Trace: trace,
 		Env: append(slices.Clip(c.env),
 			"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
 			"MCP_CONFORM_TMUX="+program, "MCP_CONFORM_SOCKET="+c.socket, "MCP_CONFORM_VERSION="+c.req.Target.Version,
@@ -91,18 +92,52 @@ func (c *caller) targets(ctx context.Context, dir string) []string {
 // offerAPI starts the adapter and returns what it is, and which verbs it does not offer, as
 // calls of all of them show on a server of the target's.
 func (c *caller) offerAPI(ctx context.Context) (child.Message, error) {
-	a, err := c.startAdapter(ctx)
+	a, err := c.startAdapter(ctx, nil)
 	if err != nil {
 		return child.Message{}, err
 	}
 	m := child.Message{Described: &a.Described}
-	args := []string{"new-session", "-d", "-x", "80", "-y", "24", "exec sleep 600", ";", "new-window", "-d", "exec sleep 600"}
-	if _, _, _, err := child.Run(ctx, c.req.Dir, c.env, c.req.Target.Path, onServer(c.socket, args...)...); err != nil {
+	if err := c.startSession(ctx); err != nil {
 		return m, nil // the scripts will show what that tmux does
 	}
 	if err := adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version); err != nil {
 		return m, err
 	}
 	m.NotOffered = adapter.NotOffered(ctx, a)
+	return m, nil
+}
+
+// startSession starts the server that [adapter.Probes] are for.
+func (c *caller) startSession(ctx context.Context) error {
+	args := []string{"new-session", "-d", "-x", "80", "-y", "24", "exec sleep 600", ";", "new-window", "-d", "exec sleep 600"}
+	_, _, _, err := child.Run(ctx, c.req.Dir, c.env, c.req.Target.Path, onServer(c.socket, args...)...)
+	return err
+}
+
+// checkAPI starts the adapter and returns what it is, and what it answers to each verb on a
+// server of the target's.
+func (c *caller) checkAPI(ctx context.Context) (child.Message, error) {
+	var check adapter.Check
+	a, err := c.startAdapter(ctx, check.Trace)
+	if err != nil {
+		return child.Message{}, err
+	}
+	m := child.Message{Described: &a.Described}
+	err = adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version)
+	if _, _, _, none := child.Run(ctx, c.req.Dir, c.env, c.req.Target.Path, onServer(c.socket, "list-sessions")...); err == nil && none == nil {
+		err = errors.New("it has started the tmux server, which it must not")
+	}
+	if check.Opened(err); err == nil {
+		if err := c.startSession(ctx); err != nil {
+			return m, fmt.Errorf("start a session of tmux %s: %w", c.req.Target.Version, err)
+		}
+		check.Verbs(ctx, a)
+		check.Closed(a.Close())
+	}
+	if m.Findings = check.Findings; !c.req.Verbose {
+		for i := range m.Findings {
+			m.Findings[i].Messages = nil
+		}
+	}
 	return m, nil
 }

@@ -59,6 +59,8 @@ func (s *script) answer() child.Message {
 		m, err = s.offer(s.ctx)
 	case child.AskAPI:
 		m, err = s.offerAPI(s.ctx)
+	case child.AskCheck:
+		m, err = s.checkAPI(s.ctx)
 	}
 	if err != nil {
 		m.Err = err.Error()
