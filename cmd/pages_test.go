@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // pages are all that people read, but what is made from other files.
@@ -125,6 +127,23 @@ func checkSteps(t *testing.T, page string, words []string) {
 		if w != "help" && !strings.Contains(string(text), w) {
 			t.Errorf("%s: %s has no %s", page, words[0], w)
 		}
+	}
+}
+
+// TestAdapterOfPages: the adapter that docs/adapters.md has is right, and offers what it is said
+// to.
+func TestAdapterOfPages(t *testing.T) {
+	newReader(t)
+	testtool.Path(t, "jq")
+	_, text, _ := strings.Cut(pages(t)["../docs/adapters.md"], "\n```sh\n")
+	text, _, _ = strings.Cut(text, "```\n")
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("adapter.sh", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "mcp-conform", "api", "check", "--tmux", os.Getenv("TMUX_MCP_TMUX_BIN"), "sh adapter.sh").CombinedOutput()
+	if err != nil || !strings.HasSuffix(string(out), "\n3 of 12 verbs are offered; the adapter is right\n") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
