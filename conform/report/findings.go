@@ -230,10 +230,12 @@ type section struct {
 // Wrapper reports whether the section is about a wrapper or a server that is not this module's.
 func (s section) Wrapper() bool { return s.ID == "server" || strings.HasPrefix(s.ID, "api-") }
 
-// item is a statement about a gap, or about all gaps if Gap is 0. Link is further reading.
+// item is a statement about a gap, or about all gaps if Gap is 0. Link is further reading. Extra is
+// set for one about an extra, which a terminal has no room for.
 type item struct {
 	Gap        int
 	Text, Link string
+	Extra      bool
 }
 
 // sections returns the sections that are not empty, without failures, whose evidence the page
@@ -261,7 +263,9 @@ func (r *Report) sections() []section {
 			items = append(items, item{Text: text})
 		}
 		for _, v := range in.verdicts(r) {
-			items = append(items, item{Gap: v.Gap, Text: v.Text + r.where(v.Targets)})
+			if v.Text != closed && v.Text != notHere {
+				items = append(items, item{Gap: v.Gap, Text: v.Text + r.where(v.Targets), Extra: strings.HasPrefix(v.Text, extra)})
+			}
 		}
 		put(id, heading, items)
 	}

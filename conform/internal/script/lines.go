@@ -49,6 +49,9 @@ func callIn(line gap.Line) (name, rest string) {
 		words = words[1:]
 		i = max(0, slices.IndexFunc(words, func(w string) bool { return w[0] != '-' && w[0] != '#' }))
 	}
+	if i < len(words) && words[i] == "fields" {
+		return "fields", "" // what it misses says which
+	}
 	for k, w := range words {
 		switch {
 		case w[0] == '#':

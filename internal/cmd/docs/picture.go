@@ -19,7 +19,7 @@ func picture(most string, commands []string) (string, error) {
 		return "", err
 	}
 	socket := fmt.Sprintf("docs-picture-%d", os.Getpid())
-	args := append([]string{"-L", socket, "-f", os.DevNull, "new-session", "-d", "-x", "80", "-y", "100",
+	args := append([]string{"-L", socket, "-f", os.DevNull, "new-session", "-d", "-x", "80", "-y", "200",
 		"sh", "-c", `for c; do printf '$ %s\n' "$c"; eval "$c"; done; tmux wait-for -S drawn; exec sleep 60`, "sh"}, commands...)
 	shown, err := exec.Command("tmux", append(args, ";", "wait-for", "drawn", ";", "capture-pane", "-p", "-e", ";", "kill-server")...).Output()
 	if err != nil {
