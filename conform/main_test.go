@@ -24,6 +24,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if name := os.Getenv("CONFORM_TEST_PATCH"); name != "" {
+		if err := servePatched(name, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv("CONFORM_TEST_SERVER") != "" {
 		os.Exit(testServer(os.Stdin, os.Stdout))
 	}

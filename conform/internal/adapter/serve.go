@@ -7,8 +7,13 @@ import (
 	"io"
 )
 
+// Handler answers a request of the protocol: see [Library.Handle].
+type Handler interface {
+	Handle(ctx context.Context, method string, params json.RawMessage) (result any, err *Error)
+}
+
 // Serve answers requests of the protocol until the input ends. It returns why it ended before.
-func Serve(l *Library, stdin io.Reader, stdout io.Writer) error {
+func Serve(l Handler, stdin io.Reader, stdout io.Writer) error {
 	sc := bufio.NewScanner(stdin)
 	sc.Buffer(nil, maxMessage)
 	for sc.Scan() {
