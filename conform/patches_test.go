@@ -292,7 +292,7 @@ var patches = []patch{
 	{what: "window_bell_flag is not read", turns: "10/3", handle: set("window_bell_flag", false)},
 	{what: "session_grouped is not read", turns: "10/4", handle: set("session_grouped", false)},
 	{what: "session_active is no field", turns: "10/6", needs: tmux.Version{Major: 3, Minor: 6}, handle: without("session_active")},
-	{what: "pane_unseen_changes is not read", turns: "10/7", needs: tmux.Version{Major: 3, Minor: 4}, handle: set("pane_unseen_changes", false)},
+	{what: "pane_unseen_changes is not read", turns: "10/8", needs: tmux.Version{Major: 3, Minor: 4}, handle: set("pane_unseen_changes", false)},
 	{what: "control clients are not listed", turns: "11/2", handle: func(w *patched, r *request) bool {
 		if r.method != "list" || r.params["filter"] != nil {
 			return false
