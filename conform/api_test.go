@@ -1,15 +1,20 @@
 package conform
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -163,37 +168,115 @@ func TestAskAPI(t *testing.T) {
 	}
 }
 
-// where is the line that a reason begins with.
-var where = regexp.MustCompile(`^[^:]*:[0-9]+`)
+// failing has claims that are not true, so that their evidence can be compared: of answers of each
+// form, errors, and what is not offered.
+const failing = `tmux new-session -d -x 80 -y 24 -n one 'exec sleep 3600'
+api show @0
+json window_name two
+claim 'a row'
+api list windows
+json 0.window_name two
+claim 'rows'
+api display @0 '#{window_name} <&> \x01'
+json value two
+claim 'a text'
+api send-keys %0 -R
+json value two
+claim 'nothing'
+api last-window '$0'
+claim 'an error'
+! api select-window '$0' 0
+claim 'no error'
+api fields window_name nonesuch
+json missing []
+claim 'a field'
+api command server display-message x
+claim 'not offered'
+api command %0 display-message -p '#{window_name}'
+json value two
+claim 'a command'
+`
 
-// The protocol loses nothing: the scripts come out the same when package tmux is asked over it.
-func TestScriptsOverProtocol(t *testing.T) {
+// The protocol loses nothing: reports of package tmux in process and as an adapter are equal but
+// for what names it, the transport, and durations.
+func TestReportsOverProtocol(t *testing.T) {
 	t.Parallel()
+	gaps := append(lastingSuites(t), gapOf(t, report.APILayer, failing))
+	gaps[len(gaps)-1].Number = 999
+	transports := []tmux.Transport{tmux.TransportExec}
+	if testtool.Full {
+		transports = append(transports, tmux.TransportNative)
+	}
+	for _, transport := range transports {
+		t.Run(string(transport), func(t *testing.T) {
+			t.Parallel()
+			var reports [2]*report.Report
+			for i, a := range ownAPIs(t) {
+				r := mustRun(t, Options{Gaps: gaps, Layers: []report.Layer{report.APILayer}, APIs: []report.API{a}, Transport: transport})
+				is := r.APIs[0]
+				if want := "package tmux"; is.Described == nil || is.Described.Name != want {
+					t.Errorf("%s describes itself as %+v", is.Name, is.Described)
+				}
+				r.APIs, r.Started, r.DurationMS = []report.API{{Described: is.Described}}, time.Time{}, 0
+				for j := range r.Cells {
+					c := &r.Cells[j]
+					if of := c.Transport; (i == 0) != (of == string(transport)) {
+						t.Errorf("gap %d of %s: transport %q", c.Gap, is.Name, of)
+					}
+					c.API, c.Transport, c.DurationMS, c.Reproducer = "", "", 0, ""
+					c.Log = durations.ReplaceAllString(c.Log, "")
+				}
+				reports[i] = r
+			}
+			if diff := gocmp.Diff(reports[0], reports[1]); diff != "" {
+				t.Errorf("(-in process +over the protocol):\n%s", diff)
+			}
+			last := reports[0].Cells[len(reports[0].Cells)-1]
+			for i, cl := range last.Claims {
+				if want := map[string]report.Outcome{"not offered": report.Outcome(report.NotOffered)}[cl.Text]; cl.Outcome != cmp.Or(want, report.Open) || cl.Evidence == nil || len(last.Claims) != 9 {
+					t.Errorf("claim %d: %+v", i+1, cl)
+				}
+			}
+		})
+	}
+}
+
+// durations are those of a transcript's parts.
+var durations = regexp.MustCompile(`\([0-9.]+s\)`)
+
+// ownAPIs returns package tmux in process, and as an adapter.
+func ownAPIs(t testing.TB) []report.API {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, g := range lastingSuites(t) {
-		if !slices.Contains(g.Layers(), report.APILayer) {
-			continue
-		}
-		script := g.Script(report.APILayer)
-		t.Run(g.Name, func(t *testing.T) {
-			t.Parallel()
-			var outcomes [2]string
-			for i, api := range [][]string{nil, {exe, APIArg}} {
-				m, err := child.Converse(t.Context(), scriptProcess(t), apiRequest(t, string(script), api...))
-				if err != nil {
-					t.Fatal(err)
-				}
-				outcomes[i] = string(m.Cell.Status) + " " + where.FindString(m.Cell.Reason)
-				for _, c := range m.Cell.Claims {
-					outcomes[i] += " " + string(c.Outcome)
-				}
-			}
-			if outcomes[0] != outcomes[1] {
-				t.Errorf("in process %s, over the protocol %s", outcomes[0], outcomes[1])
-			}
-		})
+	return []report.API{{Name: report.BuiltIn}, {Name: "over", Command: report.CommandLine([]string{exe, APIArg})}}
+}
+
+// BenchmarkAPI runs layer api in process and over the protocol, in turns. It reports how much
+// longer the latter takes.
+func BenchmarkAPI(b *testing.B) {
+	gaps, err := LoadSuites("670")
+	if err != nil {
+		b.Fatal(err)
 	}
+	targets, err := ownTarget(tmuxtest.Binary(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var took [2]time.Duration
+	for b.Loop() {
+		for i, a := range ownAPIs(b) {
+			start := time.Now()
+			r, err := Run(b.Context(), Options{Targets: targets, Gaps: gaps, Layers: []report.Layer{report.APILayer}, APIs: []report.API{a}})
+			took[i] += time.Since(start)
+			if err != nil || !r.OK() {
+				b.Fatalf("%s: %v\n%s", a.Name, err, r.Summary())
+			}
+		}
+	}
+	b.ReportMetric(float64(took[1])/float64(took[0]), "ratio")
+	b.ReportMetric(took[0].Seconds()/float64(b.N), "s/in-process")
+	b.ReportMetric(took[1].Seconds()/float64(b.N), "s/protocol")
 }
