@@ -129,26 +129,31 @@ func TestAskAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		name string
-		api  []string
-		is   string
-		want map[string]string
-		err  string
+		name  string
+		api   []string
+		names []string
+		is    string
+		want  map[string]string
+		err   string
 	}{
-		{"package tmux", []string{exe, APIArg}, "package tmux", nil, ""},
+		{"package tmux", []string{exe, APIArg}, nil, "package tmux", nil, ""},
+		{"it offers what is asked for", shellAdapter(`case $line in
+			*'"method":"list"'*) printf '"result":{"rows":[]}' ;;
+			*) printf '"error":{"code":-32601,"message":"only display"}' ;;
+			esac`), []string{"search", "list"}, "shell", map[string]string{"get": "", "display": ""}, ""},
 		{"one verb", shellAdapter(`case $line in
 			*'"method":"display"'*) printf '"result":{"value":""}' ;;
 			*'"pending"'*) printf '"result":{"value":""}' ;;
 			*'"method":"reset"'*) printf '"error":{"code":1,"message":"oh"}' ;;
 			*) printf '"error":{"code":-32601,"message":"only display"}' ;;
-			esac`), "shell",
+			esac`), []string{"list", "search"}, "shell",
 			map[string]string{"get": "", "list": "", "search": "", "send_keys": "", "run_shell": "", "new_session": "", "select_window": "", "last_window": "", "command": ""}, ""},
-		{"none", []string{"/bin/sh", "-c", "echo no module >&2; exit 1"}, "", nil, "the adapter ended when asked for describe: exit status 1: no module"},
+		{"none", []string{"/bin/sh", "-c", "echo no module >&2; exit 1"}, nil, "", nil, "the adapter ended when asked for describe: exit status 1: no module"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			r := apiRequest(t, "", test.api...)
-			r.Ask = child.AskAPI
+			r.Ask, r.Names = child.AskAPI, test.names
 			m, err := child.Converse(t.Context(), scriptProcess(t), r)
 			if err != nil {
 				t.Fatal(err)

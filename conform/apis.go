@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -86,6 +87,7 @@ func findAPI(ctx context.Context, o *Options, a *report.API, verbs map[string]bo
 	}
 	answer, err := child.Ask(ctx, child.Request{
 		Ask: child.AskAPI, Target: o.Targets[0], API: adapter.Shell(a.Command), APIDir: o.serverDir, Transport: o.Transport, Timeout: o.Timeout,
+		Names: slices.Collect(maps.Keys(verbs)),
 	})
 	if err != nil {
 		return fmt.Errorf("--api %s: %w", a.Command, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 
 	"tmuxmcp/conform/internal/gap"
 )
@@ -27,8 +28,9 @@ var Probes = [][]string{
 
 // NotOffered makes the calls of [Probes], and returns for each verb that none of them is offered
 // of what the adapter says of that. Other errors do not count. Where the adapter does not
-// answer any more, the rest is not known to be missing.
-func NotOffered(ctx context.Context, a Asker) map[string]string {
+// answer any more, the rest is not known to be missing; nor is it after a call of one of these
+// verbs is offered, which is all that some want to know.
+func NotOffered(ctx context.Context, a Asker, verbs []string) map[string]string {
 	missing, offered := map[string]string{}, map[string]bool{}
 	for _, words := range Probes {
 		call, err := Parse(words)
@@ -45,6 +47,9 @@ func NotOffered(ctx context.Context, a Asker) map[string]string {
 			missing[call.Request.Method] = none.Error()
 		} else {
 			offered[call.Request.Method] = true
+			if slices.Contains(verbs, call.Request.Method) {
+				break
+			}
 		}
 	}
 	maps.DeleteFunc(missing, func(verb, _ string) bool { return offered[verb] })

@@ -47,7 +47,7 @@ type Request struct {
 	Timeout time.Duration `json:"timeout"`
 	Verbose bool          `json:"verbose"`
 	Keep    bool          `json:"keep"`
-	Names   []string      `json:"names"` // of tokens
+	Names   []string      `json:"names"` // of tokens, or of verbs
 	// Another is set for a server that is not this program's.
 	Another bool         `json:"another"`
 	Dialect *gap.Dialect `json:"dialect"`
@@ -63,7 +63,7 @@ const (
 	AskVersion = "version" // of the target, as it prints it
 	AskTokens  = "tokens"  // which of Names it has, and which others
 	AskServer  = "server"  // which tools the MCP server offers
-	AskAPI     = "api"     // what the adapter is, and which verbs it does not offer
+	AskAPI     = "api"     // what the adapter is, and which verbs it does not offer, unless one of Names is
 	AskCheck   = "check"   // what the adapter is, and what it answers to each verb
 	AskProbe   = "probe"   // the version of the target by what it can do
 )

@@ -103,7 +103,7 @@ func (c *caller) offerAPI(ctx context.Context) (child.Message, error) {
 	if err := adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version); err != nil {
 		return m, err
 	}
-	m.NotOffered = adapter.NotOffered(ctx, a)
+	m.NotOffered = adapter.NotOffered(ctx, a, c.req.Names)
 	return m, nil
 }
 
