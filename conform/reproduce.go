@@ -1,12 +1,13 @@
 package conform
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/report"
@@ -22,18 +23,18 @@ var reproducerHead string
 func (j *job) reproducer(cell *report.Cell, steps []child.Step, opts Options) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n")
-	does, server := "It needs nothing but that tmux.", ""
+	does, other := "It needs nothing but that tmux.", ""
 	switch j.layer {
 	case report.APILayer:
-		does = "It runs tmux around the calls of layer api, which it only prints, as a shell cannot make them; what they answered is a recording."
+		does, other = "It needs nothing but that tmux and the adapter of the wrapper.", " COMMAND-OF-ADAPTER"
 	case report.MCPLayer:
-		does, server = "It needs nothing but that tmux and the MCP server.", " COMMAND-OF-SERVER"
+		does, other = "It needs nothing but that tmux and the MCP server.", " COMMAND-OF-SERVER"
 	}
 	outcome := strings.TrimSuffix(string(cell.Status)+": "+child.OneLine(cell.Reason), ": ")
 	for line := range strings.Lines(report.Printable(fmt.Sprintf(
 		"%s (%s), layer %s, tmux %s\n%s\n%s\nAnother is tried with: sh FILE PATH-OF-TMUX%s\n"+
 			"Exit status: 1 if what failed fails again, 0 if not, 125 if that cannot be seen.\n",
-		j.gap.Name, child.OneLine(j.gap.Title), j.layer, j.target.Name, outcome, does, server))) {
+		j.gap.Name, child.OneLine(j.gap.Title), cell.Place(), j.target.Name, outcome, does, other))) {
 		b.WriteString("# " + line)
 	}
 	// What stands before and behind the program, as a shell reads it.
@@ -46,9 +47,15 @@ func (j *job) reproducer(cell *report.Cell, steps []child.Step, opts Options) st
 	}
 	fmt.Fprintf(&b, "tmux=${1:-%s}\npre=%s post=%s\n", report.CommandLine([]string{j.target.Path}),
 		report.CommandLine([]string{before}), report.CommandLine([]string{after}))
-	if j.layer == report.MCPLayer {
-		fmt.Fprintf(&b, "server=${2:-%s}\nprotocol=%s\n", report.CommandLine([]string{cmp.Or(opts.Server, report.CommandLine(opts.server))}), child.ProtocolVersion)
+	b.WriteString("adapter= ")
+	switch j.layer {
+	case report.APILayer:
+		fmt.Fprintf(&b, "version=\n[ -n \"$1\" ] || version=%s\n", report.CommandLine([]string{j.target.Version}))
+		fmt.Fprintf(&b, "adapter=${2:-%s}\n", peer(j.api.Command, APIArg))
+	case report.MCPLayer:
+		fmt.Fprintf(&b, "protocol=%s\nserver=${2:-%s}\n", child.ProtocolVersion, peer(opts.Server, ServerArg))
 	}
+	fmt.Fprintf(&b, "seconds=%d\n", max(1, opts.Timeout/time.Second))
 	b.WriteString(reproducerHead)
 	for _, f := range j.gap.Files() {
 		if path.Base(f.Name) == f.Name {
@@ -58,7 +65,7 @@ func (j *job) reproducer(cell *report.Cell, steps []child.Step, opts Options) st
 	b.WriteString("\n")
 	lines := strings.Split(string(j.gap.Script(j.layer)), "\n")
 	last, unseen := 0, false
-	for _, st := range steps {
+	for _, st := range child.Decisive(steps, cell.Reason) {
 		for n := last + 1; n < st.Line; n++ {
 			b.WriteString(setUp(lines[n-1]))
 		}
@@ -107,4 +114,12 @@ func setUp(line string) string {
 		}
 	}
 	return strings.Join(words, " ") + "\n"
+}
+
+// peer returns a shell command, quoted: this program with an argument if it is empty.
+func peer(command, arg string) string {
+	if exe, err := os.Executable(); command == "" && err == nil {
+		command = report.CommandLine([]string{exe, arg})
+	}
+	return report.CommandLine([]string{command})
 }

@@ -101,13 +101,73 @@ func TestFailureHasReproducer(t *testing.T) {
 			t.Errorf("exit status %d, want %d:\n%s", code, want, out)
 		}
 	}
-	// A shell cannot call the API, and so cannot see what it answers.
+	// Package tmux is called by its adapter.
 	g = gapOf(t, report.APILayer, "tmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 second\napi show @0\njson window_name second\n")
 	if c = mustRun(t, Options{Gaps: []*Gap{g}}, "wrong="+wrong).Cells[0]; c.Status != report.Fail {
 		t.Fatalf("%s: %s", c.Status, c.Reason)
 	}
-	if out, code := sh(t, c.Reproducer); code != 125 {
-		t.Errorf("exit status %d, want 125:\n%s", code, out)
+	for args, want := range map[string]int{"": 1, real: 0} {
+		if out, code := sh(t, c.Reproducer, strings.Fields(args)...); code != want || !strings.Contains(out, `$ api get {"target":"@0"}`) {
+			t.Errorf("exit status %d, want %d:\n%s", code, want, out)
+		}
+	}
+}
+
+// On layer api a reproducer makes the calls itself, of any wrapper.
+func TestWrapperFailureHasReproducer(t *testing.T) {
+	t.Parallel()
+	mine := scriptProcess(t)[0] + " " + APIArg
+	const start = "tmux new-session -d -n first 'exec sleep 60'\n"
+	shell := func(answer string) string {
+		// One word of the command line, as --api has it.
+		return report.CommandLine(shellAdapter("case $line in " + answer + ` *) printf '"error":{"code":-32601,"message":"none"}' ;; esac`))
+	}
+	value := func(text string) string {
+		return `*'"method":"display"'*) printf '"result":{"value":"` + text + `"}' ;;`
+	}
+	row := func(fields string) string { return `*'"method":"get"'*) printf '"result":{"row":{` + fields + `}}' ;;` }
+	for _, tt := range []struct {
+		name, api, script string
+		args              []string // of the reproducer
+		want              int
+		shows             string
+	}{
+		{"an answer", mine, start + "api show @0\njson window_name second\n", nil, 1, `"window_name":"first"`},
+		{"an answer that is right now", shell(value("x")), start + "api display 'é<#{window_name}>'\njson value 'é<first>'\n", []string{"", mine}, 0, `"value":"é<first>"`},
+		{"another answer", shell(value("x")), "api display x\njson value y\n", []string{"", shell(value("z"))}, 0, `"value":"z"`},
+		{"an error", shell(`*display*) printf '"error":{"code":1,"message":"oh"}' ;;`), "api display x\n", nil, 1, `"message":"oh"`},
+		{"none where one is due", shell(value("")), "! api display x\n", nil, 1, `"value":""`},
+		{"not offered", shell(value("")), "api show %0\nclaim a\napi display x\njson value y\nclaim b\n", []string{"", shell(value("y"))}, 0, `"code":-32601`},
+		{"an answer that no schema allows", shell(`*display*) printf '"result":{"value":1}' ;;`), "api display x\n", nil, 1, `"value":1`},
+		{"one that is waited for", shell(value("x")), "wait-until y api display x\n", nil, 1, `"value":"x"`},
+		{"a number that differs", shell(value("$$")), "api display x\njson value y\n", nil, 1, `"value":`},
+		{"an adapter that ends", shell(`*display*) echo last words >&2; exit 3 ;;`), "api display x\n", nil, 1, "(no answer)\nlast words"},
+		{"no answer", shell(`*hang*) exec sleep 60 ;;` + value("")), "api display hang\n", nil, 1, "(no answer)"},
+		{"fields", mine, start + "attach user\napi fields window_name client_name nonesuch\njson missing []\n", nil, 1, `"client_name":`},
+		{"fields that are there now", shell(row("")), "api fields window_name\njson missing []\n", []string{"", shell(row(`"window_name":""`))}, 0, `"window_name":`},
+		// What the cell is about decides, and not the extra before it.
+		{"an extra that is as it was", shell(value("x") + row("")), "api show server\njson a 1\nextra a\napi display x\njson value y\nclaim b\n",
+			[]string{"", shell(value("y") + row(""))}, 0, `"row":{}`},
+		{"an extra that is not", shell(value("x") + row("")), "api show server\njson a 1\nextra a\napi display x\njson value y\nclaim b\n",
+			[]string{"", shell(value("x") + row(`"a":1`))}, 1, `"a":1`},
+		{"an adapter that is wrong", shell(`*display*) printf '"error":{"code":-32603,"message":"KeyError"}' ;;`), "api display x\n", nil, 1, `"message":"KeyError"`},
+		{"isolation", shell(`*display*) printf '"result":{"value":"%s %s %s."}' "$(tmux display-message -p '#{window_name}')" "$MCP_CONFORM_SOCKET" "$HOME$TMUX" ;;`),
+			start + "api display x\njson value y\n", nil, 1, `"value":"first /`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			opts := Options{APIs: []report.API{{Name: "a wrapper", Command: tt.api}}}
+			if strings.Contains(tt.script, "wait-until") || tt.name == "no answer" {
+				opts.Timeout = inVain / 2
+			}
+			c := runGap(t, gapOf(t, report.APILayer, tt.script), opts)
+			if !c.Status.Bad() {
+				t.Fatalf("%s: %s", c.Status, c.Reason)
+			}
+			if out, code := sh(t, c.Reproducer, tt.args...); code != tt.want || !strings.Contains(out, tt.shows) {
+				t.Errorf("exit status %d, want %d and %s:\n%s\n%s\n%s", code, tt.want, tt.shows, c.Reason, out, c.Reproducer)
+			}
+		})
 	}
 }
 

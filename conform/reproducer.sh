@@ -1,13 +1,19 @@
 # In a directory of its own, with servers of its own.
 here=$PWD failed=0 differs=0
 d=$(mktemp -d) || exit 125
-mkdir "$d/home" "$d/w" && cd "$d/w" || exit 125
+case $tmux in /*) ;; */*) tmux=$here/$tmux ;; esac
+mkdir "$d/home" "$d/w" "$d/bin" && cd "$d/w" || exit 125
 HOME=$d/home TMUX_TMPDIR=$d SHELL=/bin/sh ENV= PS1='$ ' TERM=screen LANG=C.UTF-8
 export HOME TMUX_TMPDIR SHELL ENV PS1 TERM LANG
 unset TMUX TMUX_PANE
+socket=$d/s bin=$d/bin/tmux
+if [ -n "$adapter" ]; then
+	socket=$d/tmux-$(id -u)/default
+	mkdir -m 700 "${socket%/*}"
+fi
 
 # client is tmux on the server that is asked, terminal on the one whose panes are terminals.
-client() { eval "$pre\"\$tmux\"$post" '-u -S "$d/s" -f /dev/null "$@"'; }
+client() { eval "$pre\"\$tmux\"$post" '-u -S "$socket" -f /dev/null "$@"'; }
 terminal() { eval "$pre\"\$tmux\"$post" '-u -S "$d/o" -f /dev/null "$@"'; }
 finish() {
 	pids=$(for server in client terminal; do $server list-panes -a -F '#{pid} #{pane_pid}'; done) tries=0
@@ -30,10 +36,11 @@ shown() {
 quiet() {
 	case $1 in
 	mcp) call "$2" "$3" ;;
+	api) shift; ask "$@" ;;
 	*) client "$@" >"$d/stdout" 2>"$d/stderr"; code=$? ;;
 	esac
 }
-typed() { case $1 in mcp) printf '$ %s\n' "$*" ;; *) echo "\$ tmux $*" ;; esac; }
+typed() { case $1 in mcp | api) printf '$ %s\n' "$*" ;; *) echo "\$ tmux $*" ;; esac; }
 run() { typed "$@"; quiet "$@"; shown; }
 
 # same TEXT notes if what failed fails otherwise now: the last command printed something else,
@@ -52,7 +59,7 @@ await() {
 }
 came() {
 	case $1 in
-	mcp) [ "$(numbers <"$d/stdout")" = "$(printf '%s\n' "$text" | numbers)" ] ;;
+	mcp | api) [ "$(numbers <"$d/stdout")" = "$(printf '%s\n' "$text" | numbers)" ] ;;
 	*) [ "$(cat "$d/stdout")" = "$text" ] ;;
 	esac
 }
@@ -60,46 +67,79 @@ program() { echo "\$ $*"; "$@" >"$d/stdout" 2>"$d/stderr"; code=$?; shown; }
 save() { eval "v_$1=\$(cat \"\$d/stdout\")"; }
 keep() { eval "v_$1=\$2"; }
 
-# serve NAME=VALUE… starts the MCP server, with a tmux that is one word.
-serve() {
-	bin=$tmux id=670000
-	if [ -n "$pre$post" ]; then
-		bin=$d/tmux
-		printf '#!/bin/sh\nexec %s%s%s "$@"\n' "$pre" "'$tmux'" "$post" >"$bin"
-		chmod 755 "$bin"
-	fi
+# start COMMAND PATH NAME=VALUE… starts a process to talk to. Its tmux is one word.
+start() {
+	printf '#!/bin/sh\nexec %s%s%s "$@"\n' "$pre" "'$tmux'" "$post" >"$bin"
+	chmod 755 "$bin"
+	peer=$1 path=$2; shift 2
 	rm -f "$d/in"; mkfifo "$d/in"; : >"$d/answers"
-	(cd "$here" && exec env -i PATH="$PATH" HOME="$HOME" TMUX_TMPDIR="$d" SHELL=/bin/sh TERM=screen LANG=C.UTF-8 \
-		TMUX_MCP_SOCKET_PATH="$d/s" LIBTMUX_SOCKET_PATH="$d/s" TMUX_MCP_TMUX_BIN="$bin" LIBTMUX_TMUX_BIN="$bin" \
-		TMUX_MCP_RESULTS=json "$@" /bin/sh -c "$server") <"$d/in" >"$d/answers" 2>"$d/said" &
+	(cd "$here" && exec env -i PATH="$path" HOME="$HOME" TMUX_TMPDIR="$d" SHELL=/bin/sh ENV= PS1='$ ' TERM=screen LANG=C.UTF-8 \
+		"$@" /bin/sh -c "$peer") <"$d/in" >"$d/answers" 2>"$d/said" &
 	served=$!
 	exec 3>"$d/in"
-	request initialize "{\"protocolVersion\":\"$protocol\",\"capabilities\":{},\"clientInfo\":{\"name\":\"mcp-conform\",\"version\":\"1\"}}"
-	say '{"jsonrpc":"2.0","method":"notifications/initialized"}'
 }
 say() { (trap '' PIPE; printf '%s\n' "$1" >&3) 2>/dev/null; }
 leave() { [ -z "$served" ] || { exec 3>&-; kill $served; served=; }; }
 served=
 
-# request METHOD PARAMS asks the server, and waits 30 seconds for its answer.
+# request METHOD PARAMS makes a request, and waits for its answer as long as the script could.
 request() {
 	id=$((id + 1)) waited=0
+	: >"$d/stdout"
 	say "{\"jsonrpc\":\"2.0\",\"id\":$id,\"method\":\"$1\",\"params\":$2}"
-	while ! answered && kill -0 $served 2>/dev/null && [ $waited -lt 300 ]; do
+	while ! answered && kill -0 $served 2>/dev/null && [ $waited -lt "${seconds}0" ]; do
 		waited=$((waited + 1)); sleep 0.1
 	done
+	answered # what it wrote before it ended
 }
-answered() { [ -z "$(tail -c 1 "$d/answers")" ] && grep "\"id\": *$id *[,}]" "$d/answers" >"$d/stdout"; }
+# answered reads a copy, whose last line is whole: the other side writes on.
+answered() {
+	cp "$d/answers" "$d/read"
+	[ -z "$(tail -c 1 "$d/read")" ] && heard >"$d/stdout" && [ -s "$d/stdout" ]
+}
+unanswered() { { echo "(no answer)"; cat "$d/said"; } >"$d/stderr"; code=1; }
+
+# serve NAME=VALUE… starts the MCP server, whose answers may come among other messages.
+serve() {
+	id=670000
+	heard() { grep "\"id\": *$id *[,}]" "$d/read"; }
+	start "$server" "$PATH" TMUX_MCP_SOCKET_PATH="$socket" LIBTMUX_SOCKET_PATH="$socket" \
+		TMUX_MCP_TMUX_BIN="$bin" LIBTMUX_TMUX_BIN="$bin" TMUX_MCP_RESULTS=json "$@"
+	request initialize "{\"protocolVersion\":\"$protocol\",\"capabilities\":{},\"clientInfo\":{\"name\":\"mcp-conform\",\"version\":\"1\"}}"
+	say '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+}
 call() {
 	request tools/call "{\"name\":\"$1\",\"arguments\":$2}"
 	: >"$d/stderr"
 	code=0
 	if ! [ -s "$d/stdout" ]; then
-		{ echo "(no answer)"; cat "$d/said"; } >"$d/stderr"
-		code=1
+		unanswered
 	elif grep '"isError": *true' "$d/stdout" >/dev/null || ! grep '"result":' "$d/stdout" >/dev/null; then
 		code=1
 	fi
+}
+
+# adapt NAME=VALUE… starts the adapter of a wrapper, which has one program tmux on its PATH and
+# answers each request with a line.
+adapt() {
+	id=0
+	heard() { sed '/^[[:space:]]*$/d' "$d/read" | sed -n "${id}p"; }
+	[ -n "$version" ] || version=$(eval "$pre\"\$tmux\"$post" -V | sed 's/^tmux //')
+	start "$adapter" "${bin%/*}:$PATH" MCP_CONFORM_TMUX="$bin" MCP_CONFORM_SOCKET="$socket" MCP_CONFORM_VERSION="$version" "$@"
+	run api describe '{"protocol":1}'
+	run api open "{\"tmux\":\"$bin\",\"socket\":\"$socket\",\"version\":\"$version\"}"
+}
+
+# ask METHOD PARAMS… makes requests of the adapter, up to one that it does not answer.
+ask() {
+	code=0
+	: >"$d/all"; : >"$d/stderr"
+	while [ $# -gt 1 ] && [ $code = 0 ]; do
+		request "$1" "$2" || unanswered
+		cat "$d/stdout" >>"$d/all"
+		shift 2
+	done
+	mv "$d/all" "$d/stdout"
 }
 
 # control [-r] [-t TARGET] LINE… sends lines to a control client.
@@ -118,12 +158,13 @@ hear() {
 	while ! grep -q "^$1" "$d/stdout" && [ $tries -lt 50 ]; do tries=$((tries + 1)); sleep 0.1; done
 }
 
-# attach NAME ARG… attaches a client in a pane of a second server, which is its terminal.
+# attach NAME ARG… attaches a client in a pane of a second server, which is its terminal. With
+# TMUX, tmux would refuse one whose terminal has the name that the terminal of a dead pane had.
 attach() {
 	name=$1 mode= tries=0; shift
 	[ "$1" != -C ] || { mode=-C; shift; }
 	before=$(client list-clients -F '#{client_name}' 2>/dev/null)
-	terminal new-session -d -s "$name" -x 80 -y 24 "exec $pre'$tmux'$post -u -S '$d/s' -f /dev/null $mode attach-session $*"
+	terminal new-session -d -s "$name" -x 80 -y 24 "unset TMUX; exec $pre'$tmux'$post -u -S '$socket' -f /dev/null $mode attach-session $*"
 	while after=$(client list-clients -F '#{client_name}' 2>/dev/null); [ "$after" = "$before" ] && [ $tries -lt 50 ]; do
 		tries=$((tries + 1)); sleep 0.1
 	done

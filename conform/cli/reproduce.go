@@ -18,24 +18,25 @@ func newReproduce() *cobra.Command {
 	var o runOptions
 	var file string
 	cmd := &cobra.Command{
-		Use:     "reproduce GAP/LAYER[/TMUX]",
+		Use:     "reproduce GAP/LAYER[/TMUX[/API]]",
 		Short:   "Print what a cell did as a shell script",
 		Long:    help("reproduce"),
 		Example: help("reproduce-examples"),
 		Args:    wantArgs(1, "reproduce: want one cell, GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			gap, layer, target, err := parseCell(args[0])
+			cell, err := parseCell(args[0])
 			if err != nil {
 				return err
 			}
+			layer, target := cell.layer, cell.tmux
 			o.Layers, o.Reproduce = []report.Layer{layer}, true
-			if err := o.findDialect(cmd); err != nil {
+			if err := o.findPeers(cmd); err != nil {
 				return err
 			}
 			if file != "" {
-				return reproduceFrom(cmd.OutOrStdout(), file, gap, layer, target)
+				return reproduceFrom(cmd.OutOrStdout(), file, cell)
 			}
-			g, err := findGap(o.scripts, gap, layer)
+			g, err := findGap(o.scripts, cell.gap, layer)
 			if err != nil {
 				return fmt.Errorf("reproduce %s: %w", args[0], err)
 			}
@@ -59,6 +60,9 @@ func newReproduce() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if c := &r.Cells[0]; !cell.asks(c) {
+				return fmt.Errorf("reproduce %s: the wrapper is %s (--api names others)", args[0], c.API)
+			}
 			_, err = io.WriteString(cmd.OutOrStdout(), r.Cells[0].Reproducer)
 			return err
 		},
@@ -66,47 +70,85 @@ func newReproduce() *cobra.Command {
 	f := cmd.Flags()
 	o.targetFlags(cmd)
 	f.StringVar(&o.scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
+	o.apiFlag(cmd)
 	o.serverFlags(cmd)
 	f.StringVar(&file, "report", "", "take the failure from this JSON `FILE`, and run nothing")
 	o.archive.flags(f)
 	return cmd
 }
 
-// parseCell reads GAP/LAYER or GAP/LAYER/TMUX, where GAP is a number or a name. In the place of
-// TMUX there may be the number of a claim, as reports write it, which is one of a whole script.
-func parseCell(s string) (gap string, layer report.Layer, target string, err error) {
+// cellName is a cell as users name it.
+type cellName struct {
+	gap   string // its number or name
+	layer report.Layer
+	tmux  string
+	api   string // the wrapper's name
+}
+
+// parseCell reads GAP/LAYER, GAP/LAYER/TMUX or GAP/LAYER/TMUX/API. In the place of TMUX there may
+// be the number of a claim, as reports write it, which is one of a whole script.
+func parseCell(s string) (c cellName, err error) {
 	gap, rest, ok := strings.Cut(s, "/")
-	name, target, _ := strings.Cut(rest, "/")
+	name, rest, _ := strings.Cut(rest, "/")
 	layers, err := parseLayers([]string{name})
 	switch {
 	case !ok:
-		return "", "", "", fmt.Errorf("reproduce %s: want GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7", s)
+		return c, fmt.Errorf("reproduce %s: want GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7", s)
 	case err != nil:
-		return "", "", "", fmt.Errorf("reproduce %s: layer %q: want tmux, api or mcp", s, name)
+		return c, fmt.Errorf("reproduce %s: layer %q: want tmux, api or mcp", s, name)
 	}
-	return gap, layers[0], target, nil
+	c.gap, c.layer, c.tmux = gap, layers[0], rest
+	if c.layer == report.APILayer {
+		c.tmux, c.api, _ = strings.Cut(rest, "/")
+	}
+	return c, nil
 }
 
-func hasClaim(c report.Cell, number string) bool {
-	return slices.ContainsFunc(c.Claims, func(cl report.Claim) bool { return strconv.Itoa(cl.Number) == number })
+// is reports whether the name is a cell's, whatever its wrapper.
+func (n cellName) is(r *report.Report, c *report.Cell) bool {
+	claim := slices.ContainsFunc(c.Claims, func(cl report.Claim) bool { return strconv.Itoa(cl.Number) == n.tmux })
+	return (n.gap == strconv.Itoa(c.Gap) || n.gap == r.Gap(c.Gap).Name) && c.Layer == n.layer && (n.tmux == "" || c.Tmux == n.tmux || claim)
+}
+
+// asks reports whether a cell is of the wrapper that is named, if one is, with or without its
+// version.
+func (n cellName) asks(c *report.Cell) bool {
+	return n.api == "" || n.api == c.API || strings.HasPrefix(c.API, n.api+" ")
 }
 
 // reproduceFrom prints the script of a failure in a report.
-func reproduceFrom(w io.Writer, file, gap string, layer report.Layer, target string) error {
+func reproduceFrom(w io.Writer, file string, name cellName) error {
 	r, err := readReport("reproduce", file)
 	if err != nil {
 		return err
 	}
-	var failed []string
-	for _, c := range r.Cells {
+	var failed, apis []string
+	var found *report.Cell
+	for i := range r.Cells {
+		c := &r.Cells[i]
 		if c.Reproducer == "" {
 			continue
 		}
-		if (gap == strconv.Itoa(c.Gap) || gap == r.Gap(c.Gap).Name) && c.Layer == layer && (target == "" || c.Tmux == target || hasClaim(c, target)) {
-			_, err := io.WriteString(w, c.Reproducer)
-			return err
+		id := fmt.Sprintf("%d/%s/%s", c.Gap, c.Layer, c.Tmux)
+		if len(r.APIs) > 1 && c.API != "" {
+			id += "/" + c.API
 		}
-		failed = append(failed, fmt.Sprintf("%d/%s/%s", c.Gap, c.Layer, c.Tmux))
+		if failed = append(failed, id); !name.is(r, c) || !name.asks(c) {
+			continue
+		}
+		if found == nil {
+			found = c
+		}
+		if !slices.Contains(apis, c.API) {
+			apis = append(apis, c.API)
+		}
 	}
-	return fmt.Errorf("reproduce: %s: no such failure; it has: %s", file, cmp.Or(strings.Join(failed, ", "), "none"))
+	switch {
+	case found == nil:
+		return fmt.Errorf("reproduce: %s: no such failure; it has: %s", file, cmp.Or(strings.Join(failed, ", "), "none"))
+	case len(apis) > 1:
+		return fmt.Errorf("reproduce: %s: it fails with several wrappers: want GAP/LAYER/TMUX/API, where API is one of: %s", file, strings.Join(apis, ", "))
+	}
+	_, err = io.WriteString(w, found.Reproducer)
+	return err
 }

@@ -109,6 +109,20 @@ func (o *runOptions) findAPIs(cmd *cobra.Command) error {
 	return nil
 }
 
+// findPeers reads what --api, --server and --dialect say, for a command that asks one wrapper.
+func (o *runOptions) findPeers(cmd *cobra.Command) error {
+	if len(o.apis) > 1 {
+		return fmt.Errorf("%s: --api: want one wrapper", cmd.Name())
+	}
+	if len(o.apis) > 0 && o.Layers[0] != report.APILayer {
+		return fmt.Errorf("--api: only layer api asks a wrapper, not layer %s", o.Layers[0])
+	}
+	if err := o.findAPIs(cmd); err != nil {
+		return err
+	}
+	return o.findDialect(cmd)
+}
+
 // serverFlags adds the flags for an MCP server other than the built-in one.
 func (o *runOptions) serverFlags(cmd *cobra.Command) {
 	f := cmd.Flags()

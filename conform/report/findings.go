@@ -319,6 +319,13 @@ func (f group) reproduce(r *Report) string {
 		return ""
 	}
 	words := []string{"mcp-conform", "reproduce", fmt.Sprintf("%d/%s/%s", f.Gap, f.Layer, f.Tmux)}
+	if a := apiOf(r, f.API); a != nil && a.Command != "" {
+		command := a.Command
+		if a.Described == nil || a.Name != a.Described.String() {
+			command = a.Name + "=" + command
+		}
+		words = append(words, "--api", command)
+	}
 	if t := r.target(f.Tmux); t.Name != "" {
 		spec := t.Spec
 		if !strings.Contains(spec, "=") && t.Name != t.Version {

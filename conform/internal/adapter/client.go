@@ -64,6 +64,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	id     int64
+	heard  string
 	wrote  chan struct{} // closed when the last request is written, or cannot be
 	failed *Failure      // why nothing can be asked any more
 	close  func() error
@@ -179,6 +180,7 @@ func (c *Client) describe(ctx context.Context) error {
 func (c *Client) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.heard = ""
 	if c.failed != nil {
 		return nil, c.failed
 	}
@@ -189,6 +191,13 @@ func (c *Client) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
 		c.kill()
 	}
 	return result, err
+}
+
+// Heard returns the message that answered the last request.
+func (c *Client) Heard() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.heard
 }
 
 func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, error) {
@@ -218,6 +227,7 @@ func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, erro
 				return nil, c.gone(ctx, r)
 			}
 			c.trace("← " + string(line))
+			c.heard = string(line)
 			return readAnswer(line, c.id)
 		case <-ctx.Done():
 			return nil, c.late(r)

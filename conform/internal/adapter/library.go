@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -23,6 +24,7 @@ type Library struct {
 
 	mu   sync.Mutex
 	srv  *tmux.Server
+	said string
 	kept map[string]object
 }
 
@@ -59,11 +61,19 @@ func (l *Library) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
 		return nil, err
 	}
 	result, failed := l.Handle(ctx, r.Method, raw)
+	line, err := envelope{ID: json.RawMessage("0"), Result: result, Error: failed}.encode()
+	if err != nil {
+		return nil, err
+	}
+	l.said = strings.TrimSuffix(string(line), "\n")
 	if failed != nil {
 		return nil, failed
 	}
 	return json.Marshal(result)
 }
+
+// Heard returns the last answer as a message, as it would be in a process of its own.
+func (l *Library) Heard() string { return l.said }
 
 // Handle answers a request of the protocol.
 func (l *Library) Handle(ctx context.Context, method string, raw json.RawMessage) (any, *Error) {

@@ -1,6 +1,8 @@
 package adapter
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +14,15 @@ import (
 type Request struct {
 	Method string         `json:"method"`
 	Params map[string]any `json:"params"`
+}
+
+// Words returns the method and its parameters as JSON.
+func (r Request) Words() []string {
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	to.Encode(r.Params) // texts, numbers and lists of texts
+	return []string{r.Method, strings.TrimSuffix(b.String(), "\n")}
 }
 
 // Call is a call as a script wrote it.

@@ -232,20 +232,3 @@ func listen(r io.Reader) Message {
 	io.Copy(io.Discard, r)
 	return last
 }
-
-// Comment is what a step does that a shell cannot do: it is only shown.
-const Comment = "#"
-
-// Step is a command of a script as it ran, in the words of a shell.
-type Step struct {
-	// Line is where it stands in the script's file.
-	Line int `json:"line"`
-	// Do is the function of reproducer.sh, or a comment, and Words are quoted for it.
-	Do    string   `json:"do"`
-	Words []string `json:"words"`
-	// Until is what the command printed when the script went on, which had waited for
-	// it; quoted too.
-	Until *string `json:"until,omitempty"`
-	// Shows compares what it printed, if that showed the failure.
-	Shows string `json:"shows,omitempty"`
-}

@@ -1,7 +1,9 @@
 package script
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +14,26 @@ import (
 	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/child"
 )
+
+// wrapper answers the calls of layer api.
+type wrapper interface {
+	adapter.Asker
+	// Heard returns the message that answered the last request, or "" if none did.
+	Heard() string
+}
+
+// exchange notes what passes between a script and its wrapper during one call.
+type exchange struct {
+	wrapper
+	sent  []adapter.Request
+	heard []string
+}
+
+func (e *exchange) Ask(ctx context.Context, r adapter.Request) (json.RawMessage, error) {
+	raw, err := e.wrapper.Ask(ctx, r)
+	e.sent, e.heard = append(e.sent, r), append(e.heard, cmp.Or(e.Heard(), noAnswer))
+	return raw, err
+}
 
 // api makes a call of the script's wrapper.
 func (c *caller) api(ctx context.Context, dir string, args []string) outcome {
@@ -27,8 +49,11 @@ func (c *caller) api(ctx context.Context, dir string, args []string) outcome {
 		targets = c.targets(ctx, dir)
 	}
 	var said adapter.Answer
+	passed := exchange{wrapper: c.apiServer}
 	if err = c.apiFailed; err == nil {
-		said, err = call.Do(ctx, c.apiServer, targets)
+		said, err = call.Do(ctx, &passed, targets)
+	} else {
+		passed.sent, passed.heard = call.Requests(targets), []string{noAnswer}
 	}
 	if ctx.Err() != nil {
 		late := &adapter.Failure{Kind: adapter.TimedOut, Text: fmt.Sprintf("no answer within the script's %v", c.req.Timeout)}
@@ -37,11 +62,14 @@ func (c *caller) api(ctx context.Context, dir string, args []string) outcome {
 		}
 		err = late
 	}
-	return outcome{stdout: said.JSON, stderr: said.Stderr, code: said.Code, err: err, api: true}
+	return outcome{
+		stdout: said.JSON, stderr: said.Stderr, code: said.Code, err: err, api: true,
+		sent: passed.sent, raw: strings.Join(passed.heard, "\n"),
+	}
 }
 
 // startAPI returns the adapter of the script's wrapper, which uses the script's server.
-func (c *caller) startAPI(ctx context.Context) (adapter.Asker, error) {
+func (c *caller) startAPI(ctx context.Context) (wrapper, error) {
 	if len(c.req.API) == 0 {
 		a := &adapter.Library{Transport: c.req.Transport, Env: c.env}
 		return a, adapter.Open(ctx, a, c.req.Target.Path, c.socket, c.req.Target.Version)
@@ -62,7 +90,7 @@ func (c *caller) startAdapter(ctx context.Context, trace func(string)) (*adapter
 		Env: append(slices.Clip(c.env),
 			"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
 			"MCP_CONFORM_TMUX="+program, "MCP_CONFORM_SOCKET="+c.socket, "MCP_CONFORM_VERSION="+c.req.Target.Version,
-			"MCP_CONFORM_TRANSPORT="+string(c.req.Transport)),
+			c.adapterEnv()),
 	})
 	if err != nil {
 		return nil, err
@@ -70,6 +98,9 @@ func (c *caller) startAdapter(ctx context.Context, trace func(string)) (*adapter
 	c.apiClient.Store(a)
 	return a, nil
 }
+
+// adapterEnv returns the variable of the adapter that depends on the run.
+func (c *caller) adapterEnv() string { return "MCP_CONFORM_TRANSPORT=" + string(c.req.Transport) }
 
 // targets returns an object of each kind that the script's server has now, as tmux itself lists
 // them.

@@ -25,7 +25,7 @@ type caller struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	apiServer adapter.Asker
+	apiServer wrapper
 	apiFailed error                          // why there is none
 	apiClient atomic.Pointer[adapter.Client] // that, if it is a process
 	mcpServer atomic.Pointer[mcpServer]

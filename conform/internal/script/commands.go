@@ -85,6 +85,7 @@ func (s *script) acted(ts *testscript.TestScript, name string) {
 	if name == "mcp" {
 		s.unfit = s.last.misfit
 	}
+	s.steps.send(ts, s.now, s.last.sent)
 	s.steps.print(ts, s.last)
 	s.started = s.started || s.last.ok()
 	s.part.asked = s.part.asked || name == "api" || name == "mcp"
@@ -295,6 +296,7 @@ func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
 	if s.part.alone && len(args) == 1 {
 		s.claims.add(s.part, s.req.File, args[0], s.now.Command == "claim")
 		s.part, s.unfit = s.part.next(), ""
+		s.steps.marked = false
 		return
 	}
 	expected, ok := verdictIn(args[0])
@@ -304,7 +306,7 @@ func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
 	c, wrong := s.claims.decide(expected, args[1])
 	if wrong != "" {
 		for _, o := range s.claims.seen {
-			s.steps.mark(o.printed)
+			s.steps.mark(o.printed, s.now.Number)
 		}
 		// The other claims of the script are looked at all the same.
 		v := s.failed(s.kind(), wrong)

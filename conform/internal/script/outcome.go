@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/gap"
 )
 
@@ -17,8 +18,9 @@ type outcome struct {
 	stdout, stderr string
 	err            error  // it did not run, or not to its end
 	misfit         string // how the call or the answer does not fit the server's schema
-	raw            string // the message that an MCP server answered with
+	raw            string // the message that an MCP server, or an adapter, answered with
 	api            bool   // it is an answer of an adapter
+	sent           []adapter.Request
 	asked          string // the call in the server's words, where they are others
 }
 

@@ -61,6 +61,9 @@ func newScript(req child.Request, out io.Writer) *script {
 		clients: map[string]*client{},
 		steps:   recording{socket: socket},
 	}
+	if req.Layer == report.APILayer {
+		s.steps.program = programOf(req.Dir)
+	}
 	s.ctx, s.cancel = context.WithTimeout(context.Background(), req.Timeout)
 	return s
 }

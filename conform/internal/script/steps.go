@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
@@ -19,6 +20,7 @@ const maxSteps = 1000
 // recording is what a script did, in the words of a shell.
 type recording struct {
 	socket  string
+	program string // tmux as an adapter has it
 	all     []child.Step
 	saved   []string // the names of variables
 	printed printed  // what the last command printed
@@ -32,12 +34,36 @@ func (r *recording) note(ts *testscript.TestScript, line gap.Line, do string, wo
 	}
 	st := child.Step{Line: line.Number, Do: do}
 	for _, w := range words {
-		st.Words = append(st.Words, r.shellWord(ts, w, func(name string) bool {
-			return strings.Contains(line.Text, "$"+name) || strings.Contains(line.Text, "${"+name)
-		}))
+		st.Words = append(st.Words, r.shellWord(ts, w, usedIn(line)))
 	}
 	r.all = append(r.all, st)
 	return &r.all[len(r.all)-1]
+}
+
+// usedIn returns whether a line has the value of a variable.
+func usedIn(line gap.Line) func(name string) bool {
+	return func(name string) bool {
+		return strings.Contains(line.Text, "$"+name) || strings.Contains(line.Text, "${"+name)
+	}
+}
+
+// send completes the last step, a call of layer api, with what was sent. Only what a call looks
+// up itself, so that it is more than one request, can have the values of any variables.
+func (r *recording) send(ts *testscript.TestScript, line gap.Line, sent []adapter.Request) {
+	if len(sent) == 0 || len(r.all) == 0 || r.all[len(r.all)-1].Line != line.Number {
+		return
+	}
+	used := usedIn(line)
+	if len(sent) > 1 {
+		used = func(name string) bool { return len(ts.Getenv(name)) > 2 }
+	}
+	st := &r.all[len(r.all)-1]
+	st.Words = []string{"api"}
+	for _, request := range sent {
+		for _, w := range request.Words() {
+			st.Words = append(st.Words, r.shellWord(ts, w, used))
+		}
+	}
 }
 
 // shellWord quotes a word for a shell. Where it has the value of a variable of the script
@@ -50,7 +76,8 @@ func (r *recording) shellWord(ts *testscript.TestScript, word string, used func(
 			pairs = append(pairs, value, `'"`+variable+`"'`)
 		}
 	}
-	add(r.socket, "$d/s")
+	add(r.socket, "$socket")
+	add(r.program, "$bin")
 	add(ts.Getenv("WORK"), "$PWD")
 	add(ts.Getenv("HOME"), "$HOME")
 	for _, name := range r.saved {
@@ -85,6 +112,14 @@ func (c *caller) noteAction(r *recording, ts *testscript.TestScript, line gap.Li
 		}
 		raw, _ := json.Marshal(object)
 		return r.note(ts, line, "run", []string{"mcp", tool, string(raw)})
+	case "api":
+		if _, err := adapter.Parse(words[1:]); err != nil {
+			break
+		}
+		if c.apiServer == nil && c.apiFailed == nil {
+			r.note(ts, line, "adapt", []string{c.adapterEnv()})
+		}
+		return r.note(ts, line, "run", []string{"api"})
 	case "mcp-leave":
 		return r.note(ts, line, "leave", nil)
 	}
@@ -104,19 +139,21 @@ const maxShown = 3000
 // print keeps what the last step printed, for the reproducer to compare it if that was wrong.
 func (r *recording) print(ts *testscript.TestScript, o outcome) {
 	text := strings.TrimRight(cmp.Or(o.raw, o.stdout+o.stderr), "\n")
-	if code := o.code; code != 0 || o.err != nil && o.raw == "" {
+	// What an adapter answers has its errors too.
+	if code := o.code; !o.api && (code != 0 || o.err != nil && o.raw == "") {
 		text += fmt.Sprintf("\n(exit status %d)", max(1, code))
 	}
-	r.printed = printed{len(r.all), "same", strings.TrimLeft(text, "\n")}
+	r.printed = printed{step: len(r.all), do: "same", text: strings.TrimLeft(text, "\n")}
 	if text := r.printed.text; len(text) > maxShown || o.raw != "" && o.err != nil {
 		r.printed.do, r.printed.text = "begins", strings.ToValidUTF8(text[:min(len(text), maxShown)], "")
 	}
 	r.printed.text = r.shellWord(ts, r.printed.text, func(string) bool { return false })
 }
 
-// mark makes a step one that shows the first failure of the script.
-func (r *recording) mark(p printed) {
-	if !r.marked && p.step > 0 {
-		r.all[p.step-1].Shows = p.do + " " + p.text
+// mark makes a step one that shows the first failure of the script, or of a part that fails
+// alone, in the line at.
+func (r *recording) mark(p printed, at int) {
+	if st := max(p.step, 1) - 1; !r.marked && p.step > 0 && r.all[st].Shows == "" {
+		r.all[st].Shows, r.all[st].Fails = p.do+" "+p.text, at
 	}
 }

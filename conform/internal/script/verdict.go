@@ -54,7 +54,7 @@ func (s *script) failed(kind Kind, why string) *Verdict {
 	if kind == Failed && s.unfit != "" && s.req.Another {
 		kind, why = Schema, s.last.of(s.unfit+"; "+strings.TrimPrefix(why, s.shown.call+": "))
 	}
-	s.steps.mark(s.steps.printed)
+	s.steps.mark(s.steps.printed, s.now.Number)
 	s.steps.marked = true
 	return &Verdict{
 		kind, s.now.Number, child.Clip(kinds[kind].prefix + why),
@@ -112,6 +112,9 @@ func (s *script) checkOutcome(ts *testscript.TestScript, o outcome) {
 	}
 	kind := s.kind()
 	if fault, of := o.fault(s.req.Another); fault == Errored {
+		if o.api {
+			s.steps.mark(s.steps.printed, s.now.Number)
+		}
 		s.misuse(ts, "%s", of)
 	} else if fault != 0 {
 		kind, why = fault, of
