@@ -23,7 +23,7 @@ var mayImport = rooms.Plan{
 // place where everything is.
 func TestRooms(t *testing.T) {
 	t.Parallel()
-	rooms.Check(t, mayImport, rooms.Bounds{Files: 10, Lines: 1300, Methods: 5})
+	rooms.Check(t, mayImport, rooms.Bounds{Files: 10, Lines: 1350, Methods: 5})
 }
 
 // TestScriptIsBehindMain: this package knows the process of a script only as one that it can
