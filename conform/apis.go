@@ -94,6 +94,9 @@ func findAPI(ctx context.Context, o *Options, a *report.API, verbs map[string]bo
 	}
 	a.Described = answer.Described
 	a.Name = cmp.Or(a.Name, a.Described.String())
+	if o.Reproduce {
+		return nil // what is not offered is shown
+	}
 	var missing []string
 	for verb := range verbs {
 		if answer.NotOffered[verb] == "" {

@@ -27,15 +27,20 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 func newVerdict() *cobra.Command {
 	var o runOptions
+	var strict bool
 	cmd := &cobra.Command{
-		Use:     "verdict GAP/CLAIM",
+		Use:     "verdict GAP[/LAYER]/CLAIM",
 		Short:   "Say whether one claim holds, for git bisect run",
 		Long:    help("verdict"),
 		Example: help("verdict-examples"),
-		Args:    wantArgs(1, "verdict: want one claim, GAP/CLAIM, as in 106/1"),
+		Args:    wantArgs(1, "verdict: want one claim, GAP/CLAIM or GAP/LAYER/CLAIM, as in 106/1 or 9/api/1"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			gap, number, err := o.claim(args[0])
+			gap, layer, number, err := o.claim(args[0])
 			if err != nil {
+				return err
+			}
+			o.Gaps, o.Layers = []*conform.Gap{gap}, []report.Layer{layer}
+			if err := o.findPeers(cmd); err != nil {
 				return err
 			}
 			if len(o.tmux) > 1 || o.targetsIn != "" && len(o.tmux) > 0 {
@@ -45,7 +50,8 @@ func newVerdict() *cobra.Command {
 			if err == nil && len(o.Targets) != 1 {
 				return errors.New("verdict: want one tmux")
 			}
-			o.Gaps, o.Layers = []*conform.Gap{gap}, []report.Layer{report.TmuxLayer}
+			// The script runs whatever is not offered.
+			o.Reproduce = true
 			var r *report.Report
 			if err == nil {
 				r, err = conform.Run(cmd.Context(), o.Options)
@@ -54,59 +60,71 @@ func newVerdict() *cobra.Command {
 				fmt.Fprintf(cmd.ErrOrStderr(), "mcp-conform: %s\n", report.Printable(err.Error()))
 				return exitCode(exitUntestable)
 			}
-			return exitCodeFor(cmd, &r.Cells[0], o.Targets[0], number)
+			return exitCodeFor(cmd, r, number, strict)
 		},
 	}
+	f := cmd.Flags()
 	o.targetFlags(cmd)
-	cmd.Flags().StringVar(&o.scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
-	cmd.Flags().DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "the time `D` that the script has, as in 90s")
+	f.StringVar(&o.scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
+	o.apiFlag(cmd)
+	o.serverFlags(cmd)
+	f.BoolVar(&strict, "strict", false, "exit with 1 also if the wrapper or the server does not offer what the claim is about")
+	f.DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "the time `D` that the script has, as in 90s")
 	completion(cmd, "timeout", cobra.NoFileCompletions)
-	o.archive.flags(cmd.Flags())
+	o.archive.flags(f)
 	return cmd
 }
 
-// claim reads GAP/CLAIM, or GAP/tmux/CLAIM as in reports.
-func (o *runOptions) claim(s string) (*conform.Gap, int, error) {
+// claim reads GAP/CLAIM, which is of layer tmux, or GAP/LAYER/CLAIM as in reports.
+func (o *runOptions) claim(s string) (*conform.Gap, report.Layer, int, error) {
 	gap, claim, _ := strings.Cut(s, "/")
-	if layer, rest, ok := strings.Cut(claim, "/"); ok && slices.Contains(report.Layers(), report.Layer(layer)) {
-		if claim = rest; layer != string(report.TmuxLayer) {
-			return nil, 0, fmt.Errorf("verdict %s: only claims of layer tmux have a verdict: want GAP/CLAIM, as in 106/1", s)
-		}
+	layer := report.TmuxLayer
+	if name, rest, ok := strings.Cut(claim, "/"); ok && slices.Contains(report.Layers(), report.Layer(name)) {
+		layer, claim = report.Layer(name), rest
 	}
 	number, err := strconv.Atoi(claim)
 	if err != nil || number < 1 {
-		return nil, 0, fmt.Errorf("verdict %s: want GAP/CLAIM, as in 106/1 or 106/tmux/1", s)
+		return nil, "", 0, fmt.Errorf("verdict %s: want GAP/CLAIM or GAP/LAYER/CLAIM, as in 106/1 or 9/api/1", s)
 	}
-	g, err := findGap(o.scripts, gap, report.TmuxLayer)
+	g, err := findGap(o.scripts, gap, layer)
 	if err != nil {
-		return nil, 0, fmt.Errorf("verdict %s: %w", s, err)
+		return nil, "", 0, fmt.Errorf("verdict %s: %w", s, err)
 	}
-	return g, number, nil
+	return g, layer, number, nil
 }
 
-// exitCodeFor prints the verdict of a claim, or why there is none, and returns the error that
-// stands for its exit code.
-func exitCodeFor(cmd *cobra.Command, c *report.Cell, target report.Target, number int) error {
-	about := fmt.Sprintf("tmux %s: %d/%d", target.Version, c.Gap, number)
+// exitCodeFor prints the verdict of a claim in the only cell of a report, or why there is none,
+// and returns the error that stands for its exit code.
+func exitCodeFor(cmd *cobra.Command, r *report.Report, number int, strict bool) error {
+	c, out := &r.Cells[0], cmd.OutOrStdout()
 	i := slices.IndexFunc(c.Claims, func(cl report.Claim) bool { return cl.Number == number })
 	if i < 0 {
 		return fmt.Errorf("verdict %d/%d: the script has %d claims (see mcp-conform explain %[1]d)", c.Gap, number, len(c.Claims))
 	}
 	cl := c.Claims[i]
+	about := fmt.Sprintf("tmux %s: %d/%d", r.Targets[0].Version, c.Gap, number)
 	verdict, why := string(cl.Verdict), cl.Why
-	if verdict == "" {
-		verdict, why = "no verdict: "+string(cl.Outcome), cmp.Or(why, c.Reason)
+	code := map[report.Verdict]error{report.Confirmed: nil, report.Refuted: errFailed}
+	end, ok := code[cl.Verdict]
+	if c.Layer != report.TmuxLayer {
+		about = fmt.Sprintf("%s, tmux %s: %d/%s/%d", cmp.Or(c.API, r.ServerName, "the MCP server"), r.Targets[0].Version, c.Gap, c.Layer, number)
+		verdict = string(cl.Outcome)
+		switch cl.Outcome {
+		case report.True:
+			end, ok = nil, true
+		case report.Open:
+			end, ok = errFailed, true
+		default:
+			end, ok = errFailed, strict && cl.Outcome == report.Outcome(report.NotOffered)
+		}
 	}
-	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "%s: %s: %s\n", about, verdict, report.Printable(cl.Text))
+	if !ok {
+		end, why = exitCode(exitUntestable), cmp.Or(why, c.Reason)
+		verdict = "no verdict: " + string(cl.Outcome)
+	}
+	fmt.Fprintf(out, "%s: %s: %s\n", report.Printable(about), verdict, report.Printable(cl.Text))
 	if why != "" {
 		fmt.Fprintf(out, "  %s\n", report.Printable(why))
 	}
-	switch cl.Verdict {
-	case report.Confirmed:
-		return nil
-	case report.Refuted:
-		return errFailed
-	}
-	return exitCode(exitUntestable)
+	return end
 }
