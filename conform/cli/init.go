@@ -26,6 +26,7 @@ var ciFiles = map[string]string{"github": ".github/workflows/mcp-conform.yml", "
 type ciOptions struct {
 	Made   string // the arguments that made it
 	suites []string
+	APIs   []string
 	Server string
 	// Dialect is the server's: a file in the repository, or the name of one.
 	Dialect string
@@ -35,7 +36,11 @@ type ciOptions struct {
 // Flags returns the flags for the first line of the run's command.
 func (o ciOptions) Flags() string {
 	text := ""
-	for _, f := range [][2]string{{"--suite", strings.Join(o.suites, ",")}, {"--server", o.Server}, {"--dialect", o.Dialect}} {
+	flags := [][2]string{{"--suite", strings.Join(o.suites, ",")}}
+	for _, api := range o.APIs {
+		flags = append(flags, [2]string{"--api", api})
+	}
+	for _, f := range append(flags, [2]string{"--server", o.Server}, [2]string{"--dialect", o.Dialect}) {
 		if f[1] != "" {
 			text += " " + report.CommandLine(f[:])
 		}
@@ -78,9 +83,14 @@ func newInit() *cobra.Command {
 			if _, err := loadGaps("", o.suites...); err != nil && len(o.suites) > 0 {
 				return fmt.Errorf("init %s: %w", args[0], err)
 			}
-			o.Server, o.Dialect = run.Server, run.dialect
-			if strings.ContainsAny(o.Server+o.Dialect, "\n\r") {
-				return fmt.Errorf("init %s: --server: want a command of one line", args[0])
+			o.APIs, o.Server, o.Dialect = run.apis, run.Server, run.dialect
+			for flag, text := range map[string]string{"--api": strings.Join(o.APIs, ""), "--server": o.Server + o.Dialect} {
+				if strings.ContainsAny(text, "\n\r") {
+					return fmt.Errorf("init %s: %s: want a command of one line", args[0], flag)
+				}
+			}
+			if err := run.findAPIs(cmd); err != nil {
+				return fmt.Errorf("init %s: %w", args[0], err)
 			}
 			if err := run.findDialect(cmd); err != nil {
 				return fmt.Errorf("init %s: %w", args[0], err)
@@ -105,6 +115,7 @@ func newInit() *cobra.Command {
 	}
 	f := cmd.Flags()
 	suiteFlag(cmd, &o.suites)
+	run.apiFlag(cmd)
 	run.serverFlags(cmd)
 	f.BoolVar(&o.Diff, "diff", false, "compare with the last report of the default branch")
 	f.StringVarP(&file, "output", "o", "", "write `FILE`")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -18,7 +19,7 @@ func TestCIFiles(t *testing.T) {
 	for kind := range ciFiles {
 		for name, o := range map[string]ciOptions{
 			"plain": {},
-			"all":   {suites: []string{"670", "releases"}, Server: `other-mcp -x "it's"`, Dialect: "mine.toml", Diff: true},
+			"all":   {suites: []string{"670", "releases"}, APIs: []string{"go", "new=X=y python3 'a b.py'"}, Server: `other-mcp -x "it's"`, Dialect: "mine.toml", Diff: true},
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) { ciFileIsGood(t, flag, kind, o) })
 		}
@@ -98,5 +99,8 @@ func ciFileIsGood(t *testing.T, flag *regexp.Regexp, kind string, o ciOptions) {
 	}
 	if strings.Contains(string(scripts), " diff ") != o.Diff || strings.Contains(string(scripts), `'other-mcp -x "it'\''s"'`) != (o.Server != "") {
 		t.Errorf("its scripts are\n%s", scripts)
+	}
+	if api := `--api go --api ` + report.CommandLine([]string{"new=X=y python3 'a b.py'"}); strings.Contains(string(scripts), api) != (o.APIs != nil) {
+		t.Errorf("its scripts have no %s:\n%s", api, scripts)
 	}
 }
