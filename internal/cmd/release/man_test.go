@@ -91,11 +91,11 @@ func TestManPagesHaveTheVariables(t *testing.T) {
 	}
 }
 
-// notRead look like variables that the program reads: the first is what scripts have, then
+// notRead look like variables that the program reads: the first two are what scripts have, then
 // come beginnings of names, what gemini writes for a folder, and colors, of which tmux-mcp has
 // none.
 var notRead = map[string]bool{
-	"mcp-conform TMUX_TMPDIR": true, "mcp-swap GEMINI_CLI": true, "mcp-swap QWEN_CODE": true,
+	"mcp-conform TMUX_TMPDIR": true, "mcp-conform MCP_CONFORM_TRANSPORT": true, "mcp-swap GEMINI_CLI": true, "mcp-swap QWEN_CODE": true,
 	"mcp-swap TRUST_FOLDER": true, "mcp-swap TRUST_PARENT": true,
 	"tmux-mcp TERM": true, "tmux-mcp NO_COLOR": true, "tmux-mcp FORCE_COLOR": true,
 }
