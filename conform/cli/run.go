@@ -91,7 +91,7 @@ func (o *runOptions) targetFlags(cmd *cobra.Command) {
 func (o *runOptions) apiFlag(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.apis, "api", nil, "a wrapper on layer api, `[NAME=]COMMAND`: a shell command that speaks the "+
 		"adapter protocol, or go for package tmux (default: go); may be repeated")
-	completion(cmd, "api", words(report.BuiltIn))
+	completion(cmd, "api", orFile(report.BuiltIn))
 }
 
 // findAPIs reads what --api says.

@@ -133,7 +133,10 @@ func TestJSONSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []*Report{sampleReport(), fullReport()} {
+	wrapper := sampleReport()
+	wrapper.APIs = []API{{Name: "a 1", Command: "./a", Described: &Described{Protocol: 1, Name: "a", Version: "1", Language: "go"}}, {Name: BuiltIn}}
+	wrapper.Cells[0].Layer, wrapper.Cells[0].API, wrapper.Cells[0].Transport = APILayer, "a 1", ""
+	for _, r := range []*Report{sampleReport(), fullReport(), wrapper} {
 		v, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, "json", r)))
 		if err != nil {
 			t.Fatal(err)
