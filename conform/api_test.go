@@ -140,14 +140,16 @@ func TestAskAPI(t *testing.T) {
 		{"it offers what is asked for", shellAdapter(`case $line in
 			*'"method":"list"'*) printf '"result":{"rows":[]}' ;;
 			*) printf '"error":{"code":-32601,"message":"only display"}' ;;
-			esac`), []string{"search", "list"}, "shell", map[string]string{"get": "", "display": ""}, ""},
+			esac`), []string{"search", "list"}, "shell", nil, ""},
 		{"one verb", shellAdapter(`case $line in
 			*'"method":"display"'*) printf '"result":{"value":""}' ;;
 			*'"pending"'*) printf '"result":{"value":""}' ;;
 			*'"method":"reset"'*) printf '"error":{"code":1,"message":"oh"}' ;;
 			*) printf '"error":{"code":-32601,"message":"only display"}' ;;
-			esac`), []string{"list", "search"}, "shell",
+			esac`), nil, "shell",
 			map[string]string{"get": "", "list": "", "search": "", "send_keys": "", "run_shell": "", "new_session": "", "select_window": "", "last_window": "", "command": ""}, ""},
+		{"it offers nothing that is asked for", shellAdapter(`printf '"error":{"code":-32601,"message":"only display"}'`),
+			[]string{"search", "list"}, "shell", map[string]string{"search": "", "list": ""}, ""},
 		{"none", []string{"/bin/sh", "-c", "echo no module >&2; exit 1"}, nil, "", nil, "the adapter ended when asked for describe: exit status 1: no module"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

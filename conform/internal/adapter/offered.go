@@ -28,14 +28,17 @@ var Probes = [][]string{
 
 // NotOffered makes the calls of [Probes], and returns for each verb that none of them is offered
 // of what the adapter says of that. Other errors do not count. Where the adapter does not
-// answer any more, the rest is not known to be missing; nor is it after a call of one of these
-// verbs is offered, which is all that some want to know.
+// answer any more, the rest is not known to be missing. With verbs it makes only their calls,
+// until one is offered, which is all that some want to know.
 func NotOffered(ctx context.Context, a Asker, verbs []string) map[string]string {
 	missing, offered := map[string]string{}, map[string]bool{}
 	for _, words := range Probes {
 		call, err := Parse(words)
 		if err != nil {
 			panic(err)
+		}
+		if len(verbs) > 0 && !slices.Contains(verbs, call.Request.Method) {
+			continue
 		}
 		_, err = call.Do(ctx, a, nil)
 		var none gap.NotOffered
@@ -47,7 +50,7 @@ func NotOffered(ctx context.Context, a Asker, verbs []string) map[string]string 
 			missing[call.Request.Method] = none.Error()
 		} else {
 			offered[call.Request.Method] = true
-			if slices.Contains(verbs, call.Request.Method) {
+			if len(verbs) > 0 {
 				break
 			}
 		}

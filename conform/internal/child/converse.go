@@ -63,7 +63,7 @@ const (
 	AskVersion = "version" // of the target, as it prints it
 	AskTokens  = "tokens"  // which of Names it has, and which others
 	AskServer  = "server"  // which tools the MCP server offers
-	AskAPI     = "api"     // what the adapter is, and which verbs it does not offer, unless one of Names is
+	AskAPI     = "api"     // what the adapter is, and which verbs it does not offer, of Names or all
 	AskCheck   = "check"   // what the adapter is, and what it answers to each verb
 	AskProbe   = "probe"   // the version of the target by what it can do
 )
