@@ -121,6 +121,26 @@ func TestAdapterOfScript(t *testing.T) {
 	}
 }
 
+// The tmux on an adapter's PATH is also one that is a script and finds its program beside itself,
+// as Debian's is in the cache.
+func TestAdapterOfTmuxScript(t *testing.T) {
+	t.Parallel()
+	r := apiRequest(t, "tmux new-session -d -n one 'exec sleep 600'\napi display x\njson value one\n",
+		shellAdapter(`printf '"result":{"value":"%s"}' "$(tmux display-message -p '#{window_name}')"`)...)
+	dir := t.TempDir()
+	if err := os.Symlink(r.Target.Path, filepath.Join(dir, "real")); err != nil {
+		t.Fatal(err)
+	}
+	r.Target.Path = filepath.Join(dir, "tmux")
+	if err := testtool.WriteProgram(r.Target.Path, []byte("#!/bin/sh\nexec \"${0%/*}/real\" \"$@\"\n")); err != nil {
+		t.Fatal(err)
+	}
+	m, err := child.Converse(t.Context(), scriptProcess(t), r)
+	if err != nil || m.Cell.Status != report.Pass {
+		t.Errorf("%v %+v", err, m.Cell)
+	}
+}
+
 // What an adapter does not offer is found before the run.
 func TestAskAPI(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,7 +20,8 @@ import (
 
 // wrap writes a program for a tmux that needs arguments or an environment, so that all layers
 // can start it by a path, and for adapters, which may know it only as tmux. Nothing may have
-// been forked yet: what a child has open for writing cannot be run.
+// been forked yet: what a child has open for writing cannot be run. A link saves a shell for each
+// tmux command, but one to a script, as Debian's tmux is in the cache, would not find its files.
 func wrap(r *child.Request) error {
 	t := &r.Target
 	bare := len(t.Args) == 0 && len(t.Env) == 0
@@ -34,7 +36,22 @@ func wrap(r *child.Request) error {
 	if err := os.Mkdir(filepath.Dir(programOf(r.Dir)), 0o700); err != nil {
 		return err
 	}
+	if bare && isELF(t.Path) {
+		return os.Symlink(t.Path, programOf(r.Dir))
+	}
 	return os.WriteFile(programOf(r.Dir), []byte("#!/bin/sh\nexec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
+}
+
+// isELF reports whether a file is a program of Linux, and no script.
+func isELF(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	magic := make([]byte, 4)
+	_, err = io.ReadFull(f, magic)
+	return err == nil && string(magic) == "\x7fELF"
 }
 
 // programOf returns the path of the program that wrap writes, alone in its directory.
