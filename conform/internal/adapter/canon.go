@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,6 +61,26 @@ func canonical(name string, value any) any {
 		return seconds(number.String(), value)
 	}
 	return value
+}
+
+// isCanonical reports whether a value is of its token's type once it is made canonical, or of no
+// token.
+func isCanonical(name string, value any) bool {
+	typ, known := tokenTypes()[name]
+	var is bool
+	switch v := canonical(name, value).(type) {
+	case nil:
+		return true
+	case bool:
+		is = typ == "bool"
+	case json.Number:
+		is = slices.Contains([]string{"int", "int64", "time.Time"}, typ) && integer.MatchString(v.String())
+	case []string:
+		is = strings.HasPrefix(typ, "[]")
+	case string:
+		is = !slices.Contains([]string{"bool", "int", "int64", "time.Time"}, typ) && !strings.HasPrefix(typ, "[]")
+	}
+	return is || !known
 }
 
 // seconds returns a time in seconds since the epoch, or else if the text is none.

@@ -125,3 +125,28 @@ func FuzzCanonical(f *testing.F) {
 		}
 	})
 }
+
+// Which values a check calls those of another type.
+func TestIsCanonical(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		field, value string
+		want         bool
+	}{
+		{"window_zoomed_flag", `"1"`, true}, {"window_zoomed_flag", `true`, true}, {"window_zoomed_flag", `null`, true}, {"window_zoomed_flag", `""`, true},
+		{"window_zoomed_flag", `"on"`, false}, {"window_zoomed_flag", `2`, false},
+		{"pane_width", `"80"`, true}, {"pane_width", `80`, true}, {"pane_width", `"080"`, false}, {"pane_width", `80.5`, false}, {"pane_width", `true`, false},
+		{"history_bytes", `12345678901`, true}, {"session_created", `"2026-01-01T00:00:00Z"`, true}, {"session_created", `"yesterday"`, false},
+		{"client_flags", `["attached"]`, true}, {"client_flags", `"attached,UTF-8"`, true}, {"client_flags", `[["x"]]`, false}, {"pane_tabs", `[8,16]`, true},
+		{"pane_id", `"%0"`, true}, {"pane_id", `0`, false}, {"pane_title", `["x"]`, false}, {"pane_title", `"5"`, true},
+		{"nonesuch", `2`, true}, {"nonesuch", `["x"]`, true},
+	} {
+		var value any
+		if err := decode([]byte(test.value), &value); err != nil {
+			t.Fatal(err)
+		}
+		if got := isCanonical(test.field, value); got != test.want {
+			t.Errorf("%s %s: %t, want %t", test.field, test.value, got, test.want)
+		}
+	}
+}

@@ -160,6 +160,7 @@ type summary struct {
 	done    bool    // there was an answer
 	counts  []string
 	fields  []string
+	odd     []string // fields with a value of another type than the token's
 	missing []string // what is not offered
 	faults  []string
 	said    []string
@@ -183,8 +184,10 @@ func (s *summary) answer(call Call, got received) {
 		rows = append(rows, got.Row)
 	}
 	for _, r := range rows {
-		for name := range r {
-			s.say(&s.fields, name)
+		for name, value := range r {
+			if s.say(&s.fields, name); !isCanonical(name, value) {
+				s.say(&s.odd, name)
+			}
 		}
 	}
 	if params := call.Request.Params; got.Rows != nil && params["filter"] == nil && params["within"] == nil && params["syntax"] == nil {
@@ -212,6 +215,9 @@ func (s *summary) text(c *Check) string {
 		fresh = fresh || !c.named[name]
 		strange, names = strange+1, names+" "+name
 		c.name(name)
+	}
+	if slices.Sort(s.odd); len(s.odd) > 0 {
+		parts = append(parts, fmt.Sprintf("%d with a value of another type than tmux's: %s", len(s.odd), strings.Join(s.odd, " ")))
 	}
 	switch {
 	case fresh:
