@@ -223,10 +223,12 @@ func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, erro
 	for exited := c.exited; ; {
 		select {
 		case line, ok := <-c.lines:
+			if ok {
+				c.trace("← " + string(line))
+			}
 			if !ok {
 				return nil, c.gone(ctx, r)
 			}
-			c.trace("← " + string(line))
 			c.heard = string(line)
 			return readAnswer(line, c.id)
 		case <-ctx.Done():
