@@ -110,28 +110,3 @@ func findAPI(ctx context.Context, o *Options, a *report.API, verbs map[string]bo
 	slices.Sort(missing)
 	return fmt.Errorf("--api %s: the API offers none of %s", a.Command, strings.Join(missing, ", "))
 }
-
-// Finding is what [CheckAPI] found of one verb.
-type Finding = child.Finding
-
-// CheckAPI calls every verb of a wrapper on a server of the first target of opts. It returns what
-// the wrapper says of itself and what came of each verb. Its error means that there is nothing to
-// check.
-func CheckAPI(ctx context.Context, opts Options, a report.API) (is report.Described, of []Finding, err error) {
-	if err = opts.complete(); err != nil {
-		return is, nil, err
-	}
-	words := adapter.Shell(a.Command)
-	if a.Command == "" {
-		words = []string{opts.child[0], APIArg}
-	}
-	answer, err := child.Ask(ctx, child.Request{
-		Ask: child.AskCheck, Target: opts.Targets[0], API: words, APIDir: opts.serverDir, Transport: opts.Transport, Timeout: opts.Timeout,
-		Verbose: opts.Verbose,
-	})
-	child.EndAdopted()
-	if err == nil {
-		is = *answer.Described
-	}
-	return is, answer.Findings, err
-}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -13,8 +15,10 @@ import (
 
 	"tmuxmcp/conform"
 	"tmuxmcp/conform/internal/adapter"
+	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/report"
 	"tmuxmcp/docs"
+	"tmuxmcp/tmux"
 )
 
 // newAPI returns the command api, which is for the authors of adapters.
@@ -46,12 +50,11 @@ func newCheckAPI() *cobra.Command {
 			}
 			bad := false
 			for i := range all {
-				o.Targets = all[i : i+1]
-				is, found, err := conform.CheckAPI(cmd.Context(), o.Options, a)
+				found, err := o.checkAPI(cmd.Context(), a, all[i])
 				if err != nil {
 					return fmt.Errorf("api check %s: %w", args[0], err)
 				}
-				bad = !printFindings(cmd.OutOrStdout(), is, all[i], found) || bad
+				bad = !printFindings(cmd.OutOrStdout(), found, all[i]) || bad
 			}
 			if bad {
 				return errFailed
@@ -68,9 +71,30 @@ func newCheckAPI() *cobra.Command {
 	return cmd
 }
 
+// checkAPI starts an adapter, and makes calls of every verb on a server of the target's.
+func (o *runOptions) checkAPI(ctx context.Context, a report.API, target report.Target) (child.Message, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return child.Message{}, fmt.Errorf("find the current directory, to start the adapter in: %w", err)
+	}
+	words := adapter.Shell(a.Command)
+	if a.Command == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			return child.Message{}, fmt.Errorf("find this program, which is the adapter: %w", err)
+		}
+		words = []string{exe, conform.APIArg}
+	}
+	defer child.EndAdopted()
+	return child.Ask(ctx, child.Request{
+		Ask: child.AskCheck, Target: target, API: words, APIDir: dir, Transport: tmux.TransportExec, Timeout: o.Timeout, Verbose: o.Verbose,
+	})
+}
+
 // printFindings prints what the check of an adapter found, and reports whether all is as it must
 // be.
-func printFindings(w io.Writer, is report.Described, on report.Target, found []conform.Finding) bool {
+func printFindings(w io.Writer, found child.Message, on report.Target) bool {
+	is := found.Described
 	about := slices.DeleteFunc([]string{is.Language, is.URL}, func(s string) bool { return s == "" })
 	name := is.String()
 	if len(about) > 0 {
@@ -78,7 +102,7 @@ func printFindings(w io.Writer, is report.Described, on report.Target, found []c
 	}
 	fmt.Fprintf(w, "%s on tmux %s\n", report.Printable(name), on.Name)
 	offered, faults := 0, 0
-	for _, f := range found {
+	for _, f := range found.Findings {
 		mark := " "
 		if f.Fault {
 			mark = "✗"
