@@ -1,7 +1,9 @@
 # In a directory of its own, with servers of its own.
 here=$PWD failed=0 differs=0
+case $tmux in */*) ;; *) tmux=$(command -v "$tmux") ;; esac
+case $tmux in /*) ;; *) tmux=$here/$tmux ;; esac
+[ -x "$tmux" ] || { echo "no such tmux: $tmux" >&2; exit 125; }
 d=$(mktemp -d) || exit 125
-case $tmux in /*) ;; */*) tmux=$here/$tmux ;; esac
 mkdir "$d/home" "$d/w" "$d/bin" && cd "$d/w" || exit 125
 HOME=$d/home TMUX_TMPDIR=$d SHELL=/bin/sh ENV= PS1='$ ' TERM=screen LANG=C.UTF-8
 export HOME TMUX_TMPDIR SHELL ENV PS1 TERM LANG
@@ -90,7 +92,9 @@ request() {
 	while ! answered && kill -0 $served 2>/dev/null && [ $waited -lt "${seconds}0" ]; do
 		waited=$((waited + 1)); sleep 0.1
 	done
-	answered # what it wrote before it ended
+	answered && return # what it wrote before it ended
+	[ $waited -lt "${seconds}0" ] || seconds= # so did the script, which was over then
+	return 1
 }
 # answered reads a copy, whose last line is whole: the other side writes on.
 answered() {
