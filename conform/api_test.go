@@ -282,7 +282,7 @@ func ownAPIs(t testing.TB) []report.API {
 }
 
 // BenchmarkAPI runs layer api in process and over the protocol, in turns. It reports how much
-// longer the latter takes.
+// longer the latter takes, by the shortest time of each: what else the machine does only adds.
 func BenchmarkAPI(b *testing.B) {
 	gaps, err := LoadSuites("670")
 	if err != nil {
@@ -297,13 +297,15 @@ func BenchmarkAPI(b *testing.B) {
 		for i, a := range ownAPIs(b) {
 			start := time.Now()
 			r, err := Run(b.Context(), Options{Targets: targets, Gaps: gaps, Layers: []report.Layer{report.APILayer}, APIs: []report.API{a}})
-			took[i] += time.Since(start)
+			if now := time.Since(start); took[i] == 0 || now < took[i] {
+				took[i] = now
+			}
 			if err != nil || !r.OK() {
 				b.Fatalf("%s: %v\n%s", a.Name, err, r.Summary())
 			}
 		}
 	}
 	b.ReportMetric(float64(took[1])/float64(took[0]), "ratio")
-	b.ReportMetric(took[0].Seconds()/float64(b.N), "s/in-process")
-	b.ReportMetric(took[1].Seconds()/float64(b.N), "s/protocol")
+	b.ReportMetric(took[0].Seconds(), "s/in-process")
+	b.ReportMetric(took[1].Seconds(), "s/protocol")
 }
