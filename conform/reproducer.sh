@@ -19,8 +19,8 @@ client() { eval "$pre\"\$tmux\"$post" '-u -S "$socket" -f /dev/null "$@"'; }
 terminal() { eval "$pre\"\$tmux\"$post" '-u -S "$d/o" -f /dev/null "$@"'; }
 finish() {
 	pids=$(for server in client terminal; do $server list-panes -a -F '#{pid} #{pane_pid}'; done) tries=0
-	pids="$pids $served"
 	client kill-server; terminal kill-server; leave
+	pids="$pids $family"
 	set -f
 	for pid in $pids; do
 		while kill -0 "$pid" && [ $tries -lt 30 ]; do tries=$((tries + 1)); sleep 0.1; done
@@ -81,8 +81,15 @@ start() {
 	exec 3>"$d/in"
 }
 say() { (trap '' PIPE; printf '%s\n' "$1" >&3) 2>/dev/null; }
-leave() { [ -z "$served" ] || { exec 3>&-; kill $served; served=; }; }
-served=
+leave() { [ -z "$served" ] || { family=$(tree $served); exec 3>&-; kill $family; served=; }; }
+tree() {
+	ps -A -o pid= -o ppid= | awk -v first="$1" '{ children[$2] = children[$2] " " $1 } END {
+		for (n = split(first, all); i < n; ) {
+			print all[++i]
+			for (k = split(children[all[i]], more); k > 0; k--) all[++n] = more[k]
+		} }' || echo "$1"
+}
+served= family=
 
 # request METHOD PARAMS makes a request, and waits for its answer as long as the script could.
 request() {
