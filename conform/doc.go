@@ -18,6 +18,11 @@ depends on the version. The cell fails when what was observed is not what the sc
 version, or is neither. The other layers ask whether the gap is closed in the
 API and in the MCP server, and have no verdict.
 
+Layer api asks package tmux, or any wrapper by an adapter, a program that passes calls on to it;
+docs/adapters.md has the protocol. A script of layers api and mcp has parts, which fail alone:
+each ends with its claim, or with an extra, which nobody asked for and which fails no run of
+another wrapper or server.
+
 A server may have names of its own for tools; its [Dialect] maps those that scripts use
 to them. What a cell's script did is also a shell script that does it without this package;
 see [Options].

@@ -343,7 +343,7 @@ type Control struct {
 	// Repeat is how often each script is run, if more than once: a claim that is not the
 	// same each time is unstable, and a failure. It excludes Retry.
 	Repeat int
-	// Strict makes what the server does not offer a failure.
+	// Strict makes what a wrapper or the server does not offer a failure.
 	Strict bool
 	// Known are the failures that are expected.
 	Known *report.Expectations

@@ -16,7 +16,7 @@ type Layer string
 const (
 	// TmuxLayer is the tmux program itself.
 	TmuxLayer Layer = "tmux"
-	// APILayer is package tmux of this module.
+	// APILayer is a wrapper of tmux: package tmux of this module, or others by their adapters.
 	APILayer Layer = "api"
 	// MCPLayer is an MCP server, asked by a client over stdio.
 	MCPLayer Layer = "mcp"

@@ -124,6 +124,9 @@ func (c *caller) targets(ctx context.Context, dir string) []string {
 // calls of all of them show on a server of the target's.
 func (c *caller) offerAPI(ctx context.Context) (child.Message, error) {
 	a, err := c.startAdapter(ctx, nil)
+	if late := new(adapter.Failure); errors.As(err, &late) && late.Kind == adapter.TimedOut {
+		late.Text += fmt.Sprintf(" within %v", c.req.Timeout)
+	}
 	if err != nil {
 		return child.Message{}, err
 	}
