@@ -3,6 +3,7 @@ package script
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -47,9 +48,9 @@ func (p *part) skips(l gap.Line) bool {
 	if !p.alone || l.Command == "claim" || l.Command == "extra" {
 		return false
 	}
-	for name, why := range p.lost {
+	for _, name := range slices.Sorted(maps.Keys(p.lost)) {
 		if uses(l, name) {
-			why := fmt.Sprintf("it needs $%s, which is not known: %s", name, why)
+			why := fmt.Sprintf("it needs $%s, which is not known: %s", name, p.lost[name])
 			p.failed = cmp.Or(p.failed, &Verdict{Kind: NotReached, Line: l.Number, Why: why})
 			p.missed = true
 			return true
