@@ -20,6 +20,12 @@ import (
 
 var apiName = regexp.MustCompile(`^([a-z][a-z0-9._-]*)=(.+)$`)
 
+// goodName is a name that reports, their links and files of known failures can have.
+var goodName = regexp.MustCompile(`^[\pL\pN][\pL\pN ._+/()@-]{0,79}$`)
+
+// anchorOf returns what a name is in the links of reports.
+func anchorOf(name string) string { return strings.ReplaceAll(name, " ", "-") }
+
 // ParseAPI reads a wrapper of layer api as users write it: a shell command that speaks the
 // adapter protocol, or "go" for package tmux, each also as NAME=COMMAND.
 func ParseAPI(spec string) (report.API, error) {
@@ -28,11 +34,14 @@ func ParseAPI(spec string) (report.API, error) {
 	if m := apiName.FindStringSubmatch(spec); m != nil {
 		a.Name, a.Command = m[1], m[2]
 	}
-	if a.Command = strings.TrimSpace(a.Command); a.Command == "" {
+	a.Command = strings.TrimSpace(a.Command)
+	switch {
+	case a.Command == "":
 		return a, errors.New("--api: want a command, as in --api 'python3 adapter.py'")
-	}
-	if a.Command == report.BuiltIn {
+	case a.Command == report.BuiltIn:
 		a.Name, a.Command = cmp.Or(a.Name, report.BuiltIn), ""
+	case a.Name == report.BuiltIn:
+		return a, fmt.Errorf("--api %s: go is package tmux: want another name", spec)
 	}
 	return a, nil
 }
@@ -71,10 +80,10 @@ func (o *Options) findAPIs(ctx context.Context) error {
 		if errs[i] != nil {
 			return errs[i]
 		}
-		if names[a.Name] {
+		if names[anchorOf(a.Name)] {
 			return fmt.Errorf("--api: there are two wrappers of the name %s: name them, as in --api 'old=COMMAND'", a.Name)
 		}
-		names[a.Name] = true
+		names[anchorOf(a.Name)] = true
 	}
 	return nil
 }
@@ -93,7 +102,12 @@ func findAPI(ctx context.Context, o *Options, a *report.API, verbs map[string]bo
 		return fmt.Errorf("--api %s: %w", a.Command, err)
 	}
 	a.Described = answer.Described
-	a.Name = cmp.Or(a.Name, a.Described.String())
+	if a.Name == "" {
+		a.Name = a.Described.String()
+		if !goodName.MatchString(a.Name) || a.Name == report.BuiltIn {
+			return fmt.Errorf("--api %s: the adapter calls itself %.100q: name it, as in --api 'mine=COMMAND'", a.Command, a.Name)
+		}
+	}
 	if o.Reproduce {
 		return nil // what is not offered is shown
 	}

@@ -91,7 +91,7 @@ func (j *job) reproducer(cell *report.Cell, steps []child.Step, opts Options) st
 	if unseen {
 		b.WriteString("exit 125\n")
 	} else {
-		b.WriteString("[ $failed = 0 ] || [ $differs = 1 ]\n")
+		b.WriteString("[ $blind = 0 ] || exit 125\n[ $failed = 0 ] || [ $differs = 1 ]\n")
 	}
 	return b.String()
 }

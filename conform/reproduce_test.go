@@ -151,6 +151,9 @@ func TestWrapperFailureHasReproducer(t *testing.T) {
 		{"an extra that is not", shell(value("x") + row("")), "api show server\njson a 1\nextra a\napi display x\njson value y\nclaim b\n",
 			[]string{"", shell(value("x") + row(`"a":1`))}, 1, `"a":1`},
 		{"an adapter that is wrong", shell(`*display*) printf '"error":{"code":-32603,"message":"KeyError"}' ;;`), "api display x\n", nil, 1, `"message":"KeyError"`},
+		{"an adapter that is not there", shell(value("x")), "api display x\njson value y\n", []string{"", "no-such-adapter"}, 125, "(no answer)"},
+		{"another that does not offer it", shell(value("x")), "api display x\njson value y\n", []string{"", shell("")}, 125, `"code":-32601`},
+		{"another that only echoes", shell(value("x")), "api display x\njson value y\n", []string{"", "cat"}, 125, `"method":"display"`},
 		{"isolation", shell(`*display*) printf '"result":{"value":"%s %s %s."}' "$(tmux display-message -p '#{window_name}')" "$MCP_CONFORM_SOCKET" "$HOME$TMUX" ;;`),
 			start + "api display x\njson value y\n", nil, 1, `"value":"first /`},
 	} {

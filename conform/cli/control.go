@@ -22,7 +22,7 @@ func (o *runOptions) controlFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.FailFast, "fail-fast", false, "end the run when a script has failed that was not known to")
 	f.IntVar(&o.Retry, "retry", 0, "run a script that fails up to `N` times more; one that passes then is flaky")
 	f.IntVar(&o.Repeat, "repeat", 1, "run every script `N` times; a claim that is not the same each time is unstable, and fails")
-	f.BoolVar(&o.Strict, "strict", false, "let what the server of --server does not offer make the run fail")
+	f.BoolVar(&o.Strict, "strict", false, "let what a wrapper of --api or the server of --server does not offer make the run fail")
 	f.StringVar(&o.expect, "expect", "",
 		"the `FILE` with the known failures: only others, worse ones and those that pass make the run fail")
 	f.BoolVar(&o.updateExpect, "update-expect", false, "write the file of --expect so that it has what failed in this run")

@@ -82,8 +82,11 @@ func (d *Diff) other(c result, second bool) string {
 			return p.b
 		}
 	}
-	if c.API == "" || c.API == BuiltIn {
+	switch {
+	case c.Layer != APILayer, c.API == BuiltIn && d.nameless[second], c.API == "" && d.nameless[second]:
 		return ""
+	case c.API == "":
+		return BuiltIn
 	}
 	return noAPI
 }

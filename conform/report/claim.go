@@ -148,6 +148,8 @@ func (c *Cell) Settle(all []Claim) {
 	for i := range c.Claims {
 		switch cl := &c.Claims[i]; {
 		case cl.Outcome != "":
+		case c.Status == "" && end != nil && end.Outcome.skipped():
+			cl.Outcome, cl.Why = end.Outcome, end.Why
 		case c.Status == Fail, c.Status == "" && end != nil:
 			cl.Outcome = NotReached
 		case c.Status == Pass, c.Status == "":
@@ -176,8 +178,12 @@ func (c *Cell) judge() {
 	}
 	switch {
 	case decides != nil:
+	case first == nil && !slices.ContainsFunc(c.Claims, func(cl Claim) bool { return cl.Asked }):
+		c.Status, c.Reason = Errored, "the script has extras, and no claim"
 	case first == nil:
 		c.Status, c.Reason = NotApplicable, "nothing that the gap asks for applies to this version"
+	case first.Outcome == NotReached:
+		c.Status, c.Reason = Skip, cmp.Or(first.Why, "the script ended before its first claim")
 	case first.Outcome == Outcome(NotOffered):
 		c.Status, decides = NotOffered, first
 	default:

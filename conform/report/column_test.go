@@ -215,6 +215,7 @@ func TestKnownOfWrappers(t *testing.T) {
 		"libtmux <0.2, gotmux": "0.1",
 		"!libtmux 0.1":         "0.2",
 		"!libtmux":             "",
+		"libtmux>=0.2":         "0.2",
 		"gotmux":               "",
 	} {
 		r := wrapperReport(map[string]string{"0.1": "open", "0.2": "open"})
@@ -261,6 +262,28 @@ func TestKnownOfWrappers(t *testing.T) {
 	}
 	if !r.OK() {
 		t.Error("what is known makes the run fail")
+	}
+}
+
+// A wrapper that only one run has is new or gone, whatever else layer api asked.
+func TestDiffOfOtherColumns(t *testing.T) {
+	one, two := wrapperReport(map[string]string{"0.1": "true; true"}), wrapperReport(map[string]string{"0.1": "true; true"})
+	two.APIs = append(two.APIs, API{Name: BuiltIn, Described: &Described{Name: "package tmux", Version: "1"}})
+	two.Cells = append(two.Cells, Cell{Gap: 1, Layer: APILayer, API: BuiltIn, Tmux: "3.6a", Transport: "exec", Status: Fail, Claims: claimsIn("open")})
+	for _, tt := range []struct {
+		a, b *Report
+		want string
+	}{{one, two, "new go"}, {two, one, "gone go"}} {
+		d := Compare(tt.a, tt.b)
+		if len(d.Changes) != 1 || d.Changes[0].Change+" "+d.Changes[0].API != tt.want || d.Same != 2 {
+			t.Errorf("%+v, %d the same, want %s", d.Changes, d.Same, tt.want)
+		}
+	}
+	// An old report has no names, and one wrapper.
+	old := wrapperReport(map[string]string{"0.1": "true; true"})
+	old.APIs, old.Cells = nil, []Cell{{Gap: 1, Layer: APILayer, Tmux: "3.6a", Transport: "exec", Status: Pass, Claims: claimsIn("true")}}
+	if d := Compare(old, two); d.Same+len(d.Changes) < 2 {
+		t.Errorf("%+v", d)
 	}
 }
 

@@ -49,6 +49,9 @@ type Diff struct {
 
 	sameServer bool      // was asked, by its name or else its command
 	apis       []apiPair // that are compared
+	// nameless says, for results of the second run and of the first, whether the other one is an
+	// old report, whose layer api has no names.
+	nameless map[bool]bool
 }
 
 // TargetPair is a target in both runs; a name is empty where there is none.
@@ -103,6 +106,7 @@ func Compare(a, b *Report) *Diff {
 	d := &Diff{Version: FormatVersion, Targets: pairTargets(a, b), Changes: []ClaimChange{}}
 	d.sameServer = a.ServerName == b.ServerName && (a.ServerName != "" || a.Server == b.Server)
 	d.apis = pairAPIs(a, b)
+	d.nameless = map[bool]bool{true: len(a.APIs) == 0, false: len(b.APIs) == 0}
 	for _, g := range b.Gaps {
 		if was := a.Gap(g.Number).Digest; was != "" && g.Digest != "" && was != g.Digest {
 			d.ScriptsDiffer = append(d.ScriptsDiffer, g.Number)

@@ -168,7 +168,10 @@ func (e *Expectations) namesAPI(list, name string) bool {
 		a = *found
 	}
 	is := func(item string) bool {
-		bare, versions, _ := strings.Cut(item, " ")
+		bare, versions := item, ""
+		if i := strings.IndexAny(item, "<>="); i >= 0 {
+			bare, versions = strings.TrimSpace(item[:i]), item[i:]
+		}
 		r, ok := parseRange(versions)
 		return item == oneLine(a.Name) || ok && bare == a.bare() && r.has(a.version())
 	}
@@ -187,9 +190,10 @@ func (e *Expectations) namesAPI(list, name string) bool {
 func goodAPIs(list string) bool {
 	items, _ := names(list, ",")
 	return !slices.ContainsFunc(items, func(item string) bool {
-		bare, versions, _ := strings.Cut(strings.TrimPrefix(item, "!"), " ")
-		_, ok := parseRange(versions)
-		return bare == "" || strings.ContainsAny(bare, "<>=") || !ok && strings.ContainsAny(versions, "<>=")
+		name := strings.TrimPrefix(item, "!")
+		i := strings.IndexAny(name+"=", "<>=")
+		_, ok := parseRange(name[i:])
+		return strings.TrimSpace(name[:i]) == "" || !ok
 	})
 }
 

@@ -336,9 +336,6 @@ func (f group) reproduce(r *Report) string {
 	if r.Scripts != "" {
 		words = append(words, "--scripts", r.Scripts)
 	}
-	if a := apiOf(r, f.API); a != nil && a.Command != "" {
-		words = append(words, "--api", a.Command)
-	}
 	if r.Server != "" && f.Layer == MCPLayer {
 		words = append(words, "--server", r.Server)
 		if r.DialectFile != "" {

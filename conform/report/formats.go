@@ -138,6 +138,7 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 		"evidence": func(e Evidence, wrong bool) evidence { return evidence{e, wrong} },
 		"fields":   Evidence.fields,
 		"link":     mdLink,
+		"sentence": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
 		"show":     htmlText,
 		"tap":      tapText,
 		"text":     MarkdownText,

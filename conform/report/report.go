@@ -257,29 +257,33 @@ func (c *Cell) Unexpected() bool { return c.Status.Bad() && c.Known == nil }
 // OK reports whether nothing failed but what was known to, all of that did, each wrapper and
 // MCP server offered some of what it was asked for, and the run came to its end.
 func (r *Report) OK() bool {
-	lacks, offers := map[string]bool{}, map[string]bool{}
 	for i := range r.Cells {
-		c := &r.Cells[i]
-		if c.Unexpected() {
+		if r.Cells[i].Unexpected() {
 			return false
 		}
-		for _, cl := range c.Claims {
-			column := string(c.Layer) + " " + c.API
-			switch {
-			case !cl.Asked || cl.Outcome == Outcome(NotApplicable) || cl.Outcome == NotReached:
-			case cl.Outcome == Outcome(NotOffered):
-				lacks[column] = true
-			default:
-				offers[column] = true
+	}
+	return len(lacking(r)) == 0 && !r.Interrupted && len(r.Stale) == 0
+}
+
+// lacking returns the columns of which nothing that was asked for is offered. A shard, which is a
+// part of a run, has none.
+func lacking(r *Report) (all []string) {
+	for _, in := range r.Columns() {
+		lacks, offers := false, false
+		for i := range r.Cells {
+			for _, cl := range r.Cells[i].Claims {
+				if !in.has(&r.Cells[i]) || !cl.Asked || cl.Outcome == Outcome(NotApplicable) || cl.Outcome == NotReached {
+					continue
+				}
+				lacks = lacks || cl.Outcome == Outcome(NotOffered)
+				offers = offers || cl.Outcome != Outcome(NotOffered)
 			}
 		}
-	}
-	for column := range lacks {
-		if !offers[column] {
-			return false
+		if lacks && !offers && r.Shard == "" {
+			all = append(all, in.String())
 		}
 	}
-	return !r.Interrupted && len(r.Stale) == 0
+	return all
 }
 
 // Cell returns the cell of a gap and target in a column, or nil if there is none.
@@ -335,6 +339,9 @@ func (r *Report) Summary() string {
 	}
 	if idle := r.Idle(); idle != "" {
 		text += "; " + idle
+	}
+	if columns := lacking(r); columns != nil {
+		text += "; nothing that was asked for is offered: " + strings.Join(columns, ", ")
 	}
 	return text
 }

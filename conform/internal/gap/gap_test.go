@@ -105,6 +105,7 @@ func TestParseGap(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for _, tt := range []struct{ file, text, want string }{
+		{"07-a.txtar", good + "api a\nclaim b\napi c\nextra b\n", `07-a.txtar: layer api: "b" is both a claim and an extra`},
 		{"name.txtar", good, "the name of a gap is a number and words"},
 		{"07-a.txtar", "# gap: a\n# claims: b\n-- tmux --\n", "07-a.txtar:2: not a field"},
 		{"07-a.txtar", "tmux kill-server\n-- tmux --\n", "07-a.txtar:1: not a field"},

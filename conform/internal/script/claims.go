@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tmuxmcp/conform/internal/child"
@@ -95,8 +96,13 @@ func (c *claims) parted(req child.Request, v *Verdict) report.Cell {
 		return cell
 	}
 	why := child.Clip(where(req.File, v) + v.Why)
-	if v.Kind.failed() {
+	wrong := slices.ContainsFunc(c.all, func(cl report.Claim) bool { return cl.Outcome.Failed() })
+	switch {
+	case v.Kind.failed():
 		cell.Claims = append(cell.Claims, report.Claim{Outcome: v.Kind.outcome(), Why: why, Evidence: &v.Evidence})
+		return cell
+	case v.Kind != Errored && wrong: // which counts, however the script ended behind it
+		cell.Claims = append(cell.Claims, report.Claim{Outcome: v.Kind.outcome(), Why: why})
 		return cell
 	}
 	cell.Status, cell.Reason = report.Status(v.Kind.outcome()), why

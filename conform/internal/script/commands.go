@@ -294,6 +294,12 @@ func verdictIn(word string) (report.Verdict, bool) {
 
 func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
 	if s.part.alone && len(args) == 1 {
+		switch {
+		case slices.ContainsFunc(s.claims.all, func(c report.Claim) bool { return c.Text == args[0] }):
+			s.misuse(ts, "there are two claims of this text")
+		case !s.part.looked && s.part.failed == nil:
+			s.misuse(ts, "nothing was asked or examined for this claim")
+		}
 		s.claims.add(s.part, s.req.File, args[0], s.now.Command == "claim")
 		s.part, s.unfit = s.part.next(), ""
 		s.steps.marked = false

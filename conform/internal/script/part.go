@@ -99,9 +99,12 @@ func calls(l gap.Line) string {
 	return l.Words[at]
 }
 
+var quoted = regexp.MustCompile(`'[^']*'`)
+
 // uses reports whether a line has the value of a variable.
 func uses(l gap.Line, name string) bool {
-	return regexp.MustCompile(`\$\{?` + regexp.QuoteMeta(name) + `\b`).MatchString(l.Text)
+	text := quoted.ReplaceAllString(l.Text, "") // in which nothing is expanded
+	return regexp.MustCompile(`\$\{?` + regexp.QuoteMeta(name) + `\b`).MatchString(text)
 }
 
 // endOfLine is what ends a command that has failed where the script goes on.

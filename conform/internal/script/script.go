@@ -127,6 +127,8 @@ func (s *script) cell(t *recorder) report.Cell {
 	switch claim, asked, ok := ahead(s.lines, s.now.Number, s.req.Target.Version); {
 	case ok && s.part.failed != nil:
 		s.claims.add(s.part, s.req.File, claim, asked)
+	case !s.part.alone && s.req.Layer != report.TmuxLayer && !s.part.looked && end == nil:
+		end = &Verdict{Kind: Errored, Why: "the script asks nothing"}
 	case !ok && s.part.alone && s.part.looked && end == nil:
 		end = &Verdict{Kind: Errored, Line: s.now.Number, Why: "it asks, and no claim follows that is about it"}
 	}
