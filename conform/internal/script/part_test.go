@@ -74,7 +74,7 @@ func TestParts(t *testing.T) {
 			"true: one; error: two: x:3: usage: json PATH [VALUE]; error: x:3: usage: json PATH [VALUE]"},
 		{"for other versions", "[tmux:3.7] api a\n[tmux:3.7] claim one\napi b\nclaim two\n[!tmux:3.4] claim three", given{good},
 			"n/a: one; true: two; n/a: three; pass: "},
-		{"for other versions, but for an extra", "[tmux:3.7] claim one\napi b\nextra two", given{good},
+		{"for other versions, except an extra", "[tmux:3.7] claim one\napi b\nextra two", given{good},
 			"n/a: one; extra true: two; n/a: nothing that the gap asks for applies to this version"},
 		{"in two branches", "[!tmux:3.7] api a\n[!tmux:3.7] claim one\n[!tmux:3.7] stop\napi b\nclaim one\nclaim two", given{good},
 			"true: one; n/a: two; pass: "},
