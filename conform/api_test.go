@@ -153,24 +153,26 @@ func TestAskAPI(t *testing.T) {
 		api   []string
 		names []string
 		is    string
-		want  map[string]string
+		none  bool
 		err   string
 	}{
-		{"package tmux", []string{exe, APIArg}, nil, "package tmux", nil, ""},
+		{"package tmux", []string{exe, APIArg}, []string{"list"}, "package tmux", false, ""},
 		{"it offers what is asked for", shellAdapter(`case $line in
 			*'"method":"list"'*) printf '"result":{"rows":[]}' ;;
 			*) printf '"error":{"code":-32601,"message":"only display"}' ;;
-			esac`), []string{"search", "list"}, "shell", nil, ""},
+			esac`), []string{"search", "list"}, "shell", false, ""},
 		{"one verb", shellAdapter(`case $line in
 			*'"method":"display"'*) printf '"result":{"value":""}' ;;
 			*'"pending"'*) printf '"result":{"value":""}' ;;
 			*'"method":"reset"'*) printf '"error":{"code":1,"message":"oh"}' ;;
 			*) printf '"error":{"code":-32601,"message":"only display"}' ;;
-			esac`), nil, "shell",
-			map[string]string{"get": "", "list": "", "search": "", "send_keys": "", "run_shell": "", "new_session": "", "select_window": "", "last_window": "", "command": ""}, ""},
+			esac`), []string{"get", "capture"}, "shell", false, ""},
 		{"it offers nothing that is asked for", shellAdapter(`printf '"error":{"code":-32601,"message":"only display"}'`),
-			[]string{"search", "list"}, "shell", map[string]string{"search": "", "list": ""}, ""},
-		{"none", []string{"/bin/sh", "-c", "echo no module >&2; exit 1"}, nil, "", nil, "the adapter ended when asked for describe: exit status 1: no module"},
+			[]string{"search", "list"}, "shell", true, ""},
+		{"the wrapper's own error", shellAdapter(`printf '"error":{"code":1,"message":"oh"}'`), []string{"reset"}, "shell", false, ""},
+		{"it ends when asked", shellAdapter(`exit 3`), []string{"reset"}, "shell", false, ""},
+		{"nothing is asked for", shellAdapter(`printf '"error":{"code":-32601,"message":"none"}'`), nil, "shell", false, ""},
+		{"none", []string{"/bin/sh", "-c", "echo no module >&2; exit 1"}, nil, "", false, "the adapter ended when asked for describe: exit status 1: no module"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -184,12 +186,8 @@ func TestAskAPI(t *testing.T) {
 			if m.Described != nil {
 				name = m.Described.Name
 			}
-			missing := len(m.NotOffered) == len(test.want)
-			for verb := range test.want {
-				missing = missing && m.NotOffered[verb] == "only display"
-			}
-			if name != test.is || !missing || m.Err != test.err {
-				t.Errorf("got %q, %v, %s; want %q, %v, %s", name, m.NotOffered, m.Err, test.is, test.want, test.err)
+			if name != test.is || m.OffersNone != test.none || m.Err != test.err {
+				t.Errorf("got %q, %v, %s; want %q, %v, %s", name, m.OffersNone, m.Err, test.is, test.none, test.err)
 			}
 		})
 	}

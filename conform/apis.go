@@ -65,10 +65,11 @@ func (o *Options) findAPIs(ctx context.Context) error {
 			}
 		}
 	}
+	asked := slices.Sorted(maps.Keys(verbs))
 	errs := make([]error, len(o.APIs))
 	var all sync.WaitGroup
 	for i := range o.APIs {
-		all.Go(func() { errs[i] = findAPI(ctx, o, &o.APIs[i], verbs) })
+		all.Go(func() { errs[i] = findAPI(ctx, o, &o.APIs[i], asked) })
 	}
 	all.Wait()
 	child.EndAdopted()
@@ -89,14 +90,14 @@ func (o *Options) findAPIs(ctx context.Context) error {
 }
 
 // findAPI asks a wrapper what it is. The verbs are those that the scripts use.
-func findAPI(ctx context.Context, o *Options, a *report.API, verbs map[string]bool) error {
+func findAPI(ctx context.Context, o *Options, a *report.API, verbs []string) error {
 	if a.Command == "" {
 		a.Described = &report.Described{Protocol: adapter.Protocol, Name: "package tmux", Version: version.String(), Language: "go"}
 		return nil
 	}
 	answer, err := child.Ask(ctx, child.Request{
 		Ask: child.AskAPI, Target: o.Targets[0], API: adapter.Shell(a.Command), APIDir: o.serverDir, Transport: o.Transport, Timeout: o.Timeout,
-		Names: slices.Collect(maps.Keys(verbs)),
+		Names: verbs,
 	})
 	if err != nil {
 		return fmt.Errorf("--api %s: %w", a.Command, err)
@@ -108,19 +109,8 @@ func findAPI(ctx context.Context, o *Options, a *report.API, verbs map[string]bo
 			return fmt.Errorf("--api %s: the adapter calls itself %.100q: name it, as in --api 'mine=COMMAND'", a.Command, a.Name)
 		}
 	}
-	if o.Reproduce {
-		return nil // what is not offered is shown
+	if answer.OffersNone && !o.Reproduce { // which shows what is not offered
+		return fmt.Errorf("--api %s: the API offers none of %s", a.Command, strings.Join(verbs, ", "))
 	}
-	var missing []string
-	for verb := range verbs {
-		if answer.NotOffered[verb] == "" {
-			return nil
-		}
-		missing = append(missing, verb)
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	slices.Sort(missing)
-	return fmt.Errorf("--api %s: the API offers none of %s", a.Command, strings.Join(missing, ", "))
+	return nil
 }

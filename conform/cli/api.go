@@ -26,6 +26,7 @@ func newAPI() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "api", Short: "Check the adapter of a wrapper, or start writing one", Long: help("api"), Example: help("api-examples"),
 		Args: noSuchCommand,
+		RunE: showHelp,
 	}
 	cmd.AddCommand(newCheckAPI(), newAPISchema(), newAPIExample())
 	return cmd
@@ -120,7 +121,7 @@ func printFindings(w io.Writer, found child.Message, on report.Target) bool {
 	if faults > 0 {
 		verdict = fmt.Sprintf("faults: %d", faults)
 	}
-	fmt.Fprintf(w, "%d of %d verbs are offered; %s\n", offered, len(adapter.Verbs)-len([]string{"describe", "open"}), verdict)
+	fmt.Fprintf(w, "%d of %d verbs are offered; %s\n", offered, len(adapter.Verbs)-2, verdict) // without describe and open
 	return faults == 0
 }
 

@@ -21,7 +21,7 @@ func newTmux() *cobra.Command {
 		Long:    help("tmux"),
 		Example: help("tmux-examples"),
 		Args:    noSuchCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:    showHelp,
 	}
 	archive.flags(cmd.PersistentFlags())
 	fetcher := func(cmd *cobra.Command) *debian.Fetcher { return archive.fetcher(cmd.ErrOrStderr()) }

@@ -197,6 +197,10 @@ func wantArgs(n int, want string) cobra.PositionalArgs {
 	}
 }
 
+// showHelp is what a command does that has others below it. Without it, cobra would show the help
+// for a name that none of them has, and succeed.
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
 // noSuchCommand returns an error for an argument where a command can be, with what was perhaps
 // meant.
 func noSuchCommand(cmd *cobra.Command, args []string) error {

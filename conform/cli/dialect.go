@@ -37,7 +37,9 @@ func newDialect() *cobra.Command {
 	init.Flags().StringVar(&o.Server, "server", "", "the MCP server, a shell `COMMAND` that speaks MCP on its standard input and output")
 	completion(init, "server", cobra.NoFileCompletions)
 	o.archive.flags(init.Flags())
-	cmd := &cobra.Command{Use: "dialect", Short: "Draft the names that an MCP server has for what scripts use", Example: example, Args: noSuchCommand}
+	cmd := &cobra.Command{
+		Use: "dialect", Short: "Draft the names that an MCP server has for what scripts use", Example: example, Args: noSuchCommand, RunE: showHelp,
+	}
 	cmd.AddCommand(init)
 	return cmd
 }

@@ -45,9 +45,15 @@ var looks = []look{
 
 // seen returns the cell's status, or what makes it look otherwise.
 func (c *Cell) seen() Status {
-	switch {
-	case c.Known != nil:
+	if c.Known != nil {
 		return seenKnown
+	}
+	return c.came()
+}
+
+// came returns the same, whether or not a failure was known.
+func (c *Cell) came() Status {
+	switch {
 	case c.Status == Pass && c.Verdict == Refuted:
 		return seenRefuted
 	case c.Status == Pass || c.Status == Fail || c.Status == NotOffered:
@@ -135,11 +141,7 @@ var ranks = map[Status]int{
 	NotApplicable: nowhere, seenRefuted: refuted, Pass: good, Flaky: good,
 }
 
-func (c *Cell) rank() int {
-	as := *c
-	as.Known = nil
-	return ranks[as.seen()]
-}
+func (c *Cell) rank() int { return ranks[c.came()] }
 
 // blocked reports whether no claim of a cell that failed is known to be wrong.
 func (c *Cell) blocked() bool {

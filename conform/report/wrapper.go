@@ -57,10 +57,8 @@ const (
 
 // answer returns in words whether a gap is closed, and why not.
 func (c *Cell) answer() string {
-	as := *c
-	as.Known = nil
-	word := string(as.seen())
-	switch as.seen() {
+	word := string(c.came())
+	switch c.came() {
 	case Pass, Flaky:
 		return closed
 	case NotApplicable:

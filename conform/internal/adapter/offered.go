@@ -3,7 +3,6 @@ package adapter
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"tmuxmcp/conform/internal/gap"
@@ -26,35 +25,23 @@ var Probes = [][]string{
 	{"command", "%0", "display-message", "-p", "x"},
 }
 
-// NotOffered makes the calls of [Probes], and returns for each verb that none of them is offered
-// of what the adapter says of that. Other errors do not count. Where the adapter does not
-// answer any more, the rest is not known to be missing. With verbs it makes only their calls,
-// until one is offered, which is all that some want to know.
-func NotOffered(ctx context.Context, a Asker, verbs []string) map[string]string {
-	missing, offered := map[string]string{}, map[string]bool{}
+// OffersNone makes the calls of [Probes] for these verbs, and reports whether the adapter offers
+// none of them. It stops at the first that is offered. An error of the wrapper's is no lack of a
+// method, and an adapter that does not answer is not known to lack any.
+func OffersNone(ctx context.Context, a Asker, verbs []string) bool {
+	none := false
 	for _, words := range Probes {
 		call, err := Parse(words)
 		if err != nil {
 			panic(err)
 		}
-		if len(verbs) > 0 && !slices.Contains(verbs, call.Request.Method) {
+		if !slices.Contains(verbs, call.Request.Method) {
 			continue
 		}
-		_, err = call.Do(ctx, a, nil)
-		var none gap.NotOffered
-		var f *Failure
-		if errors.As(err, &f) && (f.Kind == Ended || f.Kind == TimedOut) {
-			break
+		if _, err = call.Do(ctx, a, nil); !errors.As(err, new(gap.NotOffered)) {
+			return false
 		}
-		if errors.As(err, &none) {
-			missing[call.Request.Method] = none.Error()
-		} else {
-			offered[call.Request.Method] = true
-			if len(verbs) > 0 {
-				break
-			}
-		}
+		none = true
 	}
-	maps.DeleteFunc(missing, func(verb, _ string) bool { return offered[verb] })
-	return missing
+	return none
 }

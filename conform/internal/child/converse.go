@@ -63,7 +63,7 @@ const (
 	AskVersion = "version" // of the target, as it prints it
 	AskTokens  = "tokens"  // which of Names it has, and which others
 	AskServer  = "server"  // which tools the MCP server offers
-	AskAPI     = "api"     // what the adapter is, and which verbs it does not offer, of Names or all
+	AskAPI     = "api"     // what the adapter is, and whether it offers any verb of Names
 	AskCheck   = "check"   // what the adapter is, and what it answers to each verb
 	AskProbe   = "probe"   // the version of the target by what it can do
 )
@@ -88,10 +88,10 @@ type Message struct {
 	Err     string          `json:"err,omitempty"`
 	// ServerName is what the server of Offer calls itself.
 	ServerName string `json:"server_name,omitempty"`
-	// Described is what the adapter says of itself, and NotOffered why it does not offer a
-	// verb. A verb that is not there is offered, or could not be asked for.
+	// Described is what the adapter says of itself. OffersNone is set if it offers no verb that
+	// was named.
 	Described  *report.Described `json:"described,omitempty"`
-	NotOffered map[string]string `json:"not_offered,omitempty"`
+	OffersNone bool              `json:"offers_none,omitempty"`
 	Findings   []Finding         `json:"findings,omitempty"`
 }
 

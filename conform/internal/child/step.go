@@ -19,7 +19,7 @@ type Step struct {
 	// Until is what the command printed when the script went on, which had waited for
 	// it; quoted too.
 	Until *string `json:"until,omitempty"`
-	// Shows compares what it printed, if that showed a failure: that of the line Fails.
+	// Shows compares what it printed, if that showed the failure of the line Fails.
 	Shows string `json:"shows,omitempty"`
 	Fails int    `json:"fails,omitempty"`
 }

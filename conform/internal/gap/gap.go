@@ -80,16 +80,13 @@ func Parse(file string, text []byte) (*Gap, error) {
 				file, need, strings.Join(slices.Sorted(maps.Keys(Features)), ", "))
 		}
 	}
-	for _, l := range g.Layers() {
-		kinds := map[string]bool{}
-		for _, r := range g.Rules() {
-			if extra, has := kinds[r.Claim]; r.Layer == l && r.Claim != "" && has && extra != r.Extra {
-				return nil, fmt.Errorf("%s: layer %s: %q is both a claim and an extra", file, l, r.Claim)
-			}
-			if r.Layer == l {
-				kinds[r.Claim] = r.Extra
-			}
+	extras := map[[2]string]bool{}
+	for _, r := range g.Rules() {
+		claim := [2]string{string(r.Layer), r.Claim}
+		if extra, has := extras[claim]; has && extra != r.Extra {
+			return nil, fmt.Errorf("%s: layer %s: %q is both a claim and an extra", file, r.Layer, r.Claim)
 		}
+		extras[claim] = r.Extra
 	}
 	if len(g.Layers()) == 0 {
 		return nil, fmt.Errorf("%s: no script: the archive needs a file named tmux, api or mcp", file)

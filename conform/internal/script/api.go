@@ -120,8 +120,8 @@ func (c *caller) targets(ctx context.Context, dir string) []string {
 	return ids
 }
 
-// offerAPI starts the adapter and returns what it is, and which verbs it does not offer, as
-// calls of all of them show on a server of the target's.
+// offerAPI starts the adapter and returns what it is, and whether it offers any of the verbs that
+// the request names, as calls on a server of the target's show.
 func (c *caller) offerAPI(ctx context.Context) (child.Message, error) {
 	a, err := c.startAdapter(ctx, nil)
 	if late := new(adapter.Failure); errors.As(err, &late) && late.Kind == adapter.TimedOut {
@@ -137,7 +137,7 @@ func (c *caller) offerAPI(ctx context.Context) (child.Message, error) {
 	if err := adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version); err != nil {
 		return m, err
 	}
-	m.NotOffered = adapter.NotOffered(ctx, a, c.req.Names)
+	m.OffersNone = adapter.OffersNone(ctx, a, c.req.Names)
 	return m, nil
 }
 
