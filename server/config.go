@@ -56,6 +56,8 @@ type Config struct {
 	PromptsAsTools bool
 	// Transport is how tmux is reached; if empty, the fastest way that works.
 	Transport tmux.Transport
+	// AgentRules is a directory with rules of the user's for agent CLIs; none if empty.
+	AgentRules string
 	// Caller is the pane this process runs in.
 	Caller Caller
 	// Env is the environment of the tmux client, and of a tmux server that it starts; this
@@ -179,6 +181,7 @@ var foreign = [][2]string{
 	{"TMUX_TMPDIR", "the directory of tmux's sockets (default /tmp)"},
 	{"XDG_RUNTIME_DIR, TMPDIR", "where tmux-mcp has the files of jobs (default /tmp)"},
 	{"PATH", "where tmux is looked for"},
+	{"XDG_CONFIG_HOME", "where tmux-mcp/agents has rules for agent CLIs (default ~/.config)"},
 	{"HOME", "what ~ in arguments stands for"},
 	{"PLUGIN_ROOT", "set by clients; a server that starts in this directory goes to HOME"},
 }
@@ -323,9 +326,22 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 	if cfg.Tier == "" {
 		cfg.Tier = tool.TierOf(cfg.Effects)
 	}
+	cfg.AgentRules = agentRules(values)
 	cfg.Caller = caller.Find(values)
 	cfg.Env = withTmpdir(env, values, cfg.Caller)
 	return cfg, warnings, nil
+}
+
+// agentRules returns the directory of the user's rules for agents, or "". A relative path is
+// ignored, as the specification of these variables demands.
+func agentRules(env map[string]string) string {
+	if dir := env["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) {
+		return filepath.Join(dir, "tmux-mcp", "agents")
+	}
+	if home := env["HOME"]; filepath.IsAbs(home) {
+		return filepath.Join(home, ".config", "tmux-mcp", "agents")
+	}
+	return ""
 }
 
 // withTmpdir restores a TMUX_TMPDIR that a client has removed from the environment, if its

@@ -63,6 +63,7 @@ const (
 	FoundUnreachable = "server-unreachable" // something at the socket cannot be used
 	FoundNoDirectory = "no-directory-for-socket"
 	FoundNoSocket    = "socket-removed" // a tmux server runs without it
+	FoundBadRules    = "agent-rules"    // a file of the user's with rules for an agent is not used
 )
 
 // OK reports whether a server would work, even if no tmux server is running yet.
@@ -103,6 +104,9 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	}
 	if text, hint := lost.Server(srv.SocketPath()); text != "" {
 		d.Findings = append(d.Findings, Finding{Kind: FoundNoSocket, Text: text, Hint: hint})
+	}
+	for _, f := range s.agentFaults {
+		d.Findings = append(d.Findings, Finding{Kind: FoundBadRules, Text: f.Error()})
 	}
 	c := s.cfg.Caller
 	here, _ := c.On(ctx, srv)
@@ -180,6 +184,7 @@ func (d *Diagnosis) write(w io.Writer) {
 	line("tier", "%s", d.Tier)
 	line("toolsets", "%s", strings.Join(d.Toolsets, ", "))
 	line("tools", "%d", d.Tools)
+	problem(FoundBadRules)
 	if d.OK() {
 		fmt.Fprintln(w, "no problems found")
 	}

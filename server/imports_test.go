@@ -19,7 +19,7 @@ var mayImport = rooms.Plan{
 	"target":     "params reply",
 	"closing":    "caller reply",
 	"guard":      "caller reply stdio target",
-	"agents":     "caller reply target",
+	"agents":     "caller match reply target",
 	"rows":       "caller match params reply target",
 	"sockets":    "caller reply rows stdio target",
 	"tool":       "guard params reply rows stdio target",

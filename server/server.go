@@ -44,6 +44,8 @@ type Server struct {
 	services  tools.Services
 	audit     auditor
 	following *subscribe.Subscriptions
+	// agentFaults are what is wrong with the user's rules for agents.
+	agentFaults []agents.Fault
 }
 
 // lookTime is how long tmux may take to answer a look at a pane.
@@ -77,9 +79,13 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	known, faults := agents.Load(cfg.AgentRules)
+	for _, f := range faults {
+		cfg.Log.Warn(f.Error())
+	}
 	s := &Server{
 		cfg: cfg, form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: map[string]*tool.Tool{},
-		questions: guard.NewQuestions(), sockets: named, services: servicesFor(cfg, named),
+		questions: guard.NewQuestions(), sockets: named, services: servicesFor(cfg, named, agents.NewFinder(known)), agentFaults: faults,
 	}
 	s.audit = newAuditor(cfg.Audit, s.tools)
 	s.following = subscribe.New(s.watched, s.services.Screens)
@@ -115,8 +121,7 @@ func New(cfg Config) (*Server, error) {
 }
 
 // servicesFor returns what tools use.
-func servicesFor(cfg Config, named *sockets.Sockets) tools.Services {
-	finder := new(agents.Finder)
+func servicesFor(cfg Config, named *sockets.Sockets, finder *agents.Finder) tools.Services {
 	screens := &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: finder}
 	return tools.Services{
 		Screens: screens, Keyboard: typing.New(screens), Jobs: jobs.New(screens, !cfg.SuppressHistory), Agents: finder,

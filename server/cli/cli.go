@@ -149,6 +149,8 @@ the environment is wrong.`,
 ` + server.Environment()},
 		&cobra.Command{Use: "files", Short: "The files of tmux-mcp", Long: `$TMUX_TMPDIR/tmux-UID/NAME
     the socket of the tmux server NAME; default is that of plain tmux
+$XDG_CONFIG_HOME/tmux-mcp/agents/NAME.toml, by default in ~/.config
+    rules of your own for the agent CLI NAME
 $XDG_RUNTIME_DIR/tmux-mcp, or /tmp/tmux-mcp-UID
     what the jobs of run_command have printed`})
 	return root

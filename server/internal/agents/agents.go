@@ -23,17 +23,9 @@
 package agents
 
 import (
-	"io/fs"
-	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
-
-	"github.com/pelletier/go-toml/v2"
-
-	"tmuxmcp/fixtures"
 )
 
 // State is what an agent is doing.
@@ -84,12 +76,26 @@ type Box struct {
 	Row       int
 }
 
-// Program is an agent CLI: its name and, if known, its version.
-type Program struct{ Name, Version string }
+// Program is an agent CLI: its name, its rules and, if known, its version.
+type Program struct {
+	Name, Version string
+	Rules         *Rules
+}
 
-// Rules are the rules for a program.
+// Rules are the rules for a program. Their form is documented in docs/agents.md.
 type Rules struct {
+	// Name is the program's name, from that of the file.
+	Name string `toml:"-"`
+	// File is the user's file; "" if the rules are built in.
+	File string `toml:"-"`
+	// Replaces is set if the user's file replaces built-in rules of the same name.
+	Replaces bool `toml:"-"`
+	// Source is the text of the file.
+	Source []byte `toml:"-"`
+
 	Names, Packages []string
+	// Since is the first version that was seen to be as the rules say.
+	Since string
 	// Queues is set if the box accepts prompts while the agent is working.
 	Queues bool
 	// IdleOnly matches prompts that it accepts only while idle.
@@ -112,79 +118,41 @@ type Rules struct {
 	Box struct {
 		// Frames are the ways in which the program draws the box; its user may choose one.
 		Frames                 []Frame
-		First, More            pattern
+		First, More            textPattern
 		Placeholder, Collapsed pattern
 	}
 	Working struct{ Title, Above, Below, Hint pattern } // Hint matches a placeholder
-	Dialogs []struct{ End, Start, Choice, Side pattern }
+	Dialogs []struct {
+		End, Start pattern
+		Choice     choicePattern
+		Side       labelPattern
+	}
 }
 
 // Frame is what surrounds an input box.
 type Frame struct {
 	Top, Bottom pattern
-	Pad, Inner  int
+	Pad, Inner  uint8
 }
 
-// pattern is a regular expression; nil matches nothing.
-type pattern struct{ *regexp.Regexp }
-
-func (p *pattern) UnmarshalText(text []byte) (err error) {
-	p.Regexp, err = regexp.Compile(string(text))
-	return err
-}
-
-// Matches reports whether a text contains a match of the pattern.
-func (p pattern) Matches(s string) bool { return p.Regexp != nil && p.MatchString(s) }
-
-// group returns a named group of a match.
-func (p pattern) group(m []string, name string) string {
-	if i := p.SubexpIndex(name); i >= 0 {
-		return m[i]
-	}
-	return ""
-}
-
-var all = sync.OnceValue(func() map[string]*Rules {
-	agents := map[string]*Rules{}
-	files, err := fs.Glob(fixtures.Agents(), "*.toml")
-	if err != nil {
-		panic(err)
-	}
-	for _, file := range files {
-		text, err := fs.ReadFile(fixtures.Agents(), file)
-		r := new(Rules)
-		if err == nil {
-			err = toml.Unmarshal(text, r)
-		}
-		if err != nil {
-			panic("fixtures/agents/" + file + ": " + err.Error())
-		}
-		agents[strings.TrimSuffix(file, ".toml")] = r
-	}
-	return agents
-})
-
-// Names returns the agents that have rules.
-func Names() []string { return slices.Sorted(maps.Keys(all())) }
-
-// Recognise returns the agent that runs in a process, given its executable, which may be
-// empty, and its arguments. An interpreter counts as the script that it runs.
-func Recognise(executable string, args []string) (name string, ok bool) {
+// Recognize returns the agent that runs in a process, given its executable, which may be
+// empty, and its arguments; nil if it is none. An interpreter counts as the script that it
+// runs.
+func (k Known) Recognize(executable string, args []string) *Rules {
 	words := append([]string{executable}, args[:min(1, len(args))]...)
 	if slices.Contains([]string{"node", "bun", "deno"}, program(executable)) && len(args) > 0 {
 		if i := slices.IndexFunc(args[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }); i >= 0 {
 			words = append(words, args[1+i])
 		}
 	}
-	for _, name := range Names() {
-		a := all()[name]
+	for _, r := range k {
 		for _, word := range words {
-			if slices.Contains(a.Names, program(word)) || slices.ContainsFunc(a.Packages, func(p string) bool { return strings.Contains(word, "/"+p) }) {
-				return name, true
+			if slices.Contains(r.Names, program(word)) || slices.ContainsFunc(r.Packages, func(p string) bool { return strings.Contains(word, "/"+p) }) {
+				return r
 			}
 		}
 	}
-	return "", false
+	return nil
 }
 
 func program(file string) string {
@@ -194,6 +162,3 @@ func program(file string) string {
 	}
 	return base
 }
-
-// RulesFor returns the rules for a program, or nil if it is not an agent.
-func RulesFor(p Program) *Rules { return all()[p.Name] }

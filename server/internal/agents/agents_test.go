@@ -37,7 +37,7 @@ func screens(t *testing.T) map[string]struct {
 			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 			switch name {
 			case "agent":
-				s.Name = value
+				s.Name, s.Rules = value, rulesOf(t, value)
 			case "version":
 				s.Version = value
 			case "title":
@@ -52,6 +52,17 @@ func screens(t *testing.T) map[string]struct {
 		all[file] = s
 	}
 	return all
+}
+
+func rulesOf(t *testing.T, name string) *Rules {
+	t.Helper()
+	for _, r := range BuiltIn() {
+		if r.Name == name {
+			return r
+		}
+	}
+	t.Fatalf("%s has no rules", name)
+	return nil
 }
 
 var update = flag.Bool("update", false, "write down what the screens show; look at the difference")
@@ -118,17 +129,17 @@ func FuzzClassify(f *testing.F) {
 	}
 	f.Add("", "", uint8(0), uint8(0))
 	f.Fuzz(func(t *testing.T, screen, title string, x, y uint8) {
-		for _, name := range Names() {
-			v := View{Program: Program{Name: name}, Title: title, Rows: strings.Split(screen, "\n"), X: int(x), Y: int(y)}
+		for _, r := range BuiltIn() {
+			v := View{Program: Program{Name: r.Name, Rules: r}, Title: title, Rows: strings.Split(screen, "\n"), X: int(x), Y: int(y)}
 			s := Classify(v)
 			switch {
 			case s.State == Asks && (len(s.Choices) == 0 || s.Box != nil),
 				(s.State == Idle || s.State == Working) && s.Box == nil,
 				s.State == Unknown && (s.Box != nil || s.Choices != nil):
-				t.Errorf("%s: %+v", name, s)
+				t.Errorf("%s: %+v", r.Name, s)
 			}
 			if v.Rows = nil; Classify(v).State != Unknown {
-				t.Errorf("%s: an empty screen is %+v", name, Classify(v))
+				t.Errorf("%s: an empty screen is %+v", r.Name, Classify(v))
 			}
 		}
 	})

@@ -19,7 +19,7 @@ const (
 
 // Classify determines what a terminal shows.
 func Classify(v View) Status {
-	r := RulesFor(v.Program)
+	r := v.Program.Rules
 	switch {
 	case v.Ended:
 		return Status{State: Ended}
@@ -69,11 +69,12 @@ func (r *Rules) box(v View, rows []string) (box *Box, hint string, top, bottom i
 	}
 	lines := []string{rows[top][left:]}
 	for _, row := range rows[top+1 : end] {
-		m := r.Box.More.FindStringSubmatch(row)
-		if m == nil {
-			m = []string{row, row}
+		if r.Box.More.Regexp != nil {
+			if m := r.Box.More.FindStringSubmatch(row); m != nil {
+				row = r.Box.More.group(m, "text")
+			}
 		}
-		lines = append(lines, m[1])
+		lines = append(lines, row)
 	}
 	box = &Box{Text: strings.TrimSpace(strings.Join(lines, "\n")), Row: v.Y - top}
 	atStart := v.Y == top && v.X <= utf8.RuneCountInString(rows[top][:left])+1
@@ -97,7 +98,7 @@ func (r *Rules) framed(f Frame, rows []string) (top, end, bottom int) {
 	if bottom < least {
 		return 0, 0, 0
 	}
-	end = bottom - f.Inner
+	end = bottom - int(f.Inner)
 	top = end - 1
 	if f.Top.Regexp == nil {
 		for top >= 0 && !r.Box.First.Matches(rows[top]) && r.Box.More.Matches(rows[top]) {
@@ -107,7 +108,7 @@ func (r *Rules) framed(f Frame, rows []string) (top, end, bottom int) {
 		for top > 0 && !f.Top.Matches(rows[top-1]) {
 			top--
 		}
-		top += f.Pad
+		top += int(f.Pad)
 	}
 	if top < 0 || top >= end || !r.Box.First.Matches(rows[top]) {
 		return 0, 0, 0
@@ -128,11 +129,11 @@ func (r *Rules) dialog(rows []string) (question string, choices []Choice, ok boo
 			first := end
 			switch {
 			case d.Side.Regexp != nil:
-				choices = sideBySide(d.Side, rows[end])
-			case d.Choice.SubexpIndex("key") > 0:
-				choices, first = numbered(d.Choice, rows[:end])
+				choices = sideBySide(d.Side.pattern, rows[end])
+			case d.Choice.has("key"):
+				choices, first = numbered(d.Choice.pattern, rows[:end])
 			default:
-				choices, first = listed(d.Choice, rows[:end])
+				choices, first = listed(d.Choice.pattern, rows[:end])
 			}
 			if choices == nil {
 				continue

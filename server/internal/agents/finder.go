@@ -36,11 +36,15 @@ func (p Pane) StatusOf(program Program, ended bool, rows []string) Status {
 }
 
 // Finder finds agents. It remembers which ran in which panes, to notice when one has ended.
-// The zero finder knows none, and it is safe for concurrent use.
+// It is safe for concurrent use.
 type Finder struct {
+	Known Known
 	mu    sync.Mutex
 	panes map[string]ranHere // by socket and pane
 }
+
+// NewFinder returns a finder of these agents.
+func NewFinder(known Known) *Finder { return &Finder{Known: known} }
 
 // ranHere is an agent that ran in a pane.
 type ranHere struct {
@@ -54,9 +58,9 @@ const mostKnown = 1000
 // Programs returns the agents of panes by pane id: those that are running, and those that
 // ran there and have ended.
 func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (running, ended map[tmux.PaneID]Program) {
-	at := programsByName(panes)
+	at := f.Known.programsByName(panes)
 	if caller.Sees(ctx, srv) {
-		at = programsAt(panes)
+		at = f.Known.programsAt(panes)
 	}
 	running, ended = map[tmux.PaneID]Program{}, map[tmux.PaneID]Program{}
 	f.mu.Lock()
@@ -75,8 +79,8 @@ func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (
 		if known, ok := f.panes[key]; ok && (known.pid == p.PID || p.Dead && p.PID <= 0) {
 			ended[p.ID] = known.Program
 		} else if words := strings.Fields(strings.Trim(p.Started, `"`)); p.Dead && len(words) > 0 {
-			if name, ok := Recognise("", words); ok {
-				ended[p.ID] = Program{Name: name}
+			if r := f.Known.Recognize("", words); r != nil {
+				ended[p.ID] = Program{Name: r.Name, Rules: r}
 			}
 		}
 	}
@@ -85,11 +89,11 @@ func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (
 
 // programsByName uses the names of the running commands. It does not detect programs run by
 // an interpreter, or versions.
-func programsByName(panes []Pane) map[int]Program {
+func (k Known) programsByName(panes []Pane) map[int]Program {
 	found := map[int]Program{}
 	for _, pane := range panes {
-		if name, ok := Recognise("", []string{pane.Command}); ok {
-			found[pane.PID] = Program{Name: name}
+		if r := k.Recognize("", []string{pane.Command}); r != nil {
+			found[pane.PID] = Program{Name: r.Name, Rules: r}
 		}
 	}
 	return found

@@ -14,7 +14,7 @@ import (
 // programsAt finds the agents that panes run from the processes started in the panes: in the
 // foreground of the pane's terminal, or above a program there that the agent has started.
 // It reads the process table once.
-func programsAt(panes []Pane) map[int]Program {
+func (k Known) programsAt(panes []Pane) map[int]Program {
 	paneOf := map[int]int{}
 	for _, pane := range panes {
 		if p, err := procstat.Of(pane.PID); err == nil && p.Foreground > 0 {
@@ -29,13 +29,13 @@ func programsAt(panes []Pane) map[int]Program {
 			continue
 		}
 		above[pane] = p.Parent
-		if program, ok := programOf(p.PID); ok && found[pane].Version == "" {
+		if program, ok := k.programOf(p.PID); ok && found[pane].Version == "" {
 			found[pane] = program
 		}
 	}
 	for pane, pid := range above {
 		for depth := 0; found[pane].Name == "" && pid > 1 && depth < mostParents; depth++ {
-			if program, ok := programOf(pid); ok {
+			if program, ok := k.programOf(pid); ok {
 				found[pane] = program
 			}
 			p, err := procstat.Of(pid)
@@ -48,27 +48,27 @@ func programsAt(panes []Pane) map[int]Program {
 	return found
 }
 
-func programOf(pid int) (Program, bool) {
+func (k Known) programOf(pid int) (Program, bool) {
 	line, err := os.ReadFile(procstat.File(pid, "cmdline"))
 	if err != nil || len(line) == 0 {
 		return Program{}, false
 	}
 	args := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 	exe := procstat.Program(pid)
-	name, ok := Recognise(exe, args)
-	if !ok {
+	r := k.Recognize(exe, args)
+	if r == nil {
 		return Program{}, false
 	}
 	files := append([]string{exe}, args[:min(len(args), 4)]...)
 	for _, file := range files {
 		// A relative path is relative to the process's own directory.
 		if filepath.IsAbs(file) {
-			if v := versionOf(caller.RealPath(file)); v != "" {
-				return Program{Name: name, Version: v}, true
+			if v := k.versionOf(caller.RealPath(file)); v != "" {
+				return Program{Name: r.Name, Version: v, Rules: r}, true
 			}
 		}
 	}
-	return Program{Name: name}, true
+	return Program{Name: r.Name, Rules: r}, true
 }
 
 var (
@@ -85,7 +85,7 @@ const (
 
 // versionOf returns the version of a program that was installed by npm or has its version
 // in its path; otherwise "".
-func versionOf(file string) string {
+func (k Known) versionOf(file string) string {
 	if m := versionInPath.FindStringSubmatch(file); m != nil {
 		return m[1]
 	}
@@ -96,7 +96,7 @@ func versionOf(file string) string {
 			text, _ := os.ReadFile(manifest)
 			var p struct{ Name, Version string }
 			if json.Unmarshal(text, &p) == nil && p.Version != "" {
-				if _, ok := Recognise("/"+p.Name, nil); ok {
+				if k.Recognize("/"+p.Name, nil) != nil {
 					return versionNumber.FindString(p.Version)
 				}
 			}

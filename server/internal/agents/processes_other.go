@@ -2,4 +2,4 @@
 
 package agents
 
-func programsAt(panes []Pane) map[int]Program { return programsByName(panes) }
+func (k Known) programsAt(panes []Pane) map[int]Program { return k.programsByName(panes) }

@@ -242,9 +242,9 @@ func (p *prompter) find(ctx context.Context) error {
 			return p.refused("%s has ended there", was.Name).Suggest("start it again")
 		}
 		return p.refused("it runs %s, not an agent", p.now.Command).
-			Suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(agents.Names(), ", "))
+			Suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(p.sender.agents.Known.Names(), ", "))
 	}
-	p.program, p.rules = program, agents.RulesFor(program)
+	p.program, p.rules = program, program.Rules
 	for _, r := range p.rules.Refused {
 		if r.Text.Matches(p.in.Text) && !(r.Command && p.in.Command) {
 			f := p.refused("%s", r.Why)

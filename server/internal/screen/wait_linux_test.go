@@ -34,7 +34,7 @@ func TestAStateComesWithItsLines(t *testing.T) {
 	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", command)
 	tmuxtest.WaitScreen(t, srv, "%0", "interrupt")
 	ctx := tmuxtest.Context(t)
-	r := &Reader{WaitMax: MaxWait, LookTime: 20 * time.Second, Agents: new(agents.Finder)}
+	r := &Reader{WaitMax: MaxWait, LookTime: 20 * time.Second, Agents: agents.NewFinder(agents.BuiltIn())}
 	w, err := r.Wait(ctx, rows.Source{Tmux: srv}, Conditions{}, false, 60)
 	if err != nil {
 		t.Fatal(err)
