@@ -41,7 +41,7 @@ func TestAtWork(t *testing.T) {
 	testtool.Path(t, "tmux")
 	s := &stage{newHome(t, c.name), c}
 	s.tmuxMCP()
-	model, err := c.api(Script{Server: "tmux", Final: "Title", Reply: atWork})
+	model, err := start(Script{Server: "tmux", Final: "Title", Reply: atWork}, c.api)
 	if err != nil {
 		t.Fatal(err)
 	}

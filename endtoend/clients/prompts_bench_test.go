@@ -191,7 +191,7 @@ func newPromptStage(t *testing.T, c agentClient) *promptStage {
 	s := &promptStage{agentClient: c}
 	s.stage = newStage(t, c.modelClient)
 	s.tmuxMCP()
-	model, err := c.api(Script{Server: "none", Final: "Title", Reply: s.reply})
+	model, err := start(Script{Server: "none", Final: "Title", Reply: s.reply}, c.api)
 	if err != nil {
 		t.Fatal(err)
 	}

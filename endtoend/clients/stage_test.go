@@ -21,7 +21,7 @@ import (
 // A modelClient is an agent CLI whose model is a stand-in, a case of testdata/models.txtar.
 type modelClient struct {
 	name string // of the program, and in the figures
-	api  func(Script) (*Server, error)
+	api  api
 	// files are the files that it needs below its home, args its arguments there, and env
 	// additional variables. In them {URL} is the stand-in's, {SERVER} the MCP server's
 	// program, and {HOME} the home.
@@ -56,9 +56,7 @@ func modelClients(t *testing.T) (all []modelClient) {
 		m := modelClient{
 			name: c.Name, files: c.Texts, args: strings.Fields(c.One("args")), env: c.Settings["env"],
 			typed: strings.Fields(c.One("typed")), loads: c.One("loads") == "true", settings: c,
-			api: map[string]func(Script) (*Server, error){
-				"messages": Messages, "responses": Responses, "gemini": Gemini,
-			}[c.One("api")],
+			api: served[c.One("api")],
 		}
 		for _, key := range c.Settings["key"] {
 			screen, key, _ := strings.Cut(key, " => ")
@@ -171,7 +169,7 @@ func (s *stage) play(script Script, typed bool) (v View, said string, err error)
 		search := fmt.Sprintf(`{"query": "select:%s"}`, strings.Join(names, ","))
 		script.Calls = append([]Call{{Tool: "ToolSearch", Args: search}}, script.Calls...)
 	}
-	model, err := s.api(script)
+	model, err := start(script, s.api)
 	if err != nil {
 		s.Fatal(err)
 	}

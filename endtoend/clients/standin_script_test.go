@@ -12,7 +12,7 @@ import (
 	"tmuxmcp/internal/test/cases"
 )
 
-// An apiCase is one of the three that clients use, a case of testdata/apis.txtar.
+// An apiCase is an API that clients use, a case of testdata/apis.txtar.
 type apiCase struct{ cases.Case }
 
 func apis(t *testing.T) (all []apiCase) {
@@ -25,10 +25,7 @@ func apis(t *testing.T) (all []apiCase) {
 
 func (a apiCase) start(t *testing.T, script Script) *Server {
 	t.Helper()
-	start := map[string]func(Script) (*Server, error){
-		"messages": Messages, "responses": Responses, "gemini": Gemini,
-	}[a.Name]
-	s, err := start(script)
+	s, err := start(script, served[a.Name])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +42,8 @@ func (a apiCase) request(results ...string) string {
 	return strings.ReplaceAll(a.Texts["first"], "{RESULTS}", b.String())
 }
 
-// post sends a request. The events of a stream must be JSON.
+// post sends a request. The events of a stream must be JSON, except the last of Chat
+// Completions.
 func post(t *testing.T, url, body string) (int, string) {
 	t.Helper()
 	res, err := http.Post(url, "application/json", strings.NewReader(body))
@@ -58,7 +56,7 @@ func post(t *testing.T, url, body string) (int, string) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if data, ok := strings.CutPrefix(line, "data: "); ok && !json.Valid([]byte(data)) {
+		if data, ok := strings.CutPrefix(line, "data: "); ok && data != "[DONE]\n" && !json.Valid([]byte(data)) {
 			t.Errorf("not JSON: %s", line)
 		}
 	}
@@ -112,7 +110,8 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// Messages and Gemini have answers that are not streams, and both count tokens.
+// Answers may also be no streams, except those of Responses; and some APIs count tokens or
+// list models.
 func TestPlainAnswers(t *testing.T) {
 	for _, api := range apis(t) {
 		s := api.start(t, Script{Final: "That is all."})

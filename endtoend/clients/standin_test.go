@@ -1,5 +1,6 @@
 // The stand-in is a model that follows a script. It serves the APIs that agent CLIs use,
-// on loopback: Anthropic's Messages, OpenAI's Responses and Gemini's streamGenerateContent.
+// on loopback: Anthropic's Messages, OpenAI's Responses and Chat Completions, and Gemini's
+// streamGenerateContent.
 // A client pointed at it starts its MCP servers and runs their tools as if a model had
 // decided to, and what it sends next is exactly what a model would have read.
 //
@@ -136,11 +137,12 @@ type Server struct {
 	changed  time.Time // what Doing returns
 }
 
-// Messages, Responses and Gemini start a stand-in for one of the APIs, on a free port.
-func Messages(s Script) (*Server, error)  { return start(s, messages{}) }
-func Responses(s Script) (*Server, error) { return start(s, responses{}) }
-func Gemini(s Script) (*Server, error)    { return start(s, gemini{}) }
+// served are the APIs that a stand-in can serve.
+var served = map[string]api{
+	"messages": messages{}, "responses": responses{}, "completions": completions{}, "gemini": gemini{},
+}
 
+// start starts a stand-in for an API, on a free port.
 func start(script Script, a api) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
