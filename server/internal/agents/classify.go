@@ -11,7 +11,7 @@ import (
 const (
 	mostFooter  = 16 // rows below the box: suggestions, status lines
 	mostAbove   = 60 // rows above the box: current activity, tips, queued prompts
-	mostEnd     = 4  // rows from the end of a dialog
+	mostEnd     = 6  // rows from the end of a dialog
 	mostDialog  = 60
 	mostChoices = 24
 	mostAsked   = 600 // bytes of a question
