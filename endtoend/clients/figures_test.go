@@ -147,7 +147,7 @@ func TestFigures(t *testing.T) {
 	all := figures(t)
 	for _, c := range modelClients(t) {
 		for _, r := range readings {
-			if all[figureOf{r.row, c.name}].bytes == 0 {
+			if len(c.args) > 0 && all[figureOf{r.row, c.name}].bytes == 0 {
 				t.Errorf("there is no figure of %q for %s", r.row, c.name)
 			}
 		}
