@@ -242,7 +242,7 @@ func (p *peer) tryAll(calls []toolCall, goroutines int) map[string]int {
 func never(t testing.TB, tools []listedTool, succeeded map[string]int) {
 	t.Helper()
 	// They need a job, and a coding agent: their own tests have these.
-	elsewhere := []string{"get_job", "cancel_job", "send_prompt"}
+	elsewhere := []string{"get_job", "cancel_job", "send_prompt", "agent_answer", "wait_for_agent"}
 	var none []string
 	for _, tool := range tools {
 		if succeeded[tool.Name] == 0 && !slices.Contains(elsewhere, tool.Name) {

@@ -21,13 +21,13 @@ const leastRow = 200
 
 // batchOperation is a nested call.
 type batchOperation struct {
-	Tool      string     `json:"tool" desc:"name"`
-	Arguments params.Raw `json:"arguments,omitempty" desc:"its arguments"`
+	Tool      string     `json:"tool"`
+	Arguments params.Raw `json:"arguments,omitempty"`
 }
 
 type batchIn struct {
-	Operations []batchOperation `json:"operations" desc:"calls, each a tool and its arguments"`
-	OnError    string           `json:"on_error" default:"stop" enum:"stop,continue" desc:"at a failure"`
+	Operations []batchOperation `json:"operations"`
+	OnError    string           `json:"on_error" default:"stop" enum:"stop,continue"`
 }
 
 // batchRow is the outcome of a nested call.

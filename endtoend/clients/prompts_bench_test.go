@@ -219,12 +219,15 @@ func newPromptStage(t *testing.T, c agentClient) *promptStage {
 const (
 	slowly = "Take your time over this: "
 	asking = "Touch a file: "
+	whole  = "In full: "
 )
 
 func (s *promptStage) reply(prompt string) Reply {
 	switch {
 	case strings.Contains(prompt, slowly):
 		return Reply{Text: strings.Repeat("And so on, word by word. ", 3), Lasts: 3 * time.Second}
+	case strings.Contains(prompt, whole):
+		return Reply{Text: wholeAnswer, Lasts: time.Second}
 	case strings.Contains(prompt, asking):
 		return Reply{Calls: []Call{s.shell}, Text: "It is there."}
 	}

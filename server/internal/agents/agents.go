@@ -76,10 +76,12 @@ type Box struct {
 	Row       int
 }
 
-// Program is an agent CLI: its name, its rules and, if known, its version.
+// Program is an agent CLI: its name, its rules and, if known, its version and the processes
+// that run it.
 type Program struct {
 	Name, Version string
 	Rules         *Rules
+	PIDs          []int
 }
 
 // Rules are the rules for a program. Their form is documented in docs/agents.md.

@@ -10,6 +10,7 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/conversation"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
@@ -39,12 +40,20 @@ func (p Pane) StatusOf(program Program, ended bool, rows []string) Status {
 // It is safe for concurrent use.
 type Finder struct {
 	Known Known
+	// NoTranscripts is set if what agents write down must not be read.
+	NoTranscripts bool
+	// LookTime is how long tmux may take to answer a look of a wait.
+	LookTime time.Duration
+
 	mu    sync.Mutex
 	panes map[string]ranHere // by socket and pane
 }
 
 // NewFinder returns a finder of these agents.
-func NewFinder(known Known) *Finder { return &Finder{Known: known} }
+func NewFinder(known Known) *Finder { return &Finder{Known: known, LookTime: lookTime} }
+
+// lookTime is the default of LookTime.
+const lookTime = 20 * time.Second
 
 // ranHere is an agent that ran in a pane.
 type ranHere struct {
@@ -104,6 +113,8 @@ type Seen struct {
 	Pane
 	Program
 	Status
+	// Rows are all rows of the screen.
+	Rows []string
 }
 
 // lookAgain is the delay before another look at a screen that no rule matches: it may have
@@ -131,22 +142,23 @@ func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([
 	var seen []Seen
 	for _, p := range panes {
 		if program, ok := running[p.ID]; ok {
-			seen = append(seen, Seen{p, program, Status{State: Unknown}})
+			seen = append(seen, Seen{Pane: p, Program: program, Status: Status{State: Unknown}})
 		} else if program, ok := ended[p.ID]; ok {
-			seen = append(seen, Seen{p, program, Status{State: Ended}})
+			seen = append(seen, Seen{Pane: p, Program: program, Status: Status{State: Ended}})
 		}
 	}
-	err = readScreens(ctx, srv, seen)
+	err = f.readScreens(ctx, srv, seen)
 	if err == nil && slices.ContainsFunc(seen, func(s Seen) bool { return s.State == Unknown }) {
 		if err = pause.For(ctx, lookAgain); err == nil {
-			err = readScreens(ctx, srv, seen)
+			err = f.readScreens(ctx, srv, seen)
 		}
 	}
 	return seen, err
 }
 
-// readScreens looks at the screens of agents whose state is unknown.
-func readScreens(ctx context.Context, srv *tmux.Server, seen []Seen) error {
+// readScreens looks at the screens of agents whose state is unknown, and at what they say
+// of themselves.
+func (f *Finder) readScreens(ctx context.Context, srv *tmux.Server, seen []Seen) error {
 	var b tmux.Batch
 	type look struct {
 		of     *Seen
@@ -170,10 +182,33 @@ func readScreens(ctx context.Context, srv *tmux.Server, seen []Seen) error {
 	for _, l := range looks {
 		if *l.screen != nil && len(*l.pane) > 0 {
 			l.of.Pane = (*l.pane)[0]
-			l.of.Status = l.of.StatusOf(l.of.Program, false, ScreenRows(*l.screen))
+			l.of.Rows = ScreenRows(*l.screen)
+			l.of.Status = l.of.StatusOf(l.of.Program, false, l.of.Rows)
+			if !f.NoTranscripts {
+				l.of.amend(conversation.StateOf(l.of.writer()))
+			}
 		}
 	}
 	return nil
+}
+
+// writer returns the agent as one that writes its conversation down.
+func (s Seen) writer() conversation.Agent {
+	return conversation.Agent{Name: s.Name, PIDs: s.PIDs, Screen: s.Rows, Title: s.Title}
+}
+
+// amend corrects the status by what the agent has written down of its state, which counts
+// more than the screen, except for a dialog that it does not count as one, such as a menu.
+func (s *Status) amend(said *conversation.State) {
+	switch {
+	case said == nil || s.State == Asks:
+	case said.Doing == "busy":
+		s.State = Working
+	case said.Doing == "waiting":
+		s.State, s.Question = Asks, "waiting for "+said.For
+	case said.Doing == "idle":
+		s.State = Idle
+	}
 }
 
 // ScreenRows returns all rows of a captured screen, blank ones included, so that the

@@ -29,13 +29,19 @@ func (k Known) programsAt(panes []Pane) map[int]Program {
 			continue
 		}
 		above[pane] = p.Parent
-		if program, ok := k.programOf(p.PID); ok && found[pane].Version == "" {
+		if program, ok := k.programOf(p.PID); ok {
+			pids := append(found[pane].PIDs, p.PID)
+			if found[pane].Version != "" {
+				program = found[pane]
+			}
+			program.PIDs = pids
 			found[pane] = program
 		}
 	}
 	for pane, pid := range above {
 		for depth := 0; found[pane].Name == "" && pid > 1 && depth < mostParents; depth++ {
 			if program, ok := k.programOf(pid); ok {
+				program.PIDs = []int{pid}
 				found[pane] = program
 			}
 			p, err := procstat.Of(pid)

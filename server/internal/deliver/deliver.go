@@ -36,10 +36,9 @@ const (
 
 // Prompt is a prompt for an agent.
 type Prompt struct {
-	Text          string  `json:"prompt" desc:"the whole text"`
-	Timeout       float64 `json:"timeout" default:"30" desc:"seconds until it takes input"`
-	Command       bool    `json:"command,omitempty" desc:"a leading / or ! is a command"`
-	EvenIfWatched bool    `json:"even_if_watched,omitempty" desc:"although a user is looking"`
+	Text          string `json:"prompt" desc:"the whole text"`
+	Command       bool   `json:"command,omitempty" desc:"a leading / or ! is a command"`
+	EvenIfWatched bool   `json:"even_if_watched,omitempty" desc:"although a user is looking"`
 }
 
 // mostPrompt is the maximum size of a prompt in bytes.

@@ -15,7 +15,7 @@ import (
 type Spawn struct {
 	StartDirectory string           `json:"start_directory,omitempty" desc:"absolute path"`
 	Environment    params.StringMap `json:"environment,omitempty" desc:"not for secrets: ps shows them"`
-	Suppress       bool             `json:"suppress_persistent_history,omitempty" desc:"no history file"`
+	Suppress       bool             `json:"suppress_persistent_history,omitempty" desc:"no history file" unlisted:"true"`
 }
 
 // Prepare checks the parameters before tmux is asked for anything.

@@ -15,7 +15,7 @@ import (
 
 // scopeSelect are the parameters that say whose options or hooks are meant.
 type scopeSelect struct {
-	Scope  string `json:"scope,omitempty" enum:"server,session,window,pane" desc:"of the option; default: the option's own"`
+	Scope  string `json:"scope,omitempty" enum:"server,session,window,pane" desc:"default: the option's own"`
 	Target string `json:"target,omitempty" desc:"session name, @N or %N, as scope says"`
 	Global bool   `json:"global_,omitempty" desc:"the value for all sessions or windows"`
 }

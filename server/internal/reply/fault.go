@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"tmuxmcp/server/internal/lost"
 	"tmuxmcp/server/internal/params"
@@ -189,6 +190,13 @@ func LostFault(socket string) *Fault {
 		return nil
 	}
 	return Faultf(KindNoServer, "%s", text).Suggest("%s", hint)
+}
+
+// Unresponsive returns the fault for a tmux server that has not answered within a time.
+func Unresponsive(within time.Duration, cause error) *Fault {
+	f := Faultf(KindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", within.Seconds())
+	f.Cause = cause
+	return f
 }
 
 // LastWords adds the last lines of a pane.

@@ -277,7 +277,7 @@ func Narrow[R any](rows []R, n Narrowing, once func([]R) []R) (reply.List[R], er
 
 // Paging are the parameters of a tool that lists things.
 type Paging struct {
-	Limit  *int `json:"limit,omitempty" min:"1" desc:"most rows; default: all"`
+	Limit  *int `json:"limit,omitempty" min:"1" desc:"default: all"`
 	Offset int  `json:"offset,omitempty" min:"0" desc:"rows to skip"`
 }
 

@@ -61,6 +61,7 @@ type Wait struct {
 	anything       bool // any output ends it
 	quiet          time.Duration
 	states         []agents.State // of a coding agent, that end it
+	unasked        bool           // the states were not asked for: there may be no agent
 	typed          bool           // the call typed, so a pane that is gone is an outcome
 	draws          bool           // silence counts only once a program has printed something after Enter
 	start          time.Time
@@ -92,9 +93,10 @@ type waitedPane struct {
 	missed  bool
 	printed time.Time // when it last printed, or when the wait began
 
-	state   agents.State // of its agent, if it is one of the awaited states
-	settled time.Time    // since when
-	asked   time.Time    // when it was last read
+	state   agents.State  // of its agent, if it is one of the awaited states
+	settled time.Time     // since when
+	asked   time.Time     // when it was last read
+	gap     time.Duration // to the next reading that nobody asked for
 
 	runs bool      // a program of its shell has been seen in the foreground
 	back time.Time // since when the shell has been in the foreground again
@@ -128,10 +130,14 @@ func (r *Reader) Wait(ctx context.Context, src rows.Source, in Conditions, match
 	return w, nil
 }
 
-// AlsoFor makes the wait end too when an agent is in one of these states.
+// AlsoFor makes the wait end too when an agent is in one of these states. Without any, it
+// ends when an agent asks something, if there is one.
 func (w *Wait) AlsoFor(states []agents.State) {
 	w.states = states
 	w.anything = w.anything && states == nil
+	if states == nil {
+		w.states, w.unasked = []agents.State{agents.Asks}, true
+	}
 }
 
 // Begin is where the wait for a pane begins: at a mark, with nothing so far, or with what
@@ -343,8 +349,8 @@ func (w *Wait) next() time.Time {
 			continue
 		}
 		next = earlier(next, w.nextOf(p))
-		if w.states != nil && (p.state != "" || p.asked.Before(p.printed)) {
-			next = earlier(next, p.asked.Add(statePause))
+		if due := w.stateDue(p); !due.IsZero() {
+			next = earlier(next, due)
 		}
 	}
 	return next
@@ -388,15 +394,42 @@ func (w *Wait) endings(p *waitedPane) (all []ending) {
 // another one.
 const statePause = 100 * time.Millisecond
 
+const (
+	// stateRest is how long a pane must be silent for its state to be read if nobody asked
+	// for it: an agent that asks waits.
+	stateRest = 500 * time.Millisecond
+	// agentGap is the time between two such readings, even if the pane is never silent.
+	agentGap = 2 * time.Second
+	// mostStateGap bounds it where no agent was found; it doubles each time.
+	mostStateGap = 32 * time.Second
+)
+
+// stateDue returns when to read the state of a pane's agent; zero if not before the pane
+// changes.
+func (w *Wait) stateDue(p *waitedPane) time.Time {
+	switch {
+	case w.states == nil:
+		return time.Time{}
+	case p.state != "":
+		return p.asked.Add(statePause)
+	case !w.unasked && !p.asked.After(p.printed):
+		return p.asked.Add(statePause)
+	case w.unasked && p.gap == 0:
+		return earlier(p.printed.Add(stateRest), w.start.Add(agentGap))
+	case w.unasked && p.gap == agentGap && p.printed.After(p.asked):
+		return earlier(p.printed.Add(stateRest), p.asked.Add(agentGap))
+	case w.unasked:
+		return p.asked.Add(p.gap)
+	}
+	return time.Time{}
+}
+
 // readStates reads the states of agents whose panes have changed.
 func (w *Wait) readStates(ctx context.Context) error {
-	if w.states == nil {
-		return nil
-	}
 	now := time.Now()
 	var ids []tmux.PaneID
 	for _, p := range w.panes {
-		if p.outcome == "" && now.Sub(p.asked) >= statePause && (p.state != "" || !p.asked.After(p.printed)) {
+		if due := w.stateDue(p); p.outcome == "" && !due.IsZero() && !now.Before(due) {
 			ids = append(ids, p.id)
 		}
 	}
@@ -414,8 +447,13 @@ func (w *Wait) readStates(ctx context.Context) error {
 		first := p.asked.IsZero()
 		p.asked = time.Now()
 		i := slices.IndexFunc(seen, func(s agents.Seen) bool { return s.ID == p.id })
+		if i >= 0 {
+			p.gap = agentGap
+		} else {
+			p.gap = min(max(2*p.gap, 2*agentGap), mostStateGap)
+		}
 		switch {
-		case i < 0 && first && len(w.panes) == 1:
+		case i < 0 && first && len(w.panes) == 1 && !w.unasked:
 			return reply.Faultf(reply.KindRefused, "no coding agent runs in pane %s, so it has no state", p.id).Suggest("agent_status shows which panes run one")
 		case i < 0 || !slices.Contains(w.states, seen[i].State):
 			p.state = ""
@@ -488,9 +526,7 @@ func bounded[T any](ctx context.Context, w *Wait, look func(ctx context.Context)
 		return seen, context.Cause(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		f := reply.Faultf(reply.KindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", w.reader.LookTime.Seconds())
-		f.Cause = err
-		return seen, f
+		return seen, reply.Unresponsive(w.reader.LookTime, err)
 	}
 	return seen, err
 }

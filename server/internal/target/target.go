@@ -32,7 +32,7 @@ type SelectSession struct {
 
 // SelectWindow are the parameters that select a window.
 type SelectWindow struct {
-	WindowID    tmux.WindowID `json:"window_id,omitempty" desc:"such as @1"`
+	WindowID    tmux.WindowID `json:"window_id,omitempty"`
 	WindowIndex string        `json:"window_index,omitempty"`
 	SelectSession
 }

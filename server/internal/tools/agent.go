@@ -6,12 +6,10 @@ import (
 	"strings"
 
 	"tmuxmcp/server/internal/agents"
-	"tmuxmcp/server/internal/deliver"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
-	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
 )
 
@@ -20,26 +18,31 @@ func agentStatus(f *agents.Finder) *tool.Tool {
 		Name: "agent_status", Title: "Agent Status", Kind: tool.Reads, Set: tool.Panes,
 		Aim:  target.Nowhere,
 		Hint: "which coding agent is waiting for an answer",
-		Desc: "Find the coding agents (claude, codex, gemini, opencode) in all panes: is each working, asks (with the question, its choices and the keys " +
-			"for send_keys), idle, ended or unknown; its input.",
+		Desc: "Find the coding agents (claude, codex, …) in all panes: is each working, asks (with the question, its choices and the keys for send_keys), " +
+			"idle, ended or unknown; its input.",
 	}, func(ctx context.Context, c tool.Call, in agentStatusIn) (out agentStatusResult, err error) {
 		seen, err := f.In(ctx, c.Tmux, in.Panes)
 		out.Agents = []agentInfo{}
 		for _, s := range seen {
-			a := agentInfo{
-				PaneID: s.ID, Place: rows.PlaceOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
-				Version: reply.NonEmpty(s.Version), Question: reply.NonEmpty(s.Question),
-			}
-			if s.Box != nil {
-				a.Input = reply.NonEmpty(s.Box.Text)
-			}
-			for _, choice := range s.Choices {
-				a.Choices = append(a.Choices, agentChoice{Keys: choice.Keys, Label: choice.Label})
-			}
-			out.Agents = append(out.Agents, a)
+			out.Agents = append(out.Agents, infoOf(s))
 		}
 		return out, err
 	})
+}
+
+// infoOf returns what a caller gets to know of an agent.
+func infoOf(s agents.Seen) agentInfo {
+	a := agentInfo{
+		PaneID: s.ID, Place: rows.PlaceOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
+		Version: reply.NonEmpty(s.Version), Question: reply.NonEmpty(s.Question),
+	}
+	if s.Box != nil {
+		a.Input = reply.NonEmpty(s.Box.Text)
+	}
+	for _, choice := range s.Choices {
+		a.Choices = append(a.Choices, agentChoice{Keys: choice.Keys, Label: choice.Label})
+	}
+	return a
 }
 
 type agentStatusIn struct {
@@ -81,41 +84,23 @@ func (r agentStatusResult) View() reply.View {
 	v.Head = true
 	v.Fact("%s", reply.Count(len(r.Agents), "agent"))
 	for _, a := range r.Agents {
-		line := fmt.Sprintf("%s %s\t%s %s\t%s", a.PaneID, a.Place, a.Agent, reply.ValueOr(a.Version, ""), a.State)
-		if a.Input != nil {
-			line += "\tinput: " + reply.Flat(*a.Input)
-		}
-		if a.Question != nil {
-			line += "\t" + reply.Flat(*a.Question)
-		}
-		v.Lines = append(v.Lines, reply.Legible(line, "\t"))
-		for _, c := range a.Choices {
-			v.Lines = append(v.Lines, reply.Legible("  "+strings.Join(c.Keys, " ")+" = "+c.Label, ""))
-		}
+		v.Lines = append(v.Lines, a.lines()...)
 	}
 	return v
 }
 
-func sendPrompt(k *typing.Keyboard, s *deliver.Sender) *tool.Tool {
-	return typing.Tool(k, tool.Decl{
-		Name: "send_prompt", Title: "Send Prompt", Kind: tool.Shell, Set: tool.Input, SelfBounded: true,
-		Aim:  target.Need(target.Pane),
-		Hint: "give another coding agent a task",
-		Desc: "Give the coding agent in a pane (claude, codex, gemini, opencode) a prompt of any length: waits until it takes input, pastes, submits and " +
-			"checks, exactly once. Types nothing, and says why, if it asks, its box is not empty, a user is looking, or no agent runs there.",
-	}, func(ctx context.Context, t *typing.Typist, on target.Object, in sendPromptIn) (*deliver.Sent, error) {
-		budget, err := k.Screens.Budget(in.Timeout)
-		if err != nil {
-			return nil, err
-		}
-		return s.Send(ctx, t, on, in.Prompt, budget)
-	})
+// lines show an agent: its state, and what it asks.
+func (a agentInfo) lines() []string {
+	line := fmt.Sprintf("%s %s\t%s %s\t%s", a.PaneID, a.Place, a.Agent, reply.ValueOr(a.Version, ""), a.State)
+	if a.Input != nil {
+		line += "\tinput: " + reply.Flat(*a.Input)
+	}
+	if a.Question != nil {
+		line += "\t" + reply.Flat(*a.Question)
+	}
+	lines := []string{reply.Legible(line, "\t")}
+	for _, c := range a.Choices {
+		lines = append(lines, reply.Legible("  "+strings.Join(c.Keys, " ")+" = "+c.Label, ""))
+	}
+	return lines
 }
-
-type sendPromptIn struct {
-	target.SelectPaneID
-	deliver.Prompt
-	target.OnSocket
-}
-
-func (in sendPromptIn) Check(tool.Limits) error { return in.Prompt.Check() }

@@ -182,7 +182,7 @@ type keyStep struct {
 
 type sendKeysBatchIn struct {
 	Operations []keyStep `json:"operations" desc:"as send_keys takes them"`
-	OnError    string    `json:"on_error" default:"stop" enum:"stop,continue" desc:"at a failure"`
+	OnError    string    `json:"on_error" default:"stop" enum:"stop,continue"`
 	typing.Sight
 	target.OnSocket
 }

@@ -98,7 +98,7 @@ type resizePaneIn struct {
 	target.SelectPane
 	Height *int  `json:"height,omitempty" min:"1" desc:"rows"`
 	Width  *int  `json:"width,omitempty" min:"1" desc:"columns"`
-	Zoom   *bool `json:"zoom,omitempty" desc:"true: fill the window; false: end that"`
+	Zoom   *bool `json:"zoom,omitempty"`
 	target.OnSocket
 }
 
@@ -193,8 +193,8 @@ var swapPane = tool.New(tool.Decl{
 })
 
 type swapPaneIn struct {
-	SourcePaneID tmux.PaneID `json:"source_pane_id" desc:"such as %1"`
-	TargetPaneID tmux.PaneID `json:"target_pane_id" desc:"such as %2"`
+	SourcePaneID tmux.PaneID `json:"source_pane_id"`
+	TargetPaneID tmux.PaneID `json:"target_pane_id"`
 	target.OnSocket
 }
 

@@ -49,7 +49,9 @@ func All(s Services) []*tool.Tool {
 		// input.go
 		sendKeys(s.Keyboard), sendKeysBatch(s.Keyboard), pasteText(s.Keyboard),
 		// agent.go
-		agentStatus(s.Agents), sendPrompt(s.Keyboard, s.Prompts),
+		agentStatus(s.Agents),
+		// answer.go
+		sendPrompt(s.Keyboard, s.Prompts, s.Agents), agentAnswer(s.Agents), waitForAgent(s.Agents, s.Screens),
 		// run.go, job.go
 		runCommand(s.Keyboard, s.Jobs), getJob(s.Jobs), listJobs(s.Jobs), cancelJob(s.Jobs),
 		// follow.go, search.go, evaluate.go

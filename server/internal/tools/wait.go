@@ -18,15 +18,15 @@ func waitForText(r *screen.Reader) *tool.Tool {
 		Name: "wait_for_text", Title: "Wait For Text", Kind: tool.Reads, Set: tool.Panes, Core: true, SelfBounded: true,
 		Aim:  target.Default(target.Pane),
 		Hint: "wait until a build is done, a server is ready or an agent asks",
-		Desc: "Wait until a pane, or any of several, prints one of patterns (a server being ready, a build being done) or stop, is quiet, or its coding agent " +
-			"asks or is done. Also ends when the program ends or the bell rings. Returns which pane, why, and its new lines. Default: any output.",
+		Desc: "Wait until a pane, or any of several, prints one of patterns (a server being ready, a build being done) or stop, or is quiet. Also ends when the " +
+			"program ends, the bell rings or its coding agent asks. Returns which pane, why, and its new lines. Default: any output.",
 	}, func(ctx context.Context, c tool.Call, in waitForTextIn) (*screen.Result, error) {
 		w, err := r.Wait(ctx, c.Source, in.Conditions, in.MatchCase, in.Timeout)
 		if err != nil {
 			return nil, err
 		}
 		w.All = in.Until == "all"
-		states, err := in.wanted()
+		states, err := statesNamed(in.State)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ type waitForTextIn struct {
 	screen.Conditions
 	target.SelectPane
 	Panes     []string `json:"panes,omitempty" desc:"pane ids, session names, or all"`
-	State     []string `json:"state,omitempty" desc:"or its coding agent: working, asks, idle, ended"`
+	State     []string `json:"state,omitempty" desc:"or its coding agent: working, asks, idle, ended" unlisted:"true"`
 	Until     string   `json:"until" default:"any" enum:"any,all" desc:"one of panes, or each"`
 	Since     string   `json:"since,omitempty" desc:"what is new: a cursor, screen (also what shows now) or now; default: since you last typed or waited there, else now"`
 	Timeout   float64  `json:"timeout" default:"8" desc:"seconds, to 300"`
@@ -81,9 +81,9 @@ func (in waitForTextIn) Check(tool.Limits) error {
 	return nil
 }
 
-// wanted returns the agent states that end the wait.
-func (in waitForTextIn) wanted() (states []agents.State, err error) {
-	for _, name := range in.State {
+// statesNamed returns the states of agents that a parameter names.
+func statesNamed(names []string) (states []agents.State, err error) {
+	for _, name := range names {
 		s := agents.State(name)
 		if !slices.Contains([]agents.State{agents.Working, agents.Asks, agents.Idle, agents.Ended}, s) {
 			return nil, reply.Argument("state", "must be working, asks, idle or ended, not %q", name)

@@ -125,7 +125,7 @@ var killWindow = tool.New(tool.Decl{
 })
 
 type killWindowIn struct {
-	WindowID tmux.WindowID `json:"window_id" desc:"such as @1"`
+	WindowID tmux.WindowID `json:"window_id"`
 	target.OnSocket
 }
 

@@ -1,0 +1,180 @@
+package agents
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+
+	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/conversation"
+	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/tmux"
+)
+
+// An Exchange is a prompt, as far as it is known, and what the agent has answered.
+type Exchange struct {
+	Seen
+	Prompt string
+	Answer string // Markdown
+	Began  time.Time
+	Ended  time.Time // of what there is of it
+	// Complete is set once the agent has answered to the end.
+	Complete bool
+	// Messages are all since the cursor of the call, if it had one, the prompt and the
+	// answer among them.
+	Messages []conversation.Message
+	// Cursor is where the next call goes on.
+	Cursor string
+	// Why says why the answer is what the screen shows, as its rows, and not the agent's own
+	// text.
+	Why string
+}
+
+// LastAnswer returns the last answer of the agent in a pane, and everything since a cursor
+// if there is one.
+func (f *Finder) LastAnswer(ctx context.Context, srv *tmux.Server, id tmux.PaneID, since string) (*Exchange, error) {
+	s, c, why, err := f.Conversation(ctx, srv, id, since)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		return s.shown(why), nil
+	}
+	e := exchangeOf(s, c.Messages)
+	e.Cursor = c.Cursor
+	if since != "" {
+		e.Messages = c.Messages
+	}
+	return e, nil
+}
+
+// exchangeOf returns the last exchange of messages.
+func exchangeOf(s Seen, messages []conversation.Message) *Exchange {
+	e := &Exchange{Seen: s}
+	for _, m := range messages {
+		if m.User {
+			*e = Exchange{Seen: s, Prompt: m.Text, Began: m.At}
+			continue
+		}
+		e.Answer, e.Ended, e.Complete = m.Text, m.At, m.Ends
+	}
+	return e
+}
+
+// shown returns what the screen shows of an answer.
+func (s Seen) shown(why string) *Exchange {
+	rows := make([]string, len(s.Rows))
+	for i, row := range s.Rows {
+		rows[i] = strings.TrimRight(row, " ")
+	}
+	return &Exchange{Seen: s, Answer: strings.Trim(strings.Join(rows, "\n"), "\n"), Why: why}
+}
+
+// A Question is a prompt to an agent whose answer is awaited.
+type Question struct {
+	finder *Finder
+	srv    *tmux.Server
+	pane   tmux.PaneID
+	prompt string
+	cursor string
+	asked  time.Time
+}
+
+// Ask prepares to wait for the answer to a prompt, before it is sent.
+func (f *Finder) Ask(ctx context.Context, srv *tmux.Server, id tmux.PaneID, prompt string) *Question {
+	q := &Question{finder: f, srv: srv, pane: id, prompt: letters(prompt), asked: time.Now()}
+	// Whoever sends the prompt finds out if no agent runs there.
+	if _, c, _, _ := f.Conversation(ctx, srv, id, ""); c != nil {
+		q.cursor = c.Cursor
+	}
+	return q
+}
+
+const (
+	// readEvery is the time between two readings of the conversation while the agent works.
+	readEvery = time.Second
+	// writtenWithin is how long an agent may take to write down what its screen shows.
+	writtenWithin = 3 * time.Second
+	// beginsWithin is how long an agent without a transcript may take to begin its work.
+	beginsWithin = 2 * time.Second
+)
+
+// Answer waits until the agent has answered, asks something or has ended, and returns what
+// there is of the answer. If time is up, it is not complete.
+func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange, error) {
+	start := time.Now()
+	deadline := start.Add(budget)
+	var rested time.Time // since when the agent has not been working
+	worked := false
+	for {
+		left := time.Until(deadline)
+		// Its answer may be complete although it works on: at what was queued before.
+		a, err := q.finder.Await(ctx, q.srv, []tmux.PaneID{q.pane}, []State{Idle, Asks, Ended}, false, min(left, readEvery))
+		if err != nil {
+			return nil, err
+		}
+		e, err := q.read(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case e.State == Asks, e.State == Ended, e.Complete, left <= 0:
+			return e, nil
+		case !a.Reached[q.pane]:
+			worked, rested = true, time.Time{}
+		case rested.IsZero():
+			rested = time.Now()
+		}
+		// A screen may be idle before the work begins, and before the answer is written.
+		settled := time.Since(rested) > writtenWithin
+		if e.Why != "" {
+			settled = worked || time.Since(q.asked) > beginsWithin
+		}
+		if settled && !rested.IsZero() {
+			return e, nil
+		}
+		stdio.Waited(ctx, "pane "+string(q.pane), start, budget)
+		if err := pause.For(ctx, awaitPause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// read returns what there is of the answer.
+func (q *Question) read(ctx context.Context) (*Exchange, error) {
+	s, c, why, err := q.finder.Conversation(ctx, q.srv, q.pane, q.cursor)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		return s.shown(why), nil
+	}
+	var own []conversation.Message
+	for _, m := range c.Messages {
+		switch {
+		case m.User && own != nil && own[len(own)-1].Ends:
+			return q.found(s, own, c.Cursor), nil // somebody else has gone on
+		case m.User && strings.Contains(letters(m.Text), q.prompt):
+			own = []conversation.Message{m}
+		case own != nil:
+			own = append(own, m)
+		}
+	}
+	return q.found(s, own, c.Cursor), nil
+}
+
+func (q *Question) found(s Seen, own []conversation.Message, cursor string) *Exchange {
+	e := exchangeOf(s, own)
+	e.Cursor = cursor
+	return e
+}
+
+// letters returns the letters of a text: agents write prompts down with other white space.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}

@@ -1,0 +1,159 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"tmuxmcp/internal/pause"
+	"tmuxmcp/server/internal/conversation"
+	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/server/internal/stdio"
+	"tmuxmcp/tmux"
+)
+
+// Conversation returns the agent in a pane and its conversation: the last prompt and what
+// followed or, with a cursor, everything since. If that cannot be read, why says so, and
+// what there is of it is on the screen.
+func (f *Finder) Conversation(ctx context.Context, srv *tmux.Server, id tmux.PaneID, cursor string) (s Seen, c *conversation.Conversation, why string, err error) {
+	seen, err := f.In(ctx, srv, []tmux.PaneID{id})
+	if err != nil {
+		return s, nil, "", err
+	}
+	if len(seen) == 0 {
+		return s, nil, "", NoAgent(id)
+	}
+	s = seen[0]
+	switch {
+	case f.NoTranscripts:
+		return s, nil, "this server reads no transcripts", nil
+	case s.State == Ended:
+		return s, nil, "the agent has ended", nil
+	}
+	c, err = conversation.Read(s.writer(), cursor)
+	var cannot *conversation.Unreadable
+	var bad conversation.BadCursor
+	switch {
+	case errors.As(err, &cannot):
+		return s, nil, cannot.Why, nil
+	case errors.As(err, &bad):
+		return s, nil, "", reply.Argument("since", "%s", bad).Suggest("leave since out: the last answer comes with a new cursor")
+	}
+	return s, c, "", err
+}
+
+// NoAgent returns the fault for a pane in which no agent runs.
+func NoAgent(id tmux.PaneID) *reply.Fault {
+	return reply.Faultf(reply.KindRefused, "no coding agent runs in pane %s", id).Suggest("agent_status shows which panes run one")
+}
+
+const (
+	// awaitPause is the time between two looks at agents that are waited for, and how long
+	// a state must last to count: a screen that is being drawn may look like another one.
+	awaitPause = 150 * time.Millisecond
+	// awaitFind is the time between two looks for their processes.
+	awaitFind = 2 * time.Second
+)
+
+// Awaited is the outcome of a wait for agents.
+type Awaited struct {
+	// Seen are the agents, and Reached those by pane that have come to the states.
+	Seen    []Seen
+	Reached map[tmux.PaneID]bool
+	// Gone are panes that have been closed.
+	Gone []tmux.PaneID
+}
+
+// Await waits until an agent in one of the panes, or each, is in one of the states, or its
+// pane is closed. Without panes, those are meant in which an agent runs now.
+func (f *Finder) Await(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID, states []State, all bool, budget time.Duration) (Awaited, error) {
+	start := time.Now()
+	var seen []Seen
+	err := f.bounded(ctx, func(ctx context.Context) (err error) {
+		seen, err = f.In(ctx, srv, ids)
+		return err
+	})
+	if err != nil {
+		return Awaited{}, err
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(seen, func(s Seen) bool { return s.ID == id }) {
+			return Awaited{}, NoAgent(id)
+		}
+	}
+	ids = nil
+	for _, s := range seen {
+		ids = append(ids, s.ID)
+	}
+	since := map[tmux.PaneID]time.Time{}
+	is := map[tmux.PaneID]State{}
+	found, reported := start, start
+	for {
+		a := Awaited{Seen: seen, Reached: map[tmux.PaneID]bool{}}
+		for _, id := range ids {
+			i := slices.IndexFunc(seen, func(s Seen) bool { return s.ID == id })
+			if i < 0 {
+				a.Gone = append(a.Gone, id)
+				continue
+			}
+			if state := seen[i].State; is[id] != state {
+				is[id], since[id] = state, time.Now()
+			} else if slices.Contains(states, state) && time.Since(since[id]) >= awaitPause {
+				a.Reached[id] = true
+			}
+		}
+		done := len(a.Reached) + len(a.Gone)
+		if done == len(ids) || done > 0 && !all || time.Since(start) > budget {
+			return a, nil
+		}
+		if time.Since(reported) > time.Second {
+			reported = time.Now()
+			stdio.Waited(ctx, reply.Count(len(ids)-done, "agent"), start, budget)
+		}
+		began := time.Now()
+		if err := pause.For(ctx, awaitPause); err != nil {
+			return a, err
+		}
+		if time.Since(found) < awaitFind {
+			again := slices.Clone(seen)
+			for i := range again {
+				if again[i].State != Ended {
+					again[i].State, again[i].Rows = Unknown, nil
+				}
+			}
+			err := f.bounded(ctx, func(ctx context.Context) error { return f.readScreens(ctx, srv, again) })
+			if err != nil {
+				return a, err
+			}
+			// A pane that is gone leaves those after it without rows.
+			if !slices.ContainsFunc(again, func(s Seen) bool { return s.State != Ended && (s.Rows == nil || s.Dead) }) {
+				seen = again
+				continue
+			}
+		}
+		found = began
+		err := f.bounded(ctx, func(ctx context.Context) error {
+			every, err := f.In(ctx, srv, nil)
+			seen = slices.DeleteFunc(every, func(s Seen) bool { return !slices.Contains(ids, s.ID) })
+			return err
+		})
+		if err != nil {
+			return a, err
+		}
+	}
+}
+
+// bounded runs a look that tmux has a limited time to answer.
+func (f *Finder) bounded(ctx context.Context, look func(ctx context.Context) error) error {
+	bound, cancel := context.WithTimeout(ctx, f.LookTime)
+	defer cancel()
+	err := look(bound)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, context.DeadlineExceeded):
+		return reply.Unresponsive(f.LookTime, err)
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+package conversation
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// codex is OpenAI's Codex, seen in 0.160.0 and 0.171.0. It keeps the file of its
+// conversation open, sessions/YEAR/MONTH/DAY/rollout-TIME-SESSION.jsonl below its directory,
+// and writes a message there once it is complete.
+type codex struct{}
+
+var rollout = regexp.MustCompile(`^sessions/.*/rollout-[\dT-]+-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.jsonl$`)
+
+func (codex) read(_ Agent, p *process, since *cursor) (*Conversation, error) {
+	h, err := openHome(cmp.Or(p.env["CODEX_HOME"], filepath.Join(p.env["HOME"], ".codex")))
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	real, err := filepath.EvalSymlinks(h.path)
+	if err != nil {
+		return nil, unreadable("%v", err)
+	}
+	name, session := "", ""
+	for _, path := range p.openFiles() {
+		below, err := filepath.Rel(real, path)
+		m := rollout.FindStringSubmatch(below)
+		if err != nil || m == nil || below == name || !h.ofUser(below) {
+			continue
+		}
+		if name != "" {
+			return nil, unreadable("codex has two conversations open")
+		}
+		name, session = below, m[1]
+	}
+	if name == "" {
+		return nil, unreadable("codex has no conversation open; it begins with the first prompt")
+	}
+	from, err := since.in(session)
+	if err != nil {
+		return nil, err
+	}
+	return h.conversation(name, session, from, parseCodex)
+}
+
+// ofUser reports whether a conversation of codex is the user's, and not a subagent's.
+func (h *home) ofUser(name string) bool {
+	f, err := h.open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var meta struct {
+		Payload struct {
+			Source       json.RawMessage
+			ThreadSource string `json:"thread_source"`
+		}
+	}
+	line, _, _ := strings.Cut(head(f), "\n")
+	return json.Unmarshal([]byte(line), &meta) == nil && cmp.Or(meta.Payload.ThreadSource, "user") == "user" && !bytes.Contains(meta.Payload.Source, []byte("subagent"))
+}
+
+// head returns the beginning of a file.
+func head(f *os.File) string {
+	text := make([]byte, mostSmall)
+	n, _ := f.ReadAt(text, 0)
+	return string(text[:n])
+}
+
+// codexLine is a line of a conversation. Newer versions write item_completed where older
+// ones write user_message and agent_message.
+type codexLine struct {
+	Timestamp time.Time
+	Type      string
+	Payload   struct {
+		Type    string
+		Message string
+		Item    struct {
+			Type, ID string
+			Content  json.RawMessage
+		}
+	}
+}
+
+func parseCodex(line []byte, r *reader) {
+	if !bytes.Contains(line, []byte(`"event_msg"`)) {
+		r.known = r.known || bytes.Contains(line, []byte(`"payload"`))
+		return
+	}
+	var l codexLine
+	if json.Unmarshal(line, &l) != nil || l.Type != "event_msg" {
+		return
+	}
+	r.known = true
+	m := Message{At: l.Timestamp, Text: l.Payload.Message, id: l.Payload.Item.ID}
+	switch l.Payload.Type {
+	case "user_message":
+		m.User = true
+	case "agent_message":
+	case "item_completed":
+		m.Text = strings.Join(texts(l.Payload.Item.Content), "\n")
+		switch l.Payload.Item.Type {
+		case "UserMessage":
+			m.User = true
+		case "AgentMessage":
+		default:
+			return
+		}
+	case "task_complete", "turn_complete", "turn_aborted":
+		r.end()
+		return
+	default:
+		return
+	}
+	if m.Text != "" {
+		r.add(m)
+	}
+}

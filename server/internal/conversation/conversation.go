@@ -1,0 +1,238 @@
+// Package conversation reads what agent CLIs write down of their conversations: the user's
+// prompts and the agent's answers as the model wrote them, which a screen shows wrapped,
+// without their Markdown, and cut by what has scrolled off.
+//
+// # Whose conversation it is
+//
+// An agent answers for a pane, so its conversation must be that of a process there. It is
+// never the newest file. claude and codex prove it: claude has a file named by its process
+// id, with the time at which the process began; codex keeps its file open. gemini, qwen and
+// opencode do not say which process writes a conversation. Theirs counts only if the pane
+// shows its end, and the end of no other conversation of the same directory that was
+// written since the process began.
+//
+// # What is read
+//
+// Files of this user's below the agent's own directory, links resolved: at most 16 MB of a
+// file, from its end or from a cursor. A line that is not complete yet is left for the next
+// call. Only texts of the user and the agent are returned: no results of tools, no thinking,
+// nothing that the agent adds to prompts. Everything that does not look as expected is
+// [Unreadable], never an error of the call: the screen is still there.
+package conversation
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Agent is an agent CLI that runs in a pane.
+type Agent struct {
+	// Name is the agent's name, as its rules have it.
+	Name string
+	// PIDs are the processes that were recognised as the agent.
+	PIDs []int
+	// Screen and Title are what its pane shows.
+	Screen []string
+	Title  string
+}
+
+// Message is what the user or the agent has said.
+type Message struct {
+	// User is set for a prompt.
+	User bool
+	// Text is Markdown, as the model wrote it.
+	Text string
+	At   time.Time
+	// Ends is set for the message with which an agent ends its answer.
+	Ends bool
+
+	id string // the agent's name for it
+}
+
+// Conversation is a part of a conversation: its end, or what followed a cursor.
+type Conversation struct {
+	// Messages are the messages, oldest first. Without a cursor, the first is the last
+	// prompt, unless that is too far back.
+	Messages []Message
+	// Cursor is where the next call goes on. It is a text without blanks.
+	Cursor string
+}
+
+// Prompt returns the last prompt, or nil.
+func (c *Conversation) Prompt() *Message {
+	i := lastPrompt(c.Messages)
+	if i < 0 {
+		return nil
+	}
+	return &c.Messages[i]
+}
+
+// Answer returns the agent's last message since the last prompt, or nil.
+func (c *Conversation) Answer() *Message {
+	n := len(c.Messages)
+	if n == 0 || c.Messages[n-1].User {
+		return nil
+	}
+	return &c.Messages[n-1]
+}
+
+// Complete reports whether the last prompt has been answered to the end.
+func (c *Conversation) Complete() bool { return c.Answer() != nil && c.Answer().Ends }
+
+func lastPrompt(messages []Message) int {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].User {
+			return i
+		}
+	}
+	return -1
+}
+
+// Unreadable says why there is no conversation to be had of an agent.
+type Unreadable struct{ Why string }
+
+func (u *Unreadable) Error() string { return u.Why }
+
+func unreadable(format string, args ...any) error {
+	return &Unreadable{fmt.Sprintf(format, args...)}
+}
+
+// A source is where one agent CLI writes its conversations.
+type source interface {
+	// read returns the conversation of a process: its end or, if cursor is not nil, what
+	// followed.
+	read(a Agent, p *process, since *cursor) (*Conversation, error)
+}
+
+// sources by the names of the agents.
+var sources = map[string]source{
+	"claude": claude{}, "codex": codex{}, "gemini": gemini{dir: ".gemini"},
+}
+
+// Read returns the conversation of an agent: the last prompt and what followed or, with a
+// cursor, everything since then. The error is an *Unreadable, or a [BadCursor].
+func Read(a Agent, since string) (*Conversation, error) {
+	s, ok := sources[a.Name]
+	if !ok {
+		return nil, unreadable("where %s writes its conversations is not known", a.Name)
+	}
+	at, err := parseCursor(since)
+	if err != nil {
+		return nil, err
+	}
+	var found *Conversation
+	why := unreadable("the process of %s is not known", a.Name)
+	for _, pid := range a.PIDs {
+		p, err := processOf(pid)
+		if err != nil {
+			why = err
+			continue
+		}
+		c, err := s.read(a, p, at)
+		switch _, bad := err.(BadCursor); {
+		case bad:
+			return nil, err
+		case err != nil:
+			why = err
+		case found != nil && found.session() != c.session():
+			return nil, unreadable("two processes of %s in the pane have conversations", a.Name)
+		default:
+			found = c
+		}
+	}
+	if found == nil {
+		return nil, why
+	}
+	return found, nil
+}
+
+// A cursor is a place in a conversation: the agent's name for the conversation, and how far
+// it was read.
+type cursor struct {
+	session string
+	at      int64
+}
+
+func (c cursor) String() string { return c.session + ":" + strconv.FormatInt(c.at, 10) }
+
+func (c *Conversation) session() string {
+	session, _, _ := strings.Cut(c.Cursor, ":")
+	return session
+}
+
+// BadCursor says what is wrong with a cursor.
+type BadCursor string
+
+func (b BadCursor) Error() string { return string(b) }
+
+var cursorForm = regexp.MustCompile(`^([\w-]{8,64}):(\d{1,18})$`)
+
+func parseCursor(text string) (*cursor, error) {
+	if text == "" {
+		return nil, nil
+	}
+	m := cursorForm.FindStringSubmatch(text)
+	if m == nil {
+		return nil, BadCursor("is not a cursor of an agent's conversation")
+	}
+	at, err := strconv.ParseInt(m[2], 10, 64)
+	if err != nil {
+		return nil, BadCursor("is not a cursor of an agent's conversation")
+	}
+	return &cursor{m[1], at}, nil
+}
+
+// in returns where to go on in a conversation; -1 is its end.
+func (c *cursor) in(session string) (int64, error) {
+	switch {
+	case c == nil:
+		return -1, nil
+	case c.session != session:
+		return 0, BadCursor("is of another conversation: the agent has begun a new one")
+	}
+	return c.at, nil
+}
+
+// How much of a conversation's end a screen must show, in letters.
+const enoughLetters = 40
+
+// shows reports whether a screen shows the end of a conversation: its last lines, up to
+// enough letters of them, or all since the last prompt. Only letters count, as Markdown,
+// frames, line numbers and wrapping leave those as they are.
+func shows(screen []string, messages []Message) bool {
+	shown := letters(strings.Join(screen, "\n"))
+	var lines []string
+	for _, m := range messages[max(0, lastPrompt(messages)):] {
+		lines = append(lines, strings.Split(m.Text, "\n")...)
+	}
+	seen := 0
+	for _, line := range slices.Backward(lines) {
+		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+			continue // the language of a block of code is not shown
+		}
+		line := []rune(letters(line))
+		seen += len(line)
+		if end := string(line[max(0, len(line)-enoughLetters):]); !strings.Contains(shown, end) {
+			return false
+		}
+		if seen >= enoughLetters {
+			return true
+		}
+	}
+	return seen > 0
+}
+
+// letters returns the letters of a text.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
