@@ -129,6 +129,16 @@ func servicesFor(cfg Config, named *sockets.Sockets, finder *agents.Finder) tool
 	}
 }
 
+// Agents returns the tmux server that a server with this configuration would use, and what
+// finds agents on it, for commands that show them.
+func Agents(cfg Config) (*tmux.Server, *agents.Finder, error) {
+	s, err := New(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.sockets.Configured(), s.services.Agents, nil
+}
+
 // add registers a tool. mcp-go knows only its name; what clients see comes from
 // [Server.Tools]. A tool that is not offered is registered too, so that the gate can say
 // why it is refused.

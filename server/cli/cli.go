@@ -143,7 +143,7 @@ the environment is wrong.`,
 	}
 	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
 	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
-	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o),
+	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o), agentsCommand(o),
 		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. Of two names the first counts if both are set.
 
 ` + server.Environment()},

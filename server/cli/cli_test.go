@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 //	status CODE STDERR ARGS...  run tmux-mcp, which exits with a code other than 0
 //	json PATH VALUE             what standard output has at a path of gjson
 //	wait-file FILE              wait until there is one
+//	wait-shows PANE TEXT        wait until the screen of a pane has a text
+//	shows FILE                  standard output has the text of a file
+//	doc-block FIRST FILE        write the block of docs/agents.md that begins with a line to a file
 //	exposed                     TMUX_TMPDIR has a directory of sockets that others may read
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -71,6 +74,31 @@ func TestScripts(t *testing.T) {
 					_, err := os.Stat(ts.MkAbs(args[0]))
 					return err == nil
 				})
+			},
+			"wait-shows": func(ts *testscript.TestScript, _ bool, args []string) {
+				tmuxtest.WaitScreen(t, server(ts), args[0], args[1])
+			},
+			"shows": func(ts *testscript.TestScript, _ bool, args []string) {
+				if got, want := ts.ReadFile("stdout"), ts.ReadFile(args[0]); !strings.Contains(got, want) {
+					ts.Fatalf("standard output is\n%s\nwithout\n%s", got, want)
+				}
+			},
+			"doc-block": func(ts *testscript.TestScript, _ bool, args []string) {
+				text, err := os.ReadFile("../../docs/agents.md")
+				ts.Check(err)
+				_, block, found := strings.Cut(string(text), "\n    "+args[0]+"\n")
+				if !found {
+					ts.Fatalf("docs/agents.md has no block %q", args[0])
+				}
+				lines := args[0] + "\n"
+				for line := range strings.Lines(block) {
+					rest, in := strings.CutPrefix(line, "    ")
+					if !in && line != "\n" {
+						break
+					}
+					lines += rest
+				}
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.TrimRight(lines, "\n")+"\n"), 0o600))
 			},
 			"exposed": func(ts *testscript.TestScript, _ bool, _ []string) {
 				dir := ts.MkAbs(fmt.Sprintf("sockets/tmux-%d", os.Getuid()))

@@ -5,25 +5,18 @@
 //
 // # Rules
 //
-// A file has the names and packages of one program, which identify its process, and its
-// rules. All patterns are regular expressions, and are matched against single rows without
-// trailing blanks.
+// A file has the rules for one program; docs/agents.md documents each key. The box is
+// searched for from the bottom of the screen up, trying each of its frames in turn. It must
+// contain the cursor, to exclude pictures of one. If there is no box, a dialog is searched
+// for. If no rule matches, the state is [Unknown]. Nothing is guessed.
 //
-// The box is searched for from the bottom of the screen up, trying each of its frames in
-// turn. It is a row that matches bottom and the rows above it, up to the next one that
-// matches top; without a top, rows that match more, up to one that matches first, as the
-// first row of a box must. The first pad and the last inner rows belong to the frame. The
-// cursor must be in the box, to exclude pictures of one. Text at the cursor that matches
-// placeholder does not count.
-//
-// If there is no box, a dialog is searched for. One of the last rows matches end; above it
-// are its choices, and above those, up to start, its question.
-//
-// If no rule matches, the state is [Unknown]. Nothing is guessed.
+// The user's own files are read as the built-in ones ([Load]). What they can cost is bounded:
+// the size of a file, of a list and of a pattern.
 package agents
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -138,24 +131,35 @@ type Frame struct {
 }
 
 // Recognize returns the agent that runs in a process, given its executable, which may be
-// empty, and its arguments; nil if it is none. An interpreter counts as the script that it
-// runs.
-func (k Known) Recognize(executable string, args []string) *Rules {
+// empty, and its arguments; nil if it is none. by is the name or the package that it was
+// recognized by. An interpreter counts as the script that it runs.
+func (k Known) Recognize(executable string, args []string) (r *Rules, by string) {
+	words := identity(executable, args)
+	for _, r := range k {
+		for _, word := range words {
+			if name := program(word); slices.Contains(r.Names, name) {
+				return r, "name " + name
+			}
+			if i := slices.IndexFunc(r.Packages, func(p string) bool { return strings.Contains(word, "/"+p) }); i >= 0 {
+				return r, "package " + r.Packages[i]
+			}
+		}
+	}
+	return nil, ""
+}
+
+// identity returns the words of a process that say which program it is.
+func identity(executable string, args []string) []string {
 	words := append([]string{executable}, args[:min(1, len(args))]...)
-	if slices.Contains([]string{"node", "bun", "deno"}, program(executable)) && len(args) > 0 {
+	if interpreter.MatchString(program(executable)) && len(args) > 0 {
 		if i := slices.IndexFunc(args[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }); i >= 0 {
 			words = append(words, args[1+i])
 		}
 	}
-	for _, r := range k {
-		for _, word := range words {
-			if slices.Contains(r.Names, program(word)) || slices.ContainsFunc(r.Packages, func(p string) bool { return strings.Contains(word, "/"+p) }) {
-				return r
-			}
-		}
-	}
-	return nil
+	return words
 }
+
+var interpreter = regexp.MustCompile(`^(node|bun|deno|python[0-9.]*)$`)
 
 func program(file string) string {
 	base := path.Base(file)

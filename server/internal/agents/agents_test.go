@@ -104,6 +104,9 @@ func (s Status) lines() string {
 func TestClassify(t *testing.T) {
 	for file, s := range screens(t) {
 		got := Classify(s.View).lines()
+		if explained := classify(s.View, &trace{}).lines(); explained != got {
+			t.Errorf("%s shows\n%sexplained as\n%s", file, got, explained)
+		}
 		if *update {
 			rewrite(t, file, got)
 		} else if got != s.want {

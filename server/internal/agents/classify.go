@@ -18,7 +18,9 @@ const (
 )
 
 // Classify determines what a terminal shows.
-func Classify(v View) Status {
+func Classify(v View) Status { return classify(v, nil) }
+
+func classify(v View, t *trace) Status {
 	r := v.Program.Rules
 	switch {
 	case v.Ended:
@@ -26,34 +28,41 @@ func Classify(v View) Status {
 	case r == nil:
 		return Status{State: Unknown}
 	}
-	rows := make([]string, len(v.Rows))
-	for i, row := range v.Rows {
-		rows[i] = strings.TrimRight(row, " \u00a0")
-	}
-	for len(rows) > 0 && rows[len(rows)-1] == "" {
-		rows = rows[:len(rows)-1]
-	}
-	box, hint, top, bottom := r.box(v, rows)
+	rows := trimmed(v.Rows)
+	box, hint, top, bottom := r.box(v, rows, t)
 	if box == nil {
-		if question, choices, ok := r.dialog(rows); ok {
+		if question, choices, ok := r.dialog(rows, t); ok {
 			return Status{State: Asks, Question: question, Choices: choices}
 		}
 		return Status{State: Unknown}
 	}
 	s := Status{State: Idle, Box: box}
-	if r.Working.Title.Matches(v.Title) || slices.ContainsFunc(rows[max(0, top-mostAbove):top], r.Working.Above.Matches) ||
-		slices.ContainsFunc(rows[bottom:], r.Working.Below.Matches) || r.Working.Hint.Matches(hint) {
+	if t.text("working.title", r.Working.Title, v.Title) || t.any("working.above", r.Working.Above, rows, max(0, top-mostAbove), top) ||
+		t.any("working.below", r.Working.Below, rows, bottom, len(rows)) || t.text("working.hint", r.Working.Hint, hint) {
 		s.State = Working
 	}
 	return s
 }
 
+// trimmed returns the rows of a screen without trailing blanks, and without the blank ones
+// at its end.
+func trimmed(screen []string) []string {
+	rows := make([]string, len(screen))
+	for i, row := range screen {
+		rows[i] = strings.TrimRight(row, " \u00a0")
+	}
+	for len(rows) > 0 && rows[len(rows)-1] == "" {
+		rows = rows[:len(rows)-1]
+	}
+	return rows
+}
+
 // box finds the input box that the cursor is in. It returns the box, the placeholder that
 // it shows, its first row and the row below it.
-func (r *Rules) box(v View, rows []string) (box *Box, hint string, top, bottom int) {
+func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top, bottom int) {
 	end := 0
-	for _, f := range r.Box.Frames {
-		if top, end, bottom = r.framed(f, rows); top <= v.Y && v.Y < end {
+	for i := range r.Box.Frames {
+		if top, end, bottom = r.framed(i, rows, t); end > 0 && t.cursor(i, v.Y, top, end) {
 			break
 		}
 		end = 0
@@ -68,31 +77,31 @@ func (r *Rules) box(v View, rows []string) (box *Box, hint string, top, bottom i
 		left = first[text]
 	}
 	lines := []string{rows[top][left:]}
-	for _, row := range rows[top+1 : end] {
-		if r.Box.More.Regexp != nil {
-			if m := r.Box.More.FindStringSubmatch(row); m != nil {
-				row = r.Box.More.group(m, "text")
-			}
+	for i := top + 1; i < end; i++ {
+		line := rows[i]
+		if m := t.find("box.more", -1, r.Box.More.pattern, rows, i); m != nil {
+			line = r.Box.More.group(m, "text")
 		}
-		lines = append(lines, row)
+		lines = append(lines, line)
 	}
 	box = &Box{Text: strings.TrimSpace(strings.Join(lines, "\n")), Row: v.Y - top}
 	atStart := v.Y == top && v.X <= utf8.RuneCountInString(rows[top][:left])+1
-	if atStart && r.Box.Placeholder.Matches(box.Text) {
+	if atStart && t.text("box.placeholder", r.Box.Placeholder, box.Text) {
 		box.Text, hint = "", box.Text
 	}
 	if mode >= 0 && first[mode] >= 0 {
 		box.Text = rows[top][first[mode]:first[mode+1]] + box.Text
 	}
-	box.Collapsed = r.Box.Collapsed.Matches(box.Text)
+	box.Collapsed = t.text("box.collapsed", r.Box.Collapsed, box.Text)
 	return box, hint, top, bottom
 }
 
-// framed finds a box in a frame: its first row, the row after its last, and the row below
+// framed finds a box in the nth frame: its first row, the row after its last, and the row below
 // it. end is 0 if there is none.
-func (r *Rules) framed(f Frame, rows []string) (top, end, bottom int) {
+func (r *Rules) framed(n int, rows []string, t *trace) (top, end, bottom int) {
+	f := r.Box.Frames[n]
 	least := max(1, len(rows)-mostFooter)
-	for bottom = len(rows) - 1; bottom >= least && !f.Bottom.Matches(rows[bottom]); {
+	for bottom = len(rows) - 1; bottom >= least && !t.row("box.frames.bottom", n, f.Bottom, rows, bottom); {
 		bottom--
 	}
 	if bottom < least {
@@ -101,16 +110,16 @@ func (r *Rules) framed(f Frame, rows []string) (top, end, bottom int) {
 	end = bottom - int(f.Inner)
 	top = end - 1
 	if f.Top.Regexp == nil {
-		for top >= 0 && !r.Box.First.Matches(rows[top]) && r.Box.More.Matches(rows[top]) {
+		for top >= 0 && !t.row("box.first", -1, r.Box.First.pattern, rows, top) && t.row("box.more", -1, r.Box.More.pattern, rows, top) {
 			top--
 		}
 	} else {
-		for top > 0 && !f.Top.Matches(rows[top-1]) {
+		for top > 0 && !t.row("box.frames.top", n, f.Top, rows, top-1) {
 			top--
 		}
 		top += int(f.Pad)
 	}
-	if top < 0 || top >= end || !r.Box.First.Matches(rows[top]) {
+	if top < 0 || top >= end || !t.row("box.first", -1, r.Box.First.pattern, rows, top) {
 		return 0, 0, 0
 	}
 	return top, end, bottom
@@ -120,25 +129,25 @@ func (r *Rules) framed(f Frame, rows []string) (top, end, bottom int) {
 var border = regexp.MustCompile(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─╌]+$`)
 
 // dialog finds the question at the bottom of the screen.
-func (r *Rules) dialog(rows []string) (question string, choices []Choice, ok bool) {
-	for _, d := range r.Dialogs {
+func (r *Rules) dialog(rows []string, t *trace) (question string, choices []Choice, ok bool) {
+	for n, d := range r.Dialogs {
 		for end := len(rows) - 1; end >= max(0, len(rows)-mostEnd); end-- {
-			if !d.End.Matches(rows[end]) {
+			if !t.row("dialogs.end", n, d.End, rows, end) {
 				continue
 			}
 			first := end
 			switch {
 			case d.Side.Regexp != nil:
-				choices = sideBySide(d.Side.pattern, rows[end])
+				choices = sideBySide(d.Side.pattern, t.find("dialogs.side", n, d.Side.pattern, rows, end))
 			case d.Choice.has("key"):
-				choices, first = numbered(d.Choice.pattern, rows[:end])
+				choices, first = numbered(n, d.Choice.pattern, rows[:end], t)
 			default:
-				choices, first = listed(d.Choice.pattern, rows[:end])
+				choices, first = listed(n, d.Choice.pattern, rows[:end], t)
 			}
 			if choices == nil {
 				continue
 			}
-			return asked(d.Start, rows[:first]), choices, true
+			return asked(n, d.Start, rows[:first], t), choices, true
 		}
 	}
 	return "", nil, false
@@ -146,9 +155,9 @@ func (r *Rules) dialog(rows []string) (question string, choices []Choice, ok boo
 
 // numbered returns choices that each have a key, beginning with 1. Rows between them are
 // descriptions.
-func numbered(p pattern, rows []string) (choices []Choice, first int) {
+func numbered(n int, p pattern, rows []string, t *trace) (choices []Choice, first int) {
 	for i := len(rows) - 1; i >= max(0, len(rows)-mostDialog); i-- {
-		m := p.FindStringSubmatch(rows[i])
+		m := t.find("dialogs.choice", n, p, rows, i)
 		if m == nil {
 			continue
 		}
@@ -163,14 +172,14 @@ func numbered(p pattern, rows []string) (choices []Choice, first int) {
 }
 
 // listed returns choices that are reached with arrow keys from the marked one.
-func listed(p pattern, rows []string) (choices []Choice, first int) {
+func listed(n int, p pattern, rows []string, t *trace) (choices []Choice, first int) {
 	i := len(rows) - 1
 	for i >= 0 && rows[i] == "" {
 		i--
 	}
 	marked := -1
 	for ; i >= 0 && len(choices) < mostChoices; i-- {
-		m := p.FindStringSubmatch(rows[i])
+		m := t.find("dialogs.choice", n, p, rows, i)
 		if m == nil {
 			break
 		}
@@ -196,9 +205,9 @@ func listed(p pattern, rows []string) (choices []Choice, first int) {
 // blanks separate choices in one row.
 var blanks = regexp.MustCompile(` {2,}`)
 
-// sideBySide returns choices in one row, of which the first is marked initially.
-func sideBySide(p pattern, row string) (choices []Choice) {
-	m := p.FindStringSubmatch(row)
+// sideBySide returns choices in one row, of which the first is marked initially. m is the
+// match of that row, or nil.
+func sideBySide(p pattern, m []string) (choices []Choice) {
 	if m == nil {
 		return nil
 	}
@@ -210,13 +219,13 @@ func sideBySide(p pattern, row string) (choices []Choice) {
 
 // asked returns the text above the choices, from where the dialog begins. If it is long,
 // only its end is kept, which contains the question.
-func asked(start pattern, rows []string) string {
+func asked(n int, start pattern, rows []string, t *trace) string {
 	var lines []string
 	for i := len(rows) - 1; i >= max(0, len(rows)-mostDialog); i-- {
 		if line := border.ReplaceAllString(rows[i], ""); line != "" {
 			lines = append(lines, line)
 		}
-		if start.Matches(rows[i]) && lines != nil {
+		if t.row("dialogs.start", n, start, rows, i) && lines != nil {
 			break
 		}
 	}

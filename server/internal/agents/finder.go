@@ -88,7 +88,7 @@ func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (
 		if known, ok := f.panes[key]; ok && (known.pid == p.PID || p.Dead && p.PID <= 0) {
 			ended[p.ID] = known.Program
 		} else if words := strings.Fields(strings.Trim(p.Started, `"`)); p.Dead && len(words) > 0 {
-			if r := f.Known.Recognize("", words); r != nil {
+			if r, _ := f.Known.Recognize("", words); r != nil {
 				ended[p.ID] = Program{Name: r.Name, Rules: r}
 			}
 		}
@@ -101,7 +101,7 @@ func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (
 func (k Known) programsByName(panes []Pane) map[int]Program {
 	found := map[int]Program{}
 	for _, pane := range panes {
-		if r := k.Recognize("", []string{pane.Command}); r != nil {
+		if r, _ := k.Recognize("", []string{pane.Command}); r != nil {
 			found[pane.PID] = Program{Name: r.Name, Rules: r}
 		}
 	}

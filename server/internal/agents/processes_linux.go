@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"tmuxmcp/internal/procstat"
@@ -54,14 +55,49 @@ func (k Known) programsAt(panes []Pane) map[int]Program {
 	return found
 }
 
-func (k Known) programOf(pid int) (Program, bool) {
+// processesOf returns the processes of a pane in which an agent is looked for: those in the
+// foreground, and those above them.
+func processesOf(pane Pane) (found []Process) {
+	first, err := procstat.Of(pane.PID)
+	if err != nil {
+		return nil
+	}
+	add := func(pid int) {
+		if exe, args := commandOf(pid); args != nil && !slices.ContainsFunc(found, func(p Process) bool { return p.PID == pid }) {
+			found = append(found, Process{PID: pid, Words: identity(exe, args)})
+		}
+	}
+	parent := 0
+	for _, p := range procstat.All() {
+		if p.Group == first.Foreground {
+			add(p.PID)
+			parent = p.Parent
+		}
+	}
+	for depth := 0; parent > 1 && depth < mostParents; depth++ {
+		p, err := procstat.Of(parent)
+		if err != nil || p.Session != first.Session {
+			break
+		}
+		add(parent)
+		parent = p.Parent
+	}
+	return found
+}
+
+// commandOf returns the executable of a process, which is empty if it cannot be read, and its
+// arguments, which are nil if it has none.
+func commandOf(pid int) (executable string, args []string) {
 	line, err := os.ReadFile(procstat.File(pid, "cmdline"))
 	if err != nil || len(line) == 0 {
-		return Program{}, false
+		return "", nil
 	}
-	args := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-	exe := procstat.Program(pid)
-	r := k.Recognize(exe, args)
+	return procstat.Program(pid), strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+}
+
+func (k Known) programOf(pid int) (Program, bool) {
+	exe, args := commandOf(pid)
+	r, _ := k.Recognize(exe, args)
 	if r == nil {
 		return Program{}, false
 	}
@@ -102,7 +138,7 @@ func (k Known) versionOf(file string) string {
 			text, _ := os.ReadFile(manifest)
 			var p struct{ Name, Version string }
 			if json.Unmarshal(text, &p) == nil && p.Version != "" {
-				if k.Recognize("/"+p.Name, nil) != nil {
+				if r, _ := k.Recognize("/"+p.Name, nil); r != nil {
 					return versionNumber.FindString(p.Version)
 				}
 			}

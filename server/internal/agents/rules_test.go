@@ -3,6 +3,7 @@ package agents
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -132,7 +133,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("faults: %q", got)
 	}
 	for words, name := range map[string]string{"claude": "claude", "codex": "mine", "gemini": "gemini", "mine": "mine", "writable": "", "foreign": ""} {
-		if r := known.Recognize("/bin/"+words, nil); r == nil && name != "" || r != nil && (r.Name != name && r.Name != "link") {
+		if r, _ := known.Recognize("/bin/"+words, nil); r == nil && name != "" || r != nil && (r.Name != name && r.Name != "link") {
 			t.Errorf("%s is %+v, want %s", words, r, name)
 		}
 	}
@@ -155,7 +156,10 @@ func FuzzRules(f *testing.F) {
 			t.Fatalf("%v %v", r, faults)
 		}
 		if r != nil {
-			Classify(View{Program: Program{Rules: r}, Rows: strings.Split(screen, "\n"), X: int(x), Y: int(y)})
+			v := View{Program: Program{Rules: r}, Rows: strings.Split(screen, "\n"), X: int(x), Y: int(y)}
+			if s, explained := Classify(v), classify(v, &trace{}); !reflect.DeepEqual(s, explained) {
+				t.Fatalf("%+v, explained as %+v", s, explained)
+			}
 		}
 	})
 }

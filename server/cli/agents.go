@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/internal/nearest"
+	"tmuxmcp/internal/terminal"
+	"tmuxmcp/server"
+	"tmuxmcp/server/internal/agents"
+	"tmuxmcp/tmux"
+)
+
+func agentsCommand(o *options) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "agents",
+		Short: "List the agent CLIs that are recognized, and test rules for others",
+		Long: `Agents lists the agent CLIs that are recognized, with the names and packages of
+their processes, the first version that the rules were written for, and where
+the rules are from: built in, or from a file in $XDG_CONFIG_HOME/tmux-mcp/agents
+(default ~/.config). docs/agents.md says how to write one. A file that is wrong
+is reported, and the exit code is 1.`,
+		Example: `  tmux-mcp agents
+  tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/mine.toml
+  tmux-mcp agents test %3 --rules ~/.config/tmux-mcp/agents/mine.toml`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := o.config(cmd)
+			if err != nil {
+				return err
+			}
+			known, faults := agents.Load(cfg.AgentRules)
+			out := cmd.OutOrStdout()
+			if asJSON {
+				err = printJSON(out, listOf(cfg.AgentRules, known, faults), "  ")
+			} else {
+				err = writeAgents(out, known, faults)
+			}
+			if err == nil && faults != nil {
+				err = toolFailed{}
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (docs/agents.md describes it)")
+	c.AddCommand(agentsTestCommand(o), agentsShowCommand(o))
+	return c
+}
+
+// agentList is the document of agents --json.
+type agentList struct {
+	Version   int            `json:"version"` // of the document: 1
+	Directory string         `json:"directory,omitempty"`
+	Agents    []listedAgent  `json:"agents"`
+	Faults    []agents.Fault `json:"faults"`
+}
+
+type listedAgent struct {
+	Name     string   `json:"name"`
+	File     string   `json:"file,omitempty"`
+	Replaces bool     `json:"replaces"`
+	Names    []string `json:"names"`
+	Packages []string `json:"packages"`
+	Since    string   `json:"since,omitempty"`
+}
+
+func listOf(dir string, known agents.Known, faults []agents.Fault) agentList {
+	list := agentList{Version: 1, Directory: dir, Agents: []listedAgent{}, Faults: append([]agents.Fault{}, faults...)}
+	for _, r := range known {
+		list.Agents = append(list.Agents, listedAgent{r.Name, r.File, r.Replaces, append([]string{}, r.Names...), append([]string{}, r.Packages...), r.Since})
+	}
+	return list
+}
+
+func writeAgents(w io.Writer, known agents.Known, faults []agents.Fault) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "agent\tsince\tnames\tpackages\trules")
+	for _, r := range known {
+		from := cmp.Or(r.File, "built in")
+		if r.Replaces {
+			from += ", instead of the built-in ones"
+		}
+		row := []string{r.Name, cmp.Or(r.Since, "-"), cmp.Or(strings.Join(r.Names, " "), "-"), cmp.Or(strings.Join(r.Packages, " "), "-"), from}
+		fmt.Fprintln(table, terminal.Printable(strings.Join(row, "\t")))
+	}
+	err := table.Flush()
+	for _, f := range faults {
+		fmt.Fprintln(w, "problem  "+terminal.Printable(f.Error()))
+	}
+	return err
+}
+
+func agentsShowCommand(o *options) *cobra.Command {
+	var builtIn bool
+	c := &cobra.Command{
+		Use:     "show NAME",
+		Short:   "Print the rules for an agent, to start one's own from",
+		Example: "  tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/mine.toml",
+		Args:    usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return agents.BuiltIn().Names(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := o.config(cmd)
+			if err != nil {
+				return err
+			}
+			if builtIn {
+				cfg.AgentRules = ""
+			}
+			known, _ := agents.Load(cfg.AgentRules)
+			i := slices.IndexFunc(known, func(r *agents.Rules) bool { return r.Name == args[0] })
+			if i < 0 {
+				return usageError{fmt.Errorf("there are no rules for %q%s", args[0], nearest.Meant(args[0], known.Names()))}
+			}
+			_, err = cmd.OutOrStdout().Write(known[i].Source)
+			return err
+		},
+	}
+	c.Flags().BoolVar(&builtIn, "built-in", false, "print the built-in rules, even if a file replaces them")
+	return c
+}
+
+func agentsTestCommand(o *options) *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use:   "test PANE",
+		Short: "Show how the screen of a pane is read, rule by rule",
+		Long: `Test shows which agent was recognized in a pane and by what, each row of the
+screen with the rules that it matched, what every rule was tried on, and the
+resulting state. With --rules the screen is read by the rules in a file, whatever
+runs in the pane. The exit code is 1 if there are no rules to read it by.`,
+		Example: "  tmux-mcp agents test %3\n  tmux-mcp agents test work:1.0 --rules mine.toml",
+		Args:    usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := o.config(cmd)
+			if err != nil {
+				return err
+			}
+			var rules *agents.Rules
+			if file != "" {
+				var faults []agents.Fault
+				if rules, faults = agents.LoadFile(file); faults != nil {
+					var all []error
+					for _, f := range faults {
+						all = append(all, f)
+					}
+					return errors.Join(all...)
+				}
+			}
+			srv, finder, err := server.Agents(cfg)
+			if err != nil {
+				return err
+			}
+			r, err := finder.Explain(cmd.Context(), srv, tmux.TargetSpec(args[0]), rules)
+			if err != nil {
+				return err
+			}
+			if err := writeReading(cmd.OutOrStdout(), r); err != nil {
+				return err
+			}
+			if r.Program.Rules == nil {
+				fmt.Fprintln(cmd.ErrOrStderr(), "tmux-mcp: no agent was recognized there; --rules FILE reads the screen by the rules in a file")
+				return toolFailed{}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&file, "rules", "", "read the screen by the rules in this `file`")
+	return c
+}
+
+// writeReading shows how a screen was read. Rows and columns count from 1.
+func writeReading(out io.Writer, r *agents.Reading) error {
+	var b strings.Builder
+	p := r.Pane
+	fmt.Fprintf(&b, "pane     %s %s:%d.%d, cursor in row %d, column %d\n", p.ID, p.Session, p.Window, p.Index, p.Y+1, p.X+1)
+	for _, process := range r.Processes {
+		by := "not recognized"
+		if process.By != "" {
+			by = "recognized by its " + process.By
+		}
+		fmt.Fprintf(&b, "process  %d %s: %s\n", process.PID, strings.Join(process.Words, " "), by)
+	}
+	if r.Program.Rules == nil {
+		_, err := io.WriteString(out, terminal.Printable(b.String()))
+		return err
+	}
+	fmt.Fprintf(&b, "agent    %s\nrules    %s\n\n", strings.TrimSpace(r.Program.Name+" "+r.Program.Version), cmp.Or(r.Program.Rules.File, "built in"))
+
+	labels := make([]string, len(r.Rows))
+	widest := 0
+	for _, step := range r.Steps {
+		for _, row := range step.Matched {
+			if labels[row] != "" {
+				labels[row] += " "
+			}
+			labels[row] += keyOf(step)
+			widest = max(widest, len(labels[row]))
+		}
+	}
+	for i, row := range r.Rows {
+		fmt.Fprintf(&b, "%*s %3d|%s\n", widest, labels[i], i+1, row)
+	}
+	b.WriteString("\n")
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, step := range r.Steps {
+		fmt.Fprintf(table, "%s\t%s\n", keyOf(step), outcomeOf(step))
+	}
+	table.Flush()
+	fmt.Fprintf(&b, "\nstate    %s\n", r.Status.State)
+	if r.Status.Question != "" {
+		fmt.Fprintf(&b, "question %s\n", strings.ReplaceAll(r.Status.Question, "\n", "\n         "))
+	}
+	for _, choice := range r.Status.Choices {
+		fmt.Fprintf(&b, "choice   %s: %s\n", strings.Join(choice.Keys, " "), choice.Label)
+	}
+	if r.Status.Box != nil {
+		fmt.Fprintf(&b, "input    %q\n", r.Status.Box.Text)
+	}
+	_, err := io.WriteString(out, terminal.Printable(b.String()))
+	return err
+}
+
+// keyOf names the pattern of a step; those of a list are numbered from 1.
+func keyOf(s agents.Step) string {
+	if s.N < 0 || s.Key == "cursor" {
+		return s.Key
+	}
+	i := strings.LastIndexByte(s.Key, '.')
+	return fmt.Sprintf("%s[%d]%s", s.Key[:i], s.N+1, s.Key[i:])
+}
+
+// outcomeOf says what a step has matched.
+func outcomeOf(s agents.Step) string {
+	switch {
+	case s.Text != nil && s.Is:
+		return fmt.Sprintf("matches %q", *s.Text)
+	case s.Text != nil:
+		return fmt.Sprintf("does not match %q", *s.Text)
+	case s.Key == "cursor" && len(s.Matched) > 0:
+		return "is in the box"
+	case s.Key == "cursor":
+		return "is not in the box, " + rowsOf(s.Tried)
+	case len(s.Matched) > 0:
+		return "matches " + rowsOf(s.Matched)
+	}
+	return "matches none of " + rowsOf(s.Tried)
+}
+
+// rowsOf lists rows, such as "rows 3-5, 9".
+func rowsOf(rows []int) string {
+	rows = slices.Sorted(slices.Values(rows))
+	var parts []string
+	for i := 0; i < len(rows); {
+		j := i
+		for j+1 < len(rows) && rows[j+1] == rows[j]+1 {
+			j++
+		}
+		part := fmt.Sprint(rows[i] + 1)
+		if j > i {
+			part += fmt.Sprintf("-%d", rows[j]+1)
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	if len(rows) == 1 {
+		return "row " + parts[0]
+	}
+	return "rows " + strings.Join(parts, ", ")
+}
