@@ -54,6 +54,9 @@ type Config struct {
 	MaxResult int
 	// PromptsAsTools adds the tools list_prompts and get_prompt.
 	PromptsAsTools bool
+	// NoTranscripts is set if what coding agents write down of their states and conversations
+	// must not be read.
+	NoTranscripts bool
 	// Transport is how tmux is reached; if empty, the fastest way that works.
 	Transport tmux.Transport
 	// AgentRules is a directory with rules of the user's for agent CLIs; none if empty.
@@ -166,6 +169,9 @@ var settings = []Setting{
 	}, {
 		Set:      func(cfg *Config, value string) error { cfg.PromptsAsTools = value == "1"; return nil },
 		variable: "TMUX_MCP_PROMPTS_AS_TOOLS", meaning: "1 adds the tools list_prompts and get_prompt (default 0)",
+	}, {
+		Set:      func(cfg *Config, value string) error { cfg.NoTranscripts = value != "0"; return nil },
+		variable: "TMUX_MCP_NO_TRANSCRIPTS", meaning: "anything but 0: as --no-transcripts",
 	}, {
 		Set: func(cfg *Config, value string) (err error) {
 			cfg.Effects, err = namesIn(value, tool.Effects(), "effect")

@@ -177,7 +177,7 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 		runs(t, s.srv, "%1", "sleep")
 		s.settled(t)
 	}
-	if tool == "send_prompt" {
+	if slices.Contains([]string{"send_prompt", "agent_answer", "wait_for_agent"}, tool) {
 		command, dir := testagent.Claude(t)
 		if err := os.WriteFile(filepath.Join(dir, "runs"), []byte("marker() { touch "+s.marker()+"; }\n"), 0o600); err != nil {
 			t.Fatal(err)

@@ -80,12 +80,14 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	known, faults := agents.Load(cfg.AgentRules)
+	finder := agents.NewFinder(known)
+	finder.NoTranscripts, finder.LookTime = cfg.NoTranscripts, lookTime
 	for _, f := range faults {
 		cfg.Log.Warn(f.Error())
 	}
 	s := &Server{
 		cfg: cfg, form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: map[string]*tool.Tool{},
-		questions: guard.NewQuestions(), sockets: named, services: servicesFor(cfg, named, agents.NewFinder(known)), agentFaults: faults,
+		questions: guard.NewQuestions(), sockets: named, services: servicesFor(cfg, named, finder), agentFaults: faults,
 	}
 	s.audit = newAuditor(cfg.Audit, s.tools)
 	s.following = subscribe.New(s.watched, s.services.Screens)

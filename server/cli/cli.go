@@ -33,7 +33,9 @@ const (
 type options struct {
 	auditLog string
 	pin      bool
-	audit    *logWriter // of a file; nil without one
+	// noTranscripts is set by its flag.
+	noTranscripts bool
+	audit         *logWriter // of a file; nil without one
 }
 
 // usageError is a mistake in the command line or the environment.
@@ -142,6 +144,7 @@ the environment is wrong.`,
 		}
 	}
 	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
+	f.BoolVar(&o.noTranscripts, "no-transcripts", false, "do not read what coding agents write down of their conversations")
 	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
 	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o), agentsCommand(o),
 		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. Of two names the first counts if both are set.
@@ -211,6 +214,7 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 		}
 	}
 	cfg.Pin = o.pin
+	cfg.NoTranscripts = cfg.NoTranscripts || o.noTranscripts
 	cfg.Version = version.Number()
 	stderr := cmd.ErrOrStderr()
 	// A server's log is read by its client. The user of a command reads its output, which

@@ -157,3 +157,15 @@ func (f *Finder) bounded(ctx context.Context, look func(ctx context.Context) err
 	}
 	return err
 }
+
+// StatesNamed returns the states of agents that a parameter names.
+func StatesNamed(names []string) (states []State, err error) {
+	for _, name := range names {
+		s := State(name)
+		if !slices.Contains([]State{Working, Asks, Idle, Ended}, s) {
+			return nil, reply.Argument("state", "must be working, asks, idle or ended, not %q", name)
+		}
+		states = append(states, s)
+	}
+	return states, nil
+}

@@ -9,6 +9,7 @@ import (
 	"tmuxmcp/server/internal/options"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/sockets"
+	"tmuxmcp/server/internal/supervise"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/internal/typing"
 )
@@ -48,17 +49,16 @@ func All(s Services) []*tool.Tool {
 		capturePane, snapshotPane,
 		// input.go
 		sendKeys(s.Keyboard), sendKeysBatch(s.Keyboard), pasteText(s.Keyboard),
-		// agent.go
-		agentStatus(s.Agents),
-		// answer.go
-		sendPrompt(s.Keyboard, s.Prompts, s.Agents), agentAnswer(s.Agents), waitForAgent(s.Agents, s.Screens),
+	}
+	all = append(all, supervise.All(s.Agents, s.Keyboard, s.Prompts, s.Screens)...)
+	all = append(all,
 		// run.go, job.go
 		runCommand(s.Keyboard, s.Jobs), getJob(s.Jobs), listJobs(s.Jobs), cancelJob(s.Jobs),
 		// follow.go, search.go, evaluate.go
 		captureSince(s.Screens), searchPanes(s.Screens, s.Jobs), displayMessage,
 		// wait.go, channel.go
 		waitForText(s.Screens), waitForChannel(s.Screens), signalChannel,
-	}
+	)
 	all = append(all, options.All()...)
 	// buffer.go
 	return append(all, loadBuffer(s.Buffers), pasteBuffer(s.Keyboard), showBuffer(s.Buffers), deleteBuffer(s.Buffers))

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"tmuxmcp/server/internal/agents"
@@ -26,7 +25,7 @@ func waitForText(r *screen.Reader) *tool.Tool {
 			return nil, err
 		}
 		w.All = in.Until == "all"
-		states, err := statesNamed(in.State)
+		states, err := agents.StatesNamed(in.State)
 		if err != nil {
 			return nil, err
 		}
@@ -81,57 +80,13 @@ func (in waitForTextIn) Check(tool.Limits) error {
 	return nil
 }
 
-// statesNamed returns the states of agents that a parameter names.
-func statesNamed(names []string) (states []agents.State, err error) {
-	for _, name := range names {
-		s := agents.State(name)
-		if !slices.Contains([]agents.State{agents.Working, agents.Asks, agents.Idle, agents.Ended}, s) {
-			return nil, reply.Argument("state", "must be working, asks, idle or ended, not %q", name)
-		}
-		states = append(states, s)
-	}
-	return states, nil
-}
-
-// maxAwaited is how many panes one call may wait for.
-const maxAwaited = 200
-
 // which returns the panes to wait for.
 func (in waitForTextIn) which(ctx context.Context, c tool.Call) ([]tmux.PaneID, error) {
 	if len(in.Panes) == 0 {
 		id, err := target.PaneID(ctx, c.Tmux, c.On)
 		return []tmux.PaneID{id}, err
 	}
-	return panesNamed(ctx, c, "panes", in.Panes)
-}
-
-// panesNamed returns the panes that an argument names: by pane id, by the id or name of a
-// session for all its panes, or all.
-func panesNamed(ctx context.Context, c tool.Call, argument string, names []string) ([]tmux.PaneID, error) {
-	panes, err := tmux.List[target.IDs](ctx, c.Tmux, tmux.ListPanes{All: true})
-	if err != nil {
-		return nil, err
-	}
-	var ids []tmux.PaneID
-	for _, name := range names {
-		found := false
-		for _, p := range panes {
-			if name != "all" && name != string(p.Pane) && name != string(p.Session) && name != p.Name {
-				continue
-			}
-			found = true
-			if !slices.Contains(ids, p.Pane) {
-				ids = append(ids, p.Pane)
-			}
-		}
-		if !found {
-			return nil, reply.Faultf(reply.KindPane, "%s: there is no pane or session %q", argument, name).Suggest("list_panes shows what there is")
-		}
-	}
-	if len(ids) > maxAwaited {
-		return nil, reply.Argument(argument, "names %d panes; the limit is %d", len(ids), maxAwaited)
-	}
-	return ids, nil
+	return target.PanesNamed(ctx, c.Tmux, "panes", in.Panes)
 }
 
 // from returns where the wait begins in a pane.
