@@ -31,7 +31,8 @@ var mayImport = rooms.Plan{
 	"deliver":      "agents reply screen stdio target typing",
 	"jobs":         "caller match params reply rows runner screen stdio target typing",
 	"launch":       "params reply rows screen target typing",
-	"tools":        "agents closing deliver guard jobs launch lost match options reply rows runner screen sockets stdio target tool typing",
+	"supervise":    "agents deliver reply rows screen target tool typing",
+	"tools":        "agents closing deliver guard jobs launch lost match options reply rows runner screen sockets stdio supervise target tool typing",
 }
 
 // TestRooms: imports of the rooms below this package only go down, and no room has become a

@@ -194,7 +194,7 @@ func (f *Finder) readScreens(ctx context.Context, srv *tmux.Server, seen []Seen)
 
 // writer returns the agent as one that writes its conversation down.
 func (s Seen) writer() conversation.Agent {
-	return conversation.Agent{Name: s.Name, PIDs: s.PIDs, Screen: s.Rows, Title: s.Title}
+	return conversation.Agent{Name: s.Name, PIDs: s.PIDs, Screen: s.Rows}
 }
 
 // amend corrects the status by what the agent has written down of its state, which counts

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,30 +25,39 @@ func (codex) read(_ Agent, p *process, since *cursor) (*Conversation, error) {
 		return nil, err
 	}
 	defer h.Close()
-	real, err := filepath.EvalSymlinks(h.path)
+	open, err := h.opened(p, rollout)
 	if err != nil {
-		return nil, unreadable("%v", err)
+		return nil, err
 	}
-	name, session := "", ""
-	for _, path := range p.openFiles() {
-		below, err := filepath.Rel(real, path)
-		m := rollout.FindStringSubmatch(below)
-		if err != nil || m == nil || below == name || !h.ofUser(below) {
-			continue
-		}
-		if name != "" {
-			return nil, unreadable("codex has two conversations open")
-		}
-		name, session = below, m[1]
-	}
-	if name == "" {
+	open = slices.DeleteFunc(open, func(name string) bool { return !h.ofUser(name) })
+	switch len(open) {
+	case 0:
 		return nil, unreadable("codex has no conversation open; it begins with the first prompt")
+	case 1:
+	default:
+		return nil, unreadable("codex has %d conversations open", len(open))
 	}
+	session := rollout.FindStringSubmatch(open[0])[1]
 	from, err := since.in(session)
 	if err != nil {
 		return nil, err
 	}
-	return h.conversation(name, session, from, parseCodex)
+	return h.conversation(open[0], session, from, parseCodex)
+}
+
+// opened returns the files below the directory, with names that match, that a process has
+// open.
+func (h *home) opened(p *process, name *regexp.Regexp) (names []string, err error) {
+	real, err := filepath.EvalSymlinks(h.path)
+	if err != nil {
+		return nil, unreadable("%v", err)
+	}
+	for _, path := range p.openFiles() {
+		if below, err := filepath.Rel(real, path); err == nil && name.MatchString(below) && !slices.Contains(names, below) {
+			names = append(names, below)
+		}
+	}
+	return names, nil
 }
 
 // ofUser reports whether a conversation of codex is the user's, and not a subagent's.

@@ -36,9 +36,8 @@ type Agent struct {
 	Name string
 	// PIDs are the processes that were recognised as the agent.
 	PIDs []int
-	// Screen and Title are what its pane shows.
+	// Screen is what its pane shows.
 	Screen []string
-	Title  string
 }
 
 // Message is what the user or the agent has said.
@@ -51,7 +50,8 @@ type Message struct {
 	// Ends is set for the message with which an agent ends its answer.
 	Ends bool
 
-	id string // the agent's name for it
+	id      string // the agent's name for it
+	written bool   // it changes no more
 }
 
 // Conversation is a part of a conversation: its end, or what followed a cursor.
@@ -111,7 +111,7 @@ type source interface {
 
 // sources by the names of the agents.
 var sources = map[string]source{
-	"claude": claude{}, "codex": codex{}, "gemini": gemini{dir: ".gemini"},
+	"claude": claude{}, "codex": codex{}, "gemini": gemini{dir: ".gemini"}, "opencode": opencode{"opencode"}, "kilo": opencode{"kilo"},
 }
 
 // Read returns the conversation of an agent: the last prompt and what followed or, with a

@@ -310,7 +310,7 @@ func TestCodexHasItsConversationOpen(t *testing.T) {
 	run = p.run("exec 7>>"+path+" 8>>"+sub, nil)
 	p.want(p.reads(Agent{Name: "codex", PIDs: []int{run.PID}}, ""), "user: new form?\nagent: Yes, too.\n")
 	p.write(file(".codex", other), text)
-	p.refuses(Agent{Name: "codex", PIDs: []int{run.PID}}, "two conversations")
+	p.refuses(Agent{Name: "codex", PIDs: []int{run.PID}}, "2 conversations open")
 	// A file elsewhere is none of codex's.
 	run = p.run("exec 7>>"+p.write(file("else", session), text), nil)
 	p.refuses(Agent{Name: "codex", PIDs: []int{run.PID}}, "no conversation open")

@@ -76,19 +76,28 @@ func (h *home) shown(a Agent, p *process, files []string, parse func([]byte, *re
 			found, session = append(found, name), first.session
 		}
 	}
-	switch {
-	case written == 0:
-		return nil, unreadable("%s has written no conversation in %s since it began", a.Name, p.dir)
-	case len(found) == 0:
-		return nil, unreadable("the pane does not show the end of any conversation of %s", p.dir)
-	case len(found) > 1:
-		return nil, unreadable("the pane shows what %d conversations of %s end with", len(found), p.dir)
+	if err := only(a, p, written, len(found)); err != nil {
+		return nil, err
 	}
 	from, err := since.in(session)
 	if err != nil {
 		return nil, err
 	}
 	return h.conversation(found[0], session, from, parse)
+}
+
+// only refuses to choose if the pane does not show the end of exactly one conversation of
+// those that were written.
+func only(a Agent, p *process, written, shown int) error {
+	switch {
+	case written == 0:
+		return unreadable("%s has written no conversation in %s since it began", a.Name, p.dir)
+	case shown == 0:
+		return unreadable("the pane does not show the end of any conversation of %s", p.dir)
+	case shown > 1:
+		return unreadable("the pane shows what %d conversations of %s end with", shown, p.dir)
+	}
+	return nil
 }
 
 // geminiLine is a line of a conversation: its beginning, a message or a change.
