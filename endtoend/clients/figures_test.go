@@ -145,7 +145,7 @@ func writeFigures(t *testing.T) {
 // Every reading is in the figures, which are read and written without a change.
 func TestFigures(t *testing.T) {
 	all := figures(t)
-	for _, c := range modelClients(t) {
+	for _, c := range scriptedClients(t) {
 		for _, r := range readings {
 			if len(c.args) > 0 && all[figureOf{r.row, c.name}].bytes == 0 {
 				t.Errorf("there is no figure of %q for %s", r.row, c.name)

@@ -67,10 +67,7 @@ func since(read []string) string {
 
 // TestModel has each client's model call tools and compares what it reads.
 func TestModel(t *testing.T) {
-	for _, c := range modelClients(t) {
-		if len(c.args) == 0 { // only TestPrompts runs it
-			continue
-		}
+	for _, c := range scriptedClients(t) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Run("reads", func(t *testing.T) { testReads(t, c) })
 			t.Run("first attempts", func(t *testing.T) { testAttempts(t, c) })

@@ -67,6 +67,12 @@ func modelClients(t *testing.T) (all []modelClient) {
 	return all
 }
 
+// scriptedClients returns the clients that run by themselves, and not only for a user.
+func scriptedClients(t *testing.T) []modelClient {
+	t.Helper()
+	return slices.DeleteFunc(modelClients(t), func(c modelClient) bool { return len(c.args) == 0 })
+}
+
 // tmuxMCP puts the real tmux-mcp, built once, into the home, and returns its path.
 func (h *home) tmuxMCP() string {
 	h.Helper()

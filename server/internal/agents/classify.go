@@ -89,6 +89,7 @@ func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top
 	if atStart && t.text("box.placeholder", r.Box.Placeholder, box.Text) {
 		box.Text, hint = "", box.Text
 	}
+	box.Text = strings.TrimRight(box.Text, " \u200b")
 	if mode >= 0 && first[mode] >= 0 {
 		box.Text = rows[top][first[mode]:first[mode+1]] + box.Text
 	}
@@ -125,8 +126,8 @@ func (r *Rules) framed(n int, rows []string, t *trace) (top, end, bottom int) {
 	return top, end, bottom
 }
 
-// border is what surrounds the text of a dialog.
-var border = regexp.MustCompile(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─╌]+$`)
+// border is what surrounds the text of a dialog: lines, and a scroll bar at its right.
+var border = regexp.MustCompile(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─╌█]+$`)
 
 // dialog finds the question at the bottom of the screen.
 func (r *Rules) dialog(rows []string, t *trace) (question string, choices []Choice, ok bool) {
