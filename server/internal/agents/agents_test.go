@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -112,6 +113,16 @@ func TestClassify(t *testing.T) {
 		} else if got != s.want {
 			t.Errorf("%s shows\n%snot\n%s", file, got, s.want)
 		}
+	}
+}
+
+// A box in the middle of a tall screen is found, however many blank rows are below it.
+func TestTallScreen(t *testing.T) {
+	s := screens(t)["testdata/opencode-start.screen"]
+	end := slices.IndexFunc(s.Rows, func(row string) bool { return strings.HasPrefix(row, "  ~") })
+	s.Rows = slices.Insert(s.Rows, end, make([]string, 40)...)
+	if got := Classify(s.View).lines(); got != s.want {
+		t.Errorf("it shows %s", got)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // How far from the bottom of the screen, or from the box, to search.
 const (
-	mostFooter  = 16 // rows below the box: suggestions, status lines
+	mostFooter  = 16 // rows below the box that are not blank: suggestions, status lines
 	mostAbove   = 60 // rows above the box: current activity, tips, queued prompts
 	mostEnd     = 6  // rows from the end of a dialog
 	mostDialog  = 60
@@ -100,12 +100,13 @@ func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top
 // framed finds a box in the nth frame: its first row, the row after its last, and the row below
 // it. end is 0 if there is none.
 func (r *Rules) framed(n int, rows []string, t *trace) (top, end, bottom int) {
-	f := r.Box.Frames[n]
-	least := max(1, len(rows)-mostFooter)
-	for bottom = len(rows) - 1; bottom >= least && !t.row("box.frames.bottom", n, f.Bottom, rows, bottom); {
-		bottom--
+	f, footer := r.Box.Frames[n], 0
+	for bottom = len(rows) - 1; bottom > 0 && footer < mostFooter && !t.row("box.frames.bottom", n, f.Bottom, rows, bottom); bottom-- {
+		if rows[bottom] != "" {
+			footer++
+		}
 	}
-	if bottom < least {
+	if bottom < 1 || footer == mostFooter {
 		return 0, 0, 0
 	}
 	end = bottom - int(f.Inner)
