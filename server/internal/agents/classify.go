@@ -72,11 +72,11 @@ func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top
 	}
 	first := r.Box.First.FindStringSubmatchIndex(rows[top])
 	text, mode := 2*r.Box.First.SubexpIndex("text"), 2*r.Box.First.SubexpIndex("mode")
-	left := len(rows[top])
+	left, right := len(rows[top]), len(rows[top])
 	if first[text] >= 0 {
-		left = first[text]
+		left, right = first[text], first[text+1]
 	}
-	lines := []string{rows[top][left:]}
+	lines := []string{rows[top][left:right]}
 	for i := top + 1; i < end; i++ {
 		line := rows[i]
 		if m := t.find("box.more", -1, r.Box.More.pattern, rows, i); m != nil {
