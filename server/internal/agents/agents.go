@@ -121,6 +121,7 @@ type Rules struct {
 		End, Start pattern
 		Choice     choicePattern
 		Side       labelPattern
+		Spaced     bool
 	}
 }
 

@@ -140,11 +140,11 @@ func (r *Rules) dialog(rows []string, t *trace) (question string, choices []Choi
 			first := end
 			switch {
 			case d.Side.Regexp != nil:
-				choices = sideBySide(d.Side.pattern, t.find("dialogs.side", n, d.Side.pattern, rows, end))
+				choices = sideBySide(d.Side.pattern, rows[end], t.find("dialogs.side", n, d.Side.pattern, rows, end))
 			case d.Choice.has("key"):
 				choices, first = numbered(n, d.Choice.pattern, rows[:end], t)
 			default:
-				choices, first = listed(n, d.Choice.pattern, rows[:end], t)
+				choices, first = listed(n, d.Choice.pattern, d.Spaced, rows[:end], t)
 			}
 			if choices == nil {
 				continue
@@ -173,14 +173,14 @@ func numbered(n int, p pattern, rows []string, t *trace) (choices []Choice, firs
 	return nil, 0
 }
 
-// listed returns choices that are reached with arrow keys from the marked one.
-func listed(n int, p pattern, rows []string, t *trace) (choices []Choice, first int) {
-	i := len(rows) - 1
-	for i >= 0 && rows[i] == "" {
-		i--
-	}
-	marked := -1
-	for ; i >= 0 && len(choices) < mostChoices; i-- {
+// listed returns choices that are reached with arrow keys from the marked one. If they are
+// spaced, each is the first of some rows between blank ones.
+func listed(n int, p pattern, spaced bool, rows []string, t *trace) (choices []Choice, first int) {
+	marked, top := -1, len(rows)
+	for i := len(rows) - 1; i >= 0 && len(choices) < mostChoices; i-- {
+		if rows[i] == "" && (spaced || choices == nil) || spaced && i > 0 && rows[i-1] != "" {
+			continue
+		}
 		m := t.find("dialogs.choice", n, p, rows, i)
 		if m == nil {
 			break
@@ -188,7 +188,7 @@ func listed(n int, p pattern, rows []string, t *trace) (choices []Choice, first 
 		if strings.TrimSpace(p.group(m, "mark")) != "" {
 			marked = len(choices)
 		}
-		choices = append(choices, Choice{Label: p.group(m, "label")})
+		choices, top = append(choices, Choice{Label: p.group(m, "label")}), i
 	}
 	if marked < 0 {
 		return nil, 0
@@ -201,15 +201,21 @@ func listed(n int, p pattern, rows []string, t *trace) (choices []Choice, first 
 		choices[n].Keys = append(slices.Repeat([]string{key}, steps), "Enter")
 	}
 	slices.Reverse(choices)
-	return choices, i + 1
+	return choices, top
 }
 
 // blanks separate choices in one row.
 var blanks = regexp.MustCompile(` {2,}`)
 
-// sideBySide returns choices in one row, of which the first is marked initially. m is the
-// match of that row, or nil.
-func sideBySide(p pattern, m []string) (choices []Choice) {
+// sideBySide returns choices in one row: each with its key, or reached with arrow keys from
+// the first, which is marked initially. m is the first match in that row, or nil.
+func sideBySide(p pattern, row string, m []string) (choices []Choice) {
+	if p.has("key") {
+		for _, m := range p.FindAllStringSubmatch(row, -1) {
+			choices = append(choices, Choice{Keys: []string{p.group(m, "key")}, Label: p.group(m, "label")})
+		}
+		return choices
+	}
 	if m == nil {
 		return nil
 	}
