@@ -95,6 +95,9 @@ type Rules struct {
 	Queues bool
 	// IdleOnly matches prompts that it accepts only while idle.
 	IdleOnly pattern `toml:"idle_only"`
+	// Newlines is set if lines of a paste must end with newlines. Other programs get returns,
+	// as from a terminal.
+	Newlines bool
 	// AfterCollapsed is typed after a paste that was collapsed.
 	AfterCollapsed string `toml:"after_collapsed"`
 	// Changes are changes that the program makes to a prompt.

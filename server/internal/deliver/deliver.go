@@ -298,7 +298,7 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(data)}
 	var refusal *reply.Fault
 	_, err := p.Type(ctx, target.AtPane(p.pane), screen.EchoOf(data), func(to tmux.Target) ([]tmux.Command, error) {
-		paste, err := buffer.Pasting(ctx, to, tmux.PasteOptions{Bracket: bracket, Returns: true})
+		paste, err := buffer.Pasting(ctx, to, tmux.PasteOptions{Bracket: bracket, Returns: !p.rules.Newlines})
 		if err != nil {
 			return nil, err
 		}
