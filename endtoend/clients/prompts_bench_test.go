@@ -20,7 +20,8 @@ import (
 // command, and has a stand-in for its model. The setting agent has its arguments.
 type agentClient struct {
 	modelClient
-	shell Call // touches a file, for which it needs permission
+	first string // the key that answers what it asks when it starts, if it does
+	shell Call   // touches a file, for which it needs permission
 	// dialog is on the screen when it asks, and only then.
 	dialog string
 	// tabs is what it turns a tab into.
@@ -33,7 +34,8 @@ func agentClients(t *testing.T) (all []agentClient) {
 	t.Helper()
 	for _, m := range modelClients(t) {
 		tool, args, _ := strings.Cut(m.settings.One("shell"), " ")
-		c := agentClient{modelClient: m, shell: Call{Tool: tool, Args: args}, dialog: m.settings.One("dialog"), tabs: "\t"}
+		c := agentClient{modelClient: m, shell: Call{Tool: tool, Args: args}, dialog: m.settings.One("dialog"),
+			first: m.settings.One("first"), tabs: "\t"}
 		if m.settings.One("spaces") == "true" {
 			c.tabs = "    "
 		}
@@ -212,6 +214,10 @@ func newPromptStage(t *testing.T, c agentClient) *promptStage {
 	s.write("run", run+"\n")
 	s.mcp, s.eyes = s.serve(), s.serve()
 	s.tmux("respawn-pane", "-k", "-t", "%0", "sh "+s.dir+"/run")
+	if c.first != "" {
+		s.awaits("asks")
+		s.tmux("send-keys", "-t", "%0", c.first)
+	}
 	s.awaits("idle")
 	return s
 }

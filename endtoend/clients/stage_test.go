@@ -43,7 +43,7 @@ type modelClient struct {
 func modelClients(t *testing.T) (all []modelClient) {
 	t.Helper()
 	loaded := cases.Load(t, "testdata/models.txtar", "like", "api", "args", "env", "typed", "key", "loads",
-		"agent", "shell", "dialog", "spaces")
+		"agent", "first", "shell", "dialog", "spaces")
 	for _, c := range loaded {
 		if like := slices.IndexFunc(loaded, func(other cases.Case) bool { return other.Name == c.One("like") }); like >= 0 {
 			c.Texts = loaded[like].Texts
