@@ -102,7 +102,7 @@ func (t *turn) hear(text string) {
 }
 
 // ownBlock matches a block that a client adds to what the user says.
-var ownBlock = regexp.MustCompile(`^<(system-reminder|session_context|environment_context|permissions instructions|user_instructions|skills_instructions|apps_instructions|plugins_instructions|collaboration_mode)>`)
+var ownBlock = regexp.MustCompile(`^<(environment_details|system-reminder|session_context|environment_context|permissions instructions|user_instructions|skills_instructions|apps_instructions|plugins_instructions|collaboration_mode)>`)
 
 // api parses the requests of one API and writes its answers.
 type api interface {
