@@ -98,11 +98,14 @@ func (t *turn) hear(text string) {
 	if trimmed := strings.TrimSpace(text); trimmed == "" || ownBlock.MatchString(trimmed) {
 		return
 	}
-	t.said, t.before = append(t.said, text), len(t.results)
+	t.said, t.before = append(t.said, ownStart.ReplaceAllString(text, "")), len(t.results)
 }
 
 // ownBlock matches a block that a client adds to what the user says.
 var ownBlock = regexp.MustCompile(`^<(environment_details|system-reminder|session_context|environment_context|permissions instructions|user_instructions|skills_instructions|apps_instructions|plugins_instructions|collaboration_mode)>`)
+
+// ownStart matches what a client puts in front of what the user says.
+var ownStart = regexp.MustCompile(`^<current_datetime>.*</current_datetime>\n\n`)
 
 // api parses the requests of one API and writes its answers.
 type api interface {
