@@ -22,6 +22,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/tool"
+	"tmuxmcp/server/internal/watch"
 	"tmuxmcp/tmux"
 )
 
@@ -189,6 +190,7 @@ var foreign = [][2]string{
 	{"PATH", "where tmux is looked for"},
 	{"XDG_CONFIG_HOME", "where tmux-mcp/agents has rules for agent CLIs (default ~/.config)"},
 	{"HOME", "what ~ in arguments stands for"},
+	{strings.Join(watch.Variables, ", "), "set by watch for the command of --exec, and otherwise ignored"},
 	{"PLUGIN_ROOT", "set by clients; a server that starts in this directory goes to HOME"},
 }
 
@@ -250,7 +252,7 @@ func checkNames(values map[string]string) (warnings []string, err error) {
 			return nil, fmt.Errorf("%s is set, and this server does not obey it: %s, or unset it", name, instead)
 		}
 		own := strings.HasPrefix(name, "TMUX_MCP_")
-		if !own && !strings.HasPrefix(name, "LIBTMUX_") || slices.Contains(known, name) {
+		if !own && !strings.HasPrefix(name, "LIBTMUX_") || slices.Contains(known, name) || slices.Contains(watch.Variables, name) {
 			continue
 		}
 		near := nearest.Names(stem(name), stems)

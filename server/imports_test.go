@@ -32,6 +32,7 @@ var mayImport = rooms.Plan{
 	"jobs":         "caller match params reply rows runner screen stdio target typing",
 	"launch":       "params reply rows screen target typing",
 	"supervise":    "agents deliver reply rows screen target tool typing",
+	"watch":        "agents caller reply rows target",
 	"tools":        "agents closing deliver guard jobs launch lost match options reply rows runner screen sockets stdio supervise target tool typing",
 }
 

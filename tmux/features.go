@@ -22,6 +22,8 @@ var (
 	FloatingPanes = commandFeature(NewPane{})
 	// UsedCells: capture-pane can leave out cells that were never written to.
 	UsedCells = fieldFeature(CapturePane{}, "UsedCells")
+	// LiveMessages: panes are drawn while a message is shown.
+	LiveMessages = fieldFeature(DisplayMessage{}, "Live")
 	// MirroredLayouts: the layouts main-horizontal-mirrored and main-vertical-mirrored.
 	MirroredLayouts = Feature{Name: "mirrored layouts", Since: mustVersion("3.5")}
 	// KeyModes: tmux tells whether the program in a pane has enabled extended keys.

@@ -146,7 +146,7 @@ the environment is wrong.`,
 	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
 	f.BoolVar(&o.noTranscripts, "no-transcripts", false, "do not read what coding agents write down of their conversations")
 	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
-	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o), agentsCommand(o),
+	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o), agentsCommand(o), watchCommand(o),
 		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. Of two names the first counts if both are set.
 
 ` + server.Environment()},
