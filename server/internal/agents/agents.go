@@ -118,6 +118,7 @@ type Rules struct {
 		Frames                 []Frame
 		First, More            textPattern
 		Placeholder, Collapsed pattern
+		Suggests               pattern
 	}
 	Working struct{ Title, Above, Below, Hint pattern } // Hint matches a placeholder
 	Dialogs []struct {

@@ -86,7 +86,7 @@ func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top
 	}
 	box = &Box{Text: strings.TrimSpace(strings.Join(lines, "\n")), Row: v.Y - top}
 	atStart := v.Y == top && v.X <= utf8.RuneCountInString(rows[top][:left])+1
-	if atStart && t.text("box.placeholder", r.Box.Placeholder, box.Text) {
+	if atStart && t.text("box.placeholder", r.Box.Placeholder, box.Text) || t.any("box.suggests", r.Box.Suggests, rows, bottom, len(rows)) {
 		box.Text, hint = "", box.Text
 	}
 	box.Text = strings.TrimRight(box.Text, " \u200b")
@@ -155,7 +155,7 @@ func (r *Rules) dialog(rows []string, t *trace) (question string, choices []Choi
 	return "", nil, false
 }
 
-// numbered returns choices that each have a key, beginning with 1. Rows between them are
+// numbered returns choices that each have a key, beginning with 1 or y. Rows between them are
 // descriptions.
 func numbered(n int, p pattern, rows []string, t *trace) (choices []Choice, first int) {
 	for i := len(rows) - 1; i >= max(0, len(rows)-mostDialog); i-- {
@@ -165,7 +165,7 @@ func numbered(n int, p pattern, rows []string, t *trace) (choices []Choice, firs
 		}
 		key := p.group(m, "key")
 		choices = append(choices, Choice{Keys: []string{key}, Label: p.group(m, "label")})
-		if key == "1" {
+		if key == "1" || key == "y" {
 			slices.Reverse(choices)
 			return choices, i
 		}
