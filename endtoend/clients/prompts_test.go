@@ -186,7 +186,12 @@ func (s *promptStage) intoDialog(got *result, token string) {
 		s.Errorf("with a dialog up: %s\n%+v\n%s", said, b, s.screen())
 	}
 	s.truth.now("asks working")
-	s.pick(b.Choices[0].Keys)
+	for _, c := range b.Choices { // grok first offers never to ask again
+		if !strings.Contains(c.Label, "ask again") {
+			s.pick(c.Keys)
+			break
+		}
+	}
 	s.awaits("idle")
 	if _, parts := s.heard("", "x"+token); parts > 0 {
 		s.Errorf("it went into the dialog")

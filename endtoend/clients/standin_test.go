@@ -98,14 +98,14 @@ func (t *turn) hear(text string) {
 	if trimmed := strings.TrimSpace(text); trimmed == "" || ownBlock.MatchString(trimmed) {
 		return
 	}
-	t.said, t.before = append(t.said, ownStart.ReplaceAllString(text, "")), len(t.results)
+	t.said, t.before = append(t.said, around.ReplaceAllString(text, "")), len(t.results)
 }
 
 // ownBlock matches a block that a client adds to what the user says.
-var ownBlock = regexp.MustCompile(`^<(environment_details|system-reminder|session_context|environment_context|permissions instructions|user_instructions|skills_instructions|apps_instructions|plugins_instructions|collaboration_mode)>`)
+var ownBlock = regexp.MustCompile(`^<(environment_details|user_info|system-reminder|session_context|environment_context|permissions instructions|user_instructions|skills_instructions|apps_instructions|plugins_instructions|collaboration_mode)>`)
 
-// ownStart matches what a client puts in front of what the user says.
-var ownStart = regexp.MustCompile(`^<current_datetime>.*</current_datetime>\n\n`)
+// around matches what a client puts around what the user says.
+var around = regexp.MustCompile(`^<current_datetime>.*</current_datetime>\n\n|^<user_query>\n|\n</user_query>$`)
 
 // api parses the requests of one API and writes its answers.
 type api interface {
