@@ -151,3 +151,24 @@ func TestTheProgramIsFoundOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestAgentRules: a path that is not absolute names no directory.
+func TestAgentRules(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env  []string
+		want string
+	}{
+		{[]string{"XDG_CONFIG_HOME=/c", "HOME=/h"}, "/c/tmux-mcp/agents"},
+		{[]string{"HOME=/h"}, "/h/.config/tmux-mcp/agents"},
+		{[]string{"XDG_CONFIG_HOME=", "HOME=/h"}, "/h/.config/tmux-mcp/agents"},
+		{[]string{"XDG_CONFIG_HOME=c", "HOME=/h"}, "/h/.config/tmux-mcp/agents"},
+		{[]string{"XDG_CONFIG_HOME=c", "HOME="}, ""},
+		{[]string{"HOME=h"}, ""},
+		{nil, ""},
+	} {
+		if cfg, _, err := FromEnv(c.env); err != nil || cfg.AgentRules != c.want {
+			t.Errorf("%q: %q %v, want %q", c.env, cfg.AgentRules, err, c.want)
+		}
+	}
+}

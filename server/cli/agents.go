@@ -252,6 +252,8 @@ func outcomeOf(s agents.Step) string {
 		return "is not in the box, " + rowsOf(s.Tried)
 	case len(s.Matched) > 0:
 		return "matches " + rowsOf(s.Matched)
+	case len(s.Tried) == 1:
+		return "does not match " + rowsOf(s.Tried)
 	}
 	return "matches none of " + rowsOf(s.Tried)
 }
