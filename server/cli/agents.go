@@ -136,8 +136,9 @@ func agentsTestCommand(o *options) *cobra.Command {
 		Short: "Show how the screen of a pane is read, rule by rule",
 		Long: `Test shows which agent was recognized in a pane and by what, each row of the
 screen with the rules that it matched, what every rule was tried on, and the
-resulting state. With --rules the screen is read by the rules in a file, whatever
-runs in the pane. The exit code is 1 if there are no rules to read it by.`,
+resulting state. With --rules the screen is read by the rules in a file,
+whatever runs in the pane. The exit code is 1 if there are no rules to read it
+by.`,
 		Example: "  tmux-mcp agents test %3\n  tmux-mcp agents test work:1.0 --rules mine.toml",
 		Args:    usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -29,15 +29,15 @@ agent comes to ask something or becomes idle, it rings the terminals of the
 clients that are attached, shows a message in their status lines, and runs the
 command of --exec. A change counts when two looks have seen it.
 
-It looks at tmux once a second. Apart from bells and messages it changes nothing.
-A bell is rung only on a terminal that is proven to be yours and the client's,
-on Linux; if there is none, on that of watch.
+It looks at tmux once a second. Apart from bells and messages it changes
+nothing. A bell is rung only on a terminal that is proven to be yours and the
+client's, on Linux; if there is none, on that of watch.
 
 The command of --exec is run by sh, with what it is about in TMUX_MCP_PANE,
 TMUX_MCP_PLACE, TMUX_MCP_AGENT, TMUX_MCP_STATE and TMUX_MCP_QUESTION, and the
-tmux server in TMUX_MCP_SOCKET_PATH. What it prints goes to standard error; below
-a table, the last line of it is shown. It is killed with its process group after
-30 seconds, or when watch ends. The question is text from a screen: put
+tmux server in TMUX_MCP_SOCKET_PATH. What it prints goes to standard error;
+below a table, the last line of it is shown. It is killed with its process group
+after 30 seconds, or when watch ends. The question is text from a screen: put
 "$TMUX_MCP_QUESTION" in quotes, and never in eval.
 
 The exit code is 0 after Ctrl-C, SIGTERM or --once, even if there is no tmux
