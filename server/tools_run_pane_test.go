@@ -169,6 +169,42 @@ func TestRunCommandKeepsOutOfHistory(t *testing.T) {
 	}
 }
 
+// TestRunCommandErasesNothing: what a shell's hook prints between the typed line and the
+// command stays on the screen. The script cannot know what is in the row above its cursor.
+func TestRunCommandErasesNothing(t *testing.T) {
+	t.Parallel()
+	for shell, hook := range map[string]string{
+		"bash": `PS0='hooked\n'`,
+		"zsh":  "preexec() { echo hooked; }",
+		"fish": "function hook --on-event fish_preexec; echo hooked; end",
+	} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			srv, p := shellPane(t, shell)
+			type follow struct {
+				Cursor string   `json:"cursor"`
+				Lines  []string `json:"lines"`
+				Missed bool     `json:"lines_missed"`
+			}
+			p.expect("%0", "echo a", "a")
+			cursor := ok[follow](p, "capture_since", args(t, "pane_id", "%0")).Cursor
+			typeCommand(t, srv, "%0", hook)
+			for range 3 {
+				p.expect("%0", "echo a", "a")
+			}
+			got, hooked := ok[follow](p, "capture_since", args(t, "cursor", cursor)), 0
+			for _, line := range got.Lines {
+				if line == "hooked" {
+					hooked++
+				}
+			}
+			if hooked != 3 || got.Missed {
+				t.Errorf("the hook printed 3 lines, %d are new, missed %t:\n%s", hooked, got.Missed, strings.Join(got.Lines, "\n"))
+			}
+		})
+	}
+}
+
 // TestRunCommandLeavesNothing behind, after a timeout, a cancellation and a refusal.
 func TestRunCommandLeavesNothing(t *testing.T) {
 	t.Parallel()
