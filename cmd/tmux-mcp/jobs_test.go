@@ -29,6 +29,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/internal/test/testagent"
 	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/internal/test/testtool"
 )
@@ -72,7 +73,7 @@ func (s suite) Run() int {
 
 // The goals for all jobs.
 const (
-	jobs      = 19
+	jobs      = 20
 	mostCalls = 60
 	mostRead  = 20_000
 )
@@ -251,6 +252,10 @@ func jobParams(t *testing.T, files []string, checked func(name string, c cost)) 
 			p := &player{binary: binary, stage: env}
 			env.Values[key{}] = p
 			env.Defer(p.strike)
+			// A program that looks like claude, and writes its conversation down.
+			asked, dir := testagent.Claude(t)
+			env.Setenv("ASKED", asked)
+			env.Setenv("ASKED_DIR", dir)
 			return p.build()
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
