@@ -8,6 +8,7 @@ import (
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/conversation"
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
 )
@@ -79,6 +80,7 @@ type Question struct {
 	prompt string
 	cursor string
 	asked  time.Time
+	passed bool // the agent has gone on to another prompt
 }
 
 // Ask prepares to wait for the answer to a prompt, before it is sent.
@@ -109,8 +111,9 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 	worked := false
 	for {
 		left := time.Until(deadline)
-		// Its answer may be complete although it works on: at what was queued before.
-		a, err := q.finder.Await(ctx, q.srv, []tmux.PaneID{q.pane}, []State{Idle, Asks, Ended}, false, min(left, readEvery))
+		// What it says before it uses a tool may look complete, and the answer may be while it
+		// works at another prompt.
+		a, err := q.finder.Await(ctx, q.srv, Want{Panes: []tmux.PaneID{q.pane}, States: []State{Idle, Asks, Ended}, Budget: min(left, readEvery)})
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +121,7 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 		switch {
 		case err != nil:
 			return nil, err
-		case e.State == Asks, e.State == Ended, e.Complete, left <= 0:
+		case e.State == Asks, e.State == Ended, left <= 0, e.Complete && (e.State != Working || q.passed):
 			return e, nil
 		case !a.Reached[q.pane]:
 			worked, rested = true, time.Time{}
@@ -143,6 +146,10 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 // read returns what there is of the answer.
 func (q *Question) read(ctx context.Context) (*Exchange, error) {
 	s, c, why, err := q.finder.Conversation(ctx, q.srv, q.pane, q.cursor)
+	if f, ok := err.(*reply.Fault); ok && f.Kind == reply.KindValidation {
+		q.cursor = "" // the prompt has begun another conversation
+		s, c, why, err = q.finder.Conversation(ctx, q.srv, q.pane, "")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +160,8 @@ func (q *Question) read(ctx context.Context) (*Exchange, error) {
 	for _, m := range c.Messages {
 		switch {
 		case m.User && own != nil && own[len(own)-1].Ends:
-			return q.found(s, own, c.Cursor), nil // somebody else has gone on
+			q.passed = true
+			return q.found(s, own, c.Cursor), nil
 		case m.User && strings.Contains(letters(m.Text), q.prompt):
 			own = []conversation.Message{m}
 		case own != nil:

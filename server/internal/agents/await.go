@@ -65,10 +65,20 @@ type Awaited struct {
 	Gone []tmux.PaneID
 }
 
-// Await waits until an agent in one of the panes, or each, is in one of the states, or its
-// pane is closed. Without panes, those are meant in which an agent runs now.
-func (f *Finder) Await(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID, states []State, all bool, budget time.Duration) (Awaited, error) {
-	start := time.Now()
+// Want is what to wait for: that an agent in one of the panes, or each, is in one of the
+// states, or its pane is closed.
+type Want struct {
+	// Panes are those in which an agent runs now, except for one, if none is given.
+	Panes  []tmux.PaneID
+	Except tmux.PaneID
+	States []State
+	All    bool
+	Budget time.Duration
+}
+
+// Await waits for agents.
+func (f *Finder) Await(ctx context.Context, srv *tmux.Server, want Want) (Awaited, error) {
+	start, ids := time.Now(), want.Panes
 	var seen []Seen
 	err := f.bounded(ctx, func(ctx context.Context) (err error) {
 		seen, err = f.In(ctx, srv, ids)
@@ -81,6 +91,9 @@ func (f *Finder) Await(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID,
 		if !slices.ContainsFunc(seen, func(s Seen) bool { return s.ID == id }) {
 			return Awaited{}, NoAgent(id)
 		}
+	}
+	if ids == nil {
+		seen = slices.DeleteFunc(seen, func(s Seen) bool { return s.ID == want.Except })
 	}
 	ids = nil
 	for _, s := range seen {
@@ -99,17 +112,17 @@ func (f *Finder) Await(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID,
 			}
 			if state := seen[i].State; is[id] != state {
 				is[id], since[id] = state, time.Now()
-			} else if slices.Contains(states, state) && time.Since(since[id]) >= awaitPause {
+			} else if slices.Contains(want.States, state) && time.Since(since[id]) >= awaitPause {
 				a.Reached[id] = true
 			}
 		}
 		done := len(a.Reached) + len(a.Gone)
-		if done == len(ids) || done > 0 && !all || time.Since(start) > budget {
+		if done == len(ids) || done > 0 && !want.All || time.Since(start) > want.Budget {
 			return a, nil
 		}
 		if time.Since(reported) > time.Second {
 			reported = time.Now()
-			stdio.Waited(ctx, reply.Count(len(ids)-done, "agent"), start, budget)
+			stdio.Waited(ctx, reply.Count(len(ids)-done, "agent"), start, want.Budget)
 		}
 		began := time.Now()
 		if err := pause.For(ctx, awaitPause); err != nil {

@@ -33,12 +33,12 @@ func waitForAgent(f *agents.Finder, r *screen.Reader) *tool.Tool {
 				return nil, err
 			}
 		}
-		a, err := f.Await(ctx, c.Tmux, panes, in.states(), in.Until == "all", budget)
+		a, err := f.Await(ctx, c.Tmux, agents.Want{Panes: panes, Except: c.Here.Own(), States: in.states(), All: in.Until == "all", Budget: budget})
 		if err != nil {
 			return nil, err
 		}
 		if len(a.Seen)+len(a.Gone) == 0 {
-			return nil, reply.Faultf(reply.KindRefused, "no coding agent runs in any pane").Suggest("agent_status lists those that do")
+			return nil, reply.Faultf(reply.KindRefused, "no coding agent runs in any other pane").Suggest("agent_status lists those that do")
 		}
 		out := &waitForAgentResult{Agents: []awaitedAgent{}, Gone: append([]tmux.PaneID{}, a.Gone...)}
 		for _, s := range a.Seen {
@@ -67,7 +67,7 @@ func order(first bool) int {
 }
 
 type waitForAgentIn struct {
-	Panes   []string `json:"panes,omitempty" desc:"ids or sessions; default all with an agent"`
+	Panes   []string `json:"panes,omitempty" desc:"ids or sessions; default all others with an agent"`
 	State   []string `json:"state,omitempty" desc:"working, asks, idle, ended; default idle, asks, ended"`
 	Until   string   `json:"until" default:"any" enum:"any,all"`
 	Answer  bool     `json:"answer,omitempty"`
