@@ -20,7 +20,7 @@ var mayImport = rooms.Plan{
 	"closing":      "caller reply",
 	"guard":        "caller reply stdio target",
 	"conversation": "",
-	"agents":       "caller conversation match reply stdio target",
+	"agents":       "caller conversation match reply stdio target transcript",
 	"rows":         "caller match params reply target",
 	"sockets":      "caller reply rows stdio target",
 	"tool":         "guard params reply rows stdio target",

@@ -19,6 +19,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // State is what an agent is doing.
@@ -98,6 +99,9 @@ type Rules struct {
 	// Newlines is set if lines of a paste must end with newlines. Other programs get returns,
 	// as from a terminal.
 	Newlines bool
+	// Most is the size of the largest paste that is text to it, if not zero. A longer prompt
+	// is pasted in pieces.
+	Most struct{ Lines, Bytes int }
 	// AfterCollapsed is typed after a paste that was collapsed.
 	AfterCollapsed string `toml:"after_collapsed"`
 	// Changes are changes that the program makes to a prompt.
@@ -113,10 +117,14 @@ type Rules struct {
 		Command bool
 	}
 
+	// Aside matches a heading in a column of the screen that is beside the box, if there is one.
+	Aside pattern
+
 	Box struct {
 		// Frames are the ways in which the program draws the box; its user may choose one.
 		Frames                 []Frame
 		First, More            textPattern
+		Scrolls                bool
 		Placeholder, Collapsed pattern
 		Suggests               pattern
 	}
@@ -126,6 +134,7 @@ type Rules struct {
 		Choice     choicePattern
 		Side       labelPattern
 		Spaced     bool
+		Window     bool
 	}
 }
 
@@ -172,4 +181,18 @@ func program(file string) string {
 		base = strings.TrimSuffix(base, ext)
 	}
 	return base
+}
+
+// Pieces returns the parts of a prompt that are to be pasted one after the other.
+func (r *Rules) Pieces(text string) (all []string) {
+	lines, start := 1, 0
+	for i, c := range text {
+		if c == '\n' && lines == r.Most.Lines || r.Most.Bytes > 0 && i-start+utf8.RuneLen(c) > r.Most.Bytes {
+			all, lines, start = append(all, text[start:i]), 1, i
+		}
+		if c == '\n' {
+			lines++
+		}
+	}
+	return append(all, text[start:])
 }

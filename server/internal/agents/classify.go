@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"tmuxmcp/server/internal/transcript"
 )
 
 // How far from the bottom of the screen, or from the box, to search.
@@ -29,9 +31,13 @@ func classify(v View, t *trace) Status {
 		return Status{State: Unknown}
 	}
 	rows := trimmed(v.Rows)
+	if question, choices, ok := r.dialog(window(rows), true, t); ok {
+		return Status{State: Asks, Question: question, Choices: choices}
+	}
+	r.cut(rows)
 	box, hint, top, bottom := r.box(v, rows, t)
 	if box == nil {
-		if question, choices, ok := r.dialog(rows, t); ok {
+		if question, choices, ok := r.dialog(rows, false, t); ok {
 			return Status{State: Asks, Question: question, Choices: choices}
 		}
 		return Status{State: Unknown}
@@ -57,6 +63,23 @@ func trimmed(screen []string) []string {
 	return rows
 }
 
+// cut removes the column beside the box.
+func (r *Rules) cut(rows []string) {
+	if r.Aside.Regexp == nil {
+		return
+	}
+	for _, row := range rows {
+		if at := r.Aside.FindStringIndex(row); at != nil {
+			left := transcript.Width(row[:at[0]])
+			for i := range rows {
+				rows[i], _ = transcript.SplitAt(rows[i], left)
+				rows[i] = strings.TrimRight(rows[i], " ")
+			}
+			return
+		}
+	}
+}
+
 // box finds the input box that the cursor is in. It returns the box, the placeholder that
 // it shows, its first row and the row below it.
 func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top, bottom int) {
@@ -70,14 +93,19 @@ func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top
 	if end == 0 {
 		return nil, "", 0, 0
 	}
+	var lines []string
+	left := 0
 	first := r.Box.First.FindStringSubmatchIndex(rows[top])
 	text, mode := 2*r.Box.First.SubexpIndex("text"), 2*r.Box.First.SubexpIndex("mode")
-	left, right := len(rows[top]), len(rows[top])
-	if first[text] >= 0 {
-		left, right = first[text], first[text+1]
+	if first != nil {
+		left = len(rows[top])
+		right := left
+		if first[text] >= 0 {
+			left, right = first[text], first[text+1]
+		}
+		lines = append(lines, rows[top][left:right])
 	}
-	lines := []string{rows[top][left:right]}
-	for i := top + 1; i < end; i++ {
+	for i := top + len(lines); i < end; i++ {
 		line := rows[i]
 		if m := t.find("box.more", -1, r.Box.More.pattern, rows, i); m != nil {
 			line = r.Box.More.group(m, "text")
@@ -90,7 +118,7 @@ func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top
 		box.Text, hint = "", box.Text
 	}
 	box.Text = strings.TrimRight(box.Text, " \u200b")
-	if mode >= 0 && first[mode] >= 0 {
+	if first != nil && mode >= 0 && first[mode] >= 0 {
 		box.Text = rows[top][first[mode]:first[mode+1]] + box.Text
 	}
 	box.Collapsed = t.text("box.collapsed", r.Box.Collapsed, box.Text)
@@ -115,6 +143,9 @@ func (r *Rules) framed(n int, rows []string, t *trace) (top, end, bottom int) {
 		for top >= 0 && !t.row("box.first", -1, r.Box.First.pattern, rows, top) && t.row("box.more", -1, r.Box.More.pattern, rows, top) {
 			top--
 		}
+		if r.Box.Scrolls && top < end-1 && (top < 0 || !r.Box.First.Matches(rows[top])) {
+			return top + 1, end, bottom
+		}
 	} else {
 		for top > 0 && !t.row("box.frames.top", n, f.Top, rows, top-1) {
 			top--
@@ -130,9 +161,43 @@ func (r *Rules) framed(n int, rows []string, t *trace) (top, end, bottom int) {
 // border is what surrounds the text of a dialog: lines, and a scroll bar at its right.
 var border = regexp.MustCompile(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─╌█]+$`)
 
-// dialog finds the question at the bottom of the screen.
-func (r *Rules) dialog(rows []string, t *trace) (question string, choices []Choice, ok bool) {
+var (
+	windowTop    = regexp.MustCompile(`^╭─+╮$`)
+	windowRow    = regexp.MustCompile(`^│.*│$`)
+	windowBottom = regexp.MustCompile(`╰─{8,}╯`)
+)
+
+// window returns what is within the lowest frame on the screen: its rows, in their places,
+// below blank ones; nil if there is none.
+func window(rows []string) []string {
+	for bottom := len(rows) - 1; bottom > 0; bottom-- {
+		at := windowBottom.FindStringIndex(rows[bottom])
+		if at == nil {
+			continue
+		}
+		inside := make([]string, bottom)
+		left, width := transcript.Width(rows[bottom][:at[0]]), transcript.Width(rows[bottom][at[0]:at[1]])
+		for i := bottom - 1; i >= 0; i-- {
+			_, row := transcript.SplitAt(rows[i], left)
+			row, _ = transcript.SplitAt(row, width)
+			if windowTop.MatchString(row) {
+				return inside
+			}
+			if !windowRow.MatchString(row) {
+				break
+			}
+			inside[i] = strings.TrimRight(strings.Trim(row, "│"), " ")
+		}
+	}
+	return nil
+}
+
+// dialog finds the question at the bottom of the screen, or of a window.
+func (r *Rules) dialog(rows []string, window bool, t *trace) (question string, choices []Choice, ok bool) {
 	for n, d := range r.Dialogs {
+		if d.Window != window {
+			continue
+		}
 		for end := len(rows) - 1; end >= max(0, len(rows)-mostEnd); end-- {
 			if !t.row("dialogs.end", n, d.End, rows, end) {
 				continue
