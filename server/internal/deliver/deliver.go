@@ -105,11 +105,13 @@ func (s *Sender) Send(ctx context.Context, t *typing.Typist, on target.Object, i
 	if err := p.look(ctx); err != nil {
 		return nil, err
 	}
+	var pieces []string
 	for {
 		if err := p.ready(ctx); err != nil {
 			return nil, err
 		}
-		pasted, err := p.typed(ctx, "perhaps pasted, and not submitted", in.Text, true)
+		pieces = p.rules.Pieces(in.Text)
+		pasted, err := p.typed(ctx, "perhaps pasted, and not submitted", pieces[0], true)
 		if err != nil {
 			return nil, err
 		}
@@ -121,6 +123,11 @@ func (s *Sender) Send(ctx context.Context, t *typing.Typist, on target.Object, i
 		}
 	}
 	queued := p.now.State == agents.Working
+	for _, piece := range pieces[1:] {
+		if err := p.more(ctx, piece); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.stands(ctx); err != nil {
 		return nil, err
 	}
@@ -339,6 +346,21 @@ func (p *prompter) stands(ctx context.Context) error {
 		}
 		if err := p.again(ctx); err != nil {
 			return p.broken(did, err)
+		}
+	}
+}
+
+// more pastes a further piece of the prompt once the box shows the ones before it.
+func (p *prompter) more(ctx context.Context, piece string) error {
+	for deadline := time.Now().Add(p.sender.Stands); ; {
+		if err := p.stands(ctx); err != nil {
+			return err
+		}
+		if pasted, err := p.typed(ctx, "pasted in part, and not submitted", piece, true); pasted || err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return p.unproven("pasted in part, and not submitted", "its screen keeps changing")
 		}
 	}
 }
