@@ -64,6 +64,9 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 		if since != nil && before.PID != since.PID {
 			return none, false, screen.Respawned(before, since.PID, nil)
 		}
+		if shows, failed := t.Tmux.Pane((*states)[0].ID).Display(ctx, own.Shows()); failed != nil || shows != "1" {
+			return none, false, err // a condition of the commands themselves
+		}
 		return none, false, reply.Faultf(reply.KindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", (*states)[0].ID).
 			Suggest("type into that pane: list_panes has it, or does with the socket_name of the other tmux")
 	}
