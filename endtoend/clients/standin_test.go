@@ -102,7 +102,7 @@ func (t *turn) hear(text string) {
 }
 
 // ownBlock matches a block that a client adds to what the user says.
-var ownBlock = regexp.MustCompile(`^<(environment_details|user_info|system-reminder|session_context|environment_context|permissions instructions|user_instructions|skills_instructions|apps_instructions|plugins_instructions|collaboration_mode)>`)
+var ownBlock = regexp.MustCompile(`^<(environment_details|user_info|system[-_]reminder|session_context|environment_context|permissions instructions|user_instructions|skills_instructions|apps_instructions|plugins_instructions|collaboration_mode)>`)
 
 // around matches what a client puts around what the user says.
 var around = regexp.MustCompile(`^<current_datetime>.*</current_datetime>\n\n|^<user_query>\n|\n</user_query>$`)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // screens returns real screens of real programs; the lines before them say what they show.
@@ -123,6 +124,25 @@ func TestTallScreen(t *testing.T) {
 	s.Rows = slices.Insert(s.Rows, end, make([]string, 40)...)
 	if got := Classify(s.View).lines(); got != s.want {
 		t.Errorf("it shows %s", got)
+	}
+}
+
+// The pieces of a prompt are within the program's limits, and together the prompt.
+func TestPieces(t *testing.T) {
+	r := rulesOf(t, "crush")
+	for _, text := range []string{"short", strings.Repeat("\n", 25), strings.Repeat("日本語 ", 1000), strings.Repeat("a line\n", 10), strings.Repeat("long", 251)} {
+		pieces := r.Pieces(text)
+		if got := strings.Join(pieces, ""); got != text || len(pieces) > 1+len(text)/990+strings.Count(text, "\n")/9 {
+			t.Errorf("%.20q: %d pieces, together %.20q", text, len(pieces), got)
+		}
+		for _, p := range pieces {
+			if len(p) > r.Most.Bytes || strings.Count(p, "\n") >= r.Most.Lines || !utf8.ValidString(p) {
+				t.Errorf("%.20q: a piece of %d bytes, %d newlines", text, len(p), strings.Count(p, "\n"))
+			}
+		}
+	}
+	if got := rulesOf(t, "pi").Pieces(strings.Repeat("x\n", 5000)); len(got) != 1 {
+		t.Errorf("%d pieces for pi", len(got))
 	}
 }
 

@@ -437,6 +437,13 @@ func (w *Wait) readStates(ctx context.Context) error {
 		return nil
 	}
 	seen, err := bounded(ctx, w, func(ctx context.Context) ([]agents.Seen, error) { return w.reader.Agents.In(ctx, w.src.Tmux, ids) })
+	var f *reply.Fault
+	if errors.As(err, &f) && f.Kind == reply.KindPane {
+		for _, p := range w.panes {
+			p.asked = time.Now() // the next look finds which pane is gone
+		}
+		return nil
+	}
 	if err != nil {
 		return err
 	}
