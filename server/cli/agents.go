@@ -25,9 +25,9 @@ func agentsCommand(o *options) *cobra.Command {
 		Short: "List the agent CLIs that are recognized, and test rules for others",
 		Long: `Agents lists the agent CLIs that are recognized, with the names and packages
 of their processes, the first version that the rules were written for, and
-where the rules are from: built in, or from a file in $XDG_CONFIG_HOME/tmux-
-mcp/agents (default ~/.config). docs/agents.md says how to write one. A file
-that is wrong is reported, and the exit code is 1.`,
+where the rules are from: built in, or from a file in the directory
+$XDG_CONFIG_HOME/tmux-mcp/agents (default ~/.config). docs/agents.md says how to
+write one. A file that is wrong is reported, and the exit code is 1.`,
 		Example: `  tmux-mcp agents
   tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/mine.toml
   tmux-mcp agents test %3 --rules ~/.config/tmux-mcp/agents/mine.toml`,
