@@ -191,7 +191,7 @@ var foreign = [][2]string{
 	{"XDG_CONFIG_HOME", "where tmux-mcp/agents has rules for agent CLIs (default ~/.config)"},
 	{"HOME", "what ~ in arguments stands for"},
 	{strings.Join(watch.Variables, ", "), "set by watch for the command of --exec, and otherwise ignored"},
-	{"CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, XDG_DATA_HOME", "of an agent's process: where it keeps its conversations"},
+	{"CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME, GEMINI_CLI_HOME, GROK_HOME, PI_CODING_AGENT_DIR, XDG_DATA_HOME", "of an agent's process: where it keeps its conversations"},
 	{"PLUGIN_ROOT", "set by clients; a server that starts in this directory goes to HOME"},
 }
 

@@ -405,3 +405,66 @@ func TestParseClaude(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// copilot and grok keep a file beside their conversation open.
+func TestConversationsBesideAnOpenFile(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(".copilot/session-state/"+session+"/events.jsonl", `{"type":"session.start","id":"0"}
+{"type":"user.message","id":"1","timestamp":"2026-11-28T18:49:25.460Z","data":{"content":"q?","transformedContent":"secret"}}
+{"type":"system.message","data":{"content":"secret"}}
+{"type":"assistant.message","id":"2","data":{"content":"I look.","toolRequests":[{"name":"bash"}]}}
+{"type":"assistant.message","id":"3","data":{"content":"secret","parentToolCallId":"call"}}
+{"type":"tool.execution_complete","data":{"result":{"content":"secret"}}}
+{"type":"assistant.message","id":"4","data":{"content":"**a**","toolRequests":[]}}
+`)
+	hold := p.write(".copilot/session-state/"+session+"/inuse.7.hold", "")
+	p.write(".grok/sessions/here/"+session+"/chat_history.jsonl", `{"type":"system","content":"secret"}
+{"type":"user","content":[{"type":"text","text":"<user_info>secret</user_info>"}]}
+{"type":"user","content":[{"type":"text","text":"<user_query>\nq?\nmore\n</user_query>"}]}
+{"type":"assistant","content":"I look.","tool_calls":[{"id":"c"}]}
+{"type":"tool_result","content":"secret"}
+{"type":"assistant","content":"**a**"}
+`)
+	events := p.write(".grok/sessions/here/"+session+"/events.jsonl", "")
+	run := p.run("exec 7>>"+hold+" 8>>"+events, nil)
+	p.want(p.reads(Agent{Name: "copilot", PIDs: []int{run.PID}}, ""), "user: q?\nagent: I look.\nagent: **a**.\n")
+	p.want(p.reads(Agent{Name: "grok", PIDs: []int{run.PID}}, ""), "user: q?\nmore\nagent: I look.\nagent: **a**.\n")
+	run = p.run("exec 7>>"+hold+" 8>>"+p.write(".copilot/session-state/"+other+"/inuse.8.hold", ""), nil)
+	p.refuses(Agent{Name: "copilot", PIDs: []int{run.PID}}, "2 conversations open")
+	p.refuses(Agent{Name: "grok", PIDs: []int{run.PID}}, "0 conversations open")
+}
+
+// pi's directories have names that may be spelt alike.
+func TestPiByItsScreen(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.dir = t.TempDir()
+	for _, dir := range []string{"a-b", "a/b"} {
+		if err := os.MkdirAll(filepath.Join(p.dir, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := p.dir
+	place := "--" + strings.ReplaceAll(strings.TrimPrefix(root, "/"), "/", "-") + "-a-b--"
+	chat := func(name, session, dir string) {
+		p.write(".pi/agent/sessions/"+place+"/"+name+".jsonl", fmt.Sprintf(`{"type":"session","id":%q,"cwd":%q}`+"\n", session, filepath.Join(root, dir))+
+			`{"type":"message","id":"0","message":{"role":"system","content":"secret"}}
+{"type":"message","id":"1","message":{"role":"user","content":[{"type":"text","text":"q?"}]}}
+{"type":"message","id":"2","message":{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"toolCall"}],"stopReason":"toolUse"}}
+{"type":"message","id":"3","message":{"role":"toolResult","content":[{"type":"text","text":"secret"}]}}
+{"type":"message","id":"4","message":{"role":"assistant","content":[{"type":"text","text":"**a**"}],"stopReason":"stop"}}
+`)
+	}
+	p.dir = filepath.Join(root, "a/b")
+	a := Agent{Name: "pi", PIDs: []int{p.run(":", nil).PID}, Screen: []string{"q?", "I look.", "a"}}
+	chat("one", session, "a/b")
+	chat("two", other, "a-b")
+	c := p.reads(a, "")
+	p.want(c, "user: q?\nagent: I look.\nagent: **a**.\n")
+	if !strings.HasPrefix(c.Cursor, session) {
+		t.Errorf("it is %s", c.Cursor)
+	}
+	a.Screen = []string{"b"}
+	p.refuses(a, "does not show")
+}

@@ -36,7 +36,7 @@ func (g gemini) read(a Agent, p *process, since *cursor) (*Conversation, error) 
 	if project == "" || err != nil || string(root) != p.dir {
 		return nil, unreadable("%s has written no conversation in %s", a.Name, p.dir)
 	}
-	files, err := fs.Glob(h.FS(), filepath.Join("tmp", project, "chats/session-*.jsonl"))
+	files, err := fs.Glob(h.FS(), filepath.Join("tmp", globbed.Replace(project), "chats/session-*.jsonl"))
 	if err != nil {
 		return nil, unreadable("%v", err)
 	}
@@ -69,10 +69,12 @@ func (h *home) shown(a Agent, p *process, files []string, parse func([]byte, *re
 		line, _, _ := strings.Cut(head(f), "\n")
 		parse([]byte(line), first)
 		f.Close()
-		if err != nil || !sessionName.MatchString(first.session) {
+		switch {
+		case err != nil || !sessionName.MatchString(first.session):
 			return nil, unreadable("%s has another form than the versions that are known", name)
-		}
-		if shows(a.Screen, r.messages) {
+		case first.dir != "" && first.dir != p.dir:
+			written-- // the name of its directory is spelt alike
+		case shows(a.Screen, r.messages):
 			found, session = append(found, name), first.session
 		}
 	}

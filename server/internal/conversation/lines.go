@@ -23,8 +23,9 @@ const (
 // A reader collects the messages of the lines of a file.
 type reader struct {
 	messages []Message
-	// session is the conversation's name, if a line has it.
-	session string
+	// session is the conversation's name, and dir the directory that it is of, if a line has
+	// them.
+	session, dir string
 	// known is set once a line had the form that is expected.
 	known bool
 }

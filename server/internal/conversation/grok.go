@@ -1,0 +1,48 @@
+package conversation
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// grok is the Grok CLI, seen in 1.0.41. It keeps events.jsonl open in the directory of its
+// conversation, sessions/DIRECTORY/SESSION below its own, and writes chat_history.jsonl
+// there.
+type grok struct{}
+
+var grokEvents = regexp.MustCompile(`^sessions/[^/]+/([\w-]{8,64})/events\.jsonl$`)
+
+func (grok) read(a Agent, p *process, since *cursor) (*Conversation, error) {
+	h, err := openHome(cmp.Or(p.env["GROK_HOME"], filepath.Join(p.env["HOME"], ".grok")))
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	return h.beside(a, p, grokEvents, "chat_history.jsonl", parseGrok, since)
+}
+
+// grokQuery matches what the user has said; all else is grok's own.
+var grokQuery = regexp.MustCompile(`(?s)^<user_query>\n(.*)\n</user_query>$`)
+
+func parseGrok(line []byte, r *reader) {
+	r.known = r.known || bytes.HasPrefix(line, []byte(`{"type":"`))
+	var l struct {
+		Type      string
+		Content   json.RawMessage
+		ToolCalls []json.RawMessage `json:"tool_calls"`
+	}
+	if json.Unmarshal(line, &l) != nil {
+		return
+	}
+	text := strings.Join(texts(l.Content), "\n")
+	switch query := grokQuery.FindStringSubmatch(text); {
+	case l.Type == "user" && query != nil:
+		r.add(Message{User: true, Text: query[1]})
+	case l.Type == "assistant" && text != "":
+		r.add(Message{Text: text, Ends: len(l.ToolCalls) == 0})
+	}
+}

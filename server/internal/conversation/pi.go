@@ -1,0 +1,62 @@
+package conversation
+
+import (
+	"cmp"
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// pi is pi, seen in 1.6.0. A line of sessions/--DIRECTORY--/TIME_SESSION.jsonl below its
+// directory is a message, once it is complete. No file says which process writes it.
+type pi struct{}
+
+func (pi) read(a Agent, p *process, since *cursor) (*Conversation, error) {
+	h, err := openHome(cmp.Or(p.env["PI_CODING_AGENT_DIR"], filepath.Join(p.env["HOME"], ".pi/agent")))
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	dir := "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimPrefix(p.dir, "/")) + "--"
+	files, err := fs.Glob(h.FS(), "sessions/"+globbed.Replace(dir)+"/*.jsonl")
+	if err != nil {
+		return nil, unreadable("%v", err)
+	}
+	return h.shown(a, p, files, parsePi, since)
+}
+
+// globbed makes a name a pattern of which only it is a match.
+var globbed = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
+
+func parsePi(line []byte, r *reader) {
+	var l struct {
+		Type      string
+		ID        string
+		CWD       string
+		Timestamp time.Time
+		Message   struct {
+			Role       string
+			Content    json.RawMessage
+			StopReason string
+		}
+	}
+	if json.Unmarshal(line, &l) != nil {
+		return
+	}
+	r.known = r.known || l.Type != ""
+	if l.Type == "session" {
+		r.session, r.dir = l.ID, l.CWD
+	}
+	text := strings.Join(texts(l.Message.Content), "\n\n")
+	if l.Type != "message" || text == "" {
+		return
+	}
+	switch l.Message.Role {
+	case "user":
+		r.add(Message{User: true, Text: text, At: l.Timestamp, id: l.ID})
+	case "assistant":
+		r.add(Message{Text: text, At: l.Timestamp, id: l.ID, Ends: l.Message.StopReason != "toolUse"})
+	}
+}
