@@ -123,7 +123,7 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 			return nil, err
 		case e.State == Asks, e.State == Ended, left <= 0, e.Complete && (e.State != Working || q.passed):
 			return e, nil
-		case !a.Reached[q.pane]:
+		case !a.Reached[q.pane] || e.State == Working:
 			worked, rested = true, time.Time{}
 		case rested.IsZero():
 			rested = time.Now()

@@ -111,7 +111,7 @@ type source interface {
 
 // sources by the names of the agents.
 var sources = map[string]source{
-	"claude": claude{}, "codex": codex{}, "gemini": gemini{dir: ".gemini"}, "copilot": copilot{}, "grok": grok{}, "pi": pi{}, "opencode": opencode{"opencode"}, "kilo": opencode{"kilo"},
+	"claude": claude{}, "codex": codex{}, "gemini": gemini{dir: ".gemini"}, "copilot": copilot{}, "grok": grok{}, "pi": pi{}, "qwen": qwen{}, "opencode": opencode{"opencode"}, "kilo": opencode{"kilo"},
 }
 
 // Read returns the conversation of an agent: the last prompt and what followed or, with a

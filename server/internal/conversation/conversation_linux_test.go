@@ -435,6 +435,33 @@ func TestConversationsBesideAnOpenFile(t *testing.T) {
 	p.refuses(Agent{Name: "grok", PIDs: []int{run.PID}}, "0 conversations open")
 }
 
+// qwen has a file that names the process.
+func TestQwenNamesItsProcess(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	run := p.run(":", nil)
+	a := Agent{Name: "qwen", PIDs: []int{run.PID}}
+	chats := ".qwen/projects/here/chats/"
+	p.write(chats+session+".jsonl", `{"uuid":"1","sessionId":"s","type":"user","provenance":"real_user","message":{"parts":[{"text":"q?"}]}}
+{"uuid":"2","type":"user","provenance":"system","message":{"parts":[{"text":"secret"}]}}
+{"uuid":"3","type":"assistant","provenance":"assistant_output","message":{"parts":[{"text":"secret","thought":true},{"text":"I look."},{"functionCall":{}}]}}
+{"uuid":"4","type":"tool_result","provenance":"tool","message":{"parts":[{"functionResponse":{"output":"secret"}}]}}
+{"uuid":"5","type":"assistant","provenance":"assistant_output","message":{"parts":[{"text":"**a**"}]}}
+`)
+	runtime := func(session string, pid int, at time.Time) string {
+		return p.write(chats+session+".runtime.json", fmt.Sprintf(`{"schema_version":1,"pid":%d,"session_id":%q,"started_at":%d.5}`, pid, session, at.Unix()+1))
+	}
+	p.refuses(a, "no file says")
+	runtime(session, run.PID+1, time.Now())
+	p.refuses(a, "no file says")
+	runtime(session, run.PID, time.Now().Add(-time.Hour))
+	p.refuses(a, "no file says") // it is of an earlier process
+	runtime(session, run.PID, time.Now())
+	p.want(p.reads(a, ""), "user: q?\nagent: I look.\nagent: **a**.\n")
+	runtime(other, run.PID, time.Now())
+	p.refuses(a, "two files")
+}
+
 // pi's directories have names that may be spelt alike.
 func TestPiByItsScreen(t *testing.T) {
 	t.Parallel()
