@@ -226,6 +226,8 @@ const (
 	slowly = "Take your time over this: "
 	asking = "Touch a file: "
 	whole  = "In full: "
+	// understood is the answer to other prompts.
+	understood = "Understood, all of it."
 )
 
 func (s *promptStage) reply(prompt string) Reply {
@@ -237,7 +239,7 @@ func (s *promptStage) reply(prompt string) Reply {
 	case strings.Contains(prompt, asking):
 		return Reply{Calls: []Call{s.shell}, Text: "It is there."}
 	}
-	return Reply{Text: "Understood, all of it.", Lasts: 300 * time.Millisecond}
+	return Reply{Text: understood, Lasts: 300 * time.Millisecond}
 }
 
 // follow records what the model does until done is closed.

@@ -150,6 +150,12 @@ func (r *Rules) framed(n int, rows []string, t *trace) (top, end, bottom int) {
 		for top > 0 && !t.row("box.frames.top", n, f.Top, rows, top-1) {
 			top--
 		}
+		// What is below may be left from an earlier drawing.
+		for i := top + 1; i < bottom; i++ {
+			if t.row("box.frames.bottom", n, f.Bottom, rows, i) {
+				bottom, end = i, i-int(f.Inner)
+			}
+		}
 		top += int(f.Pad)
 	}
 	if top < 0 || top >= end || !t.row("box.first", -1, r.Box.First.pattern, rows, top) {
