@@ -98,8 +98,8 @@ const (
 	readEvery = time.Second
 	// writtenWithin is how long an agent may take to write down what its screen shows.
 	writtenWithin = 3 * time.Second
-	// beginsWithin is how long an agent without a transcript may take to begin its work.
-	beginsWithin = 2 * time.Second
+	// beginsWithin is how long an agent may take to show that it has the prompt.
+	beginsWithin = 10 * time.Second
 )
 
 // Answer waits until the agent has answered, asks something or has ended, and returns what
@@ -129,9 +129,9 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 			rested = time.Now()
 		}
 		// A screen may be idle before the work begins, and before the answer is written.
-		settled := time.Since(rested) > writtenWithin
-		if e.Why != "" {
-			settled = worked || time.Since(q.asked) > beginsWithin
+		settled := e.Why != "" || time.Since(rested) > writtenWithin
+		if !worked && e.Prompt == "" && !q.taken(e.Seen) {
+			settled = time.Since(q.asked) > beginsWithin
 		}
 		if settled && !rested.IsZero() {
 			return e, nil
@@ -141,6 +141,16 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 			return nil, err
 		}
 	}
+}
+
+// taken reports whether a screen shows the end of the prompt outside the box.
+func (q *Question) taken(s Seen) bool {
+	const enough = 40
+	shown := letters(strings.Join(s.Rows, ""))
+	if s.Box != nil {
+		shown = strings.Replace(shown, letters(s.Box.Text), "", 1)
+	}
+	return strings.Contains(shown, q.prompt[max(0, len(q.prompt)-enough):])
 }
 
 // read returns what there is of the answer.
