@@ -10,6 +10,10 @@
 // contain the cursor, to exclude pictures of one. If there is no box, a dialog is searched
 // for. If no rule matches, the state is [Unknown]. Nothing is guessed.
 //
+// A program with own_cursor hides the terminal's cursor and draws one itself. Its dialogs
+// are searched for first, since nothing excludes the picture of a box above them, and the
+// cursor is assumed to be at the end of the text.
+//
 // The user's own files are read as the built-in ones ([Load]). What they can cost is bounded:
 // the size of a file, of a list and of a pattern.
 package agents
@@ -63,11 +67,12 @@ type Choice struct {
 
 // Box is an input box. Text is its content without wrapping, one row per line. If Collapsed
 // is set, a paste is shown as a note instead of its text. Row is the cursor's row, counted
-// from the top of the box.
+// from the top of the box, and First the first row as it is on the screen.
 type Box struct {
 	Text      string
 	Collapsed bool
 	Row       int
+	First     string
 }
 
 // Program is an agent CLI: its name, its rules and, if known, its version and the processes
@@ -127,6 +132,7 @@ type Rules struct {
 		Scrolls                bool
 		Placeholder, Collapsed pattern
 		Suggests               pattern
+		OwnCursor              bool `toml:"own_cursor"`
 	}
 	Working struct{ Title, Above, Below, Hint pattern } // Hint matches a placeholder
 	Dialogs []struct {

@@ -36,10 +36,12 @@ func classify(v View, t *trace) Status {
 	}
 	r.cut(rows)
 	box, hint, top, bottom := r.box(v, rows, t)
-	if box == nil {
+	if box == nil || r.Box.OwnCursor {
 		if question, choices, ok := r.dialog(rows, false, t); ok {
 			return Status{State: Asks, Question: question, Choices: choices}
 		}
+	}
+	if box == nil {
 		return Status{State: Unknown}
 	}
 	s := Status{State: Idle, Box: box}
@@ -85,7 +87,7 @@ func (r *Rules) cut(rows []string) {
 func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top, bottom int) {
 	end := 0
 	for i := range r.Box.Frames {
-		if top, end, bottom = r.framed(i, rows, t); end > 0 && t.cursor(i, v.Y, top, end) {
+		if top, end, bottom = r.framed(i, rows, t); end > 0 && (r.Box.OwnCursor || t.cursor(i, v.Y, top, end)) {
 			break
 		}
 		end = 0
@@ -112,8 +114,11 @@ func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top
 		}
 		lines = append(lines, line)
 	}
-	box = &Box{Text: strings.TrimSpace(strings.Join(lines, "\n")), Row: v.Y - top}
+	box = &Box{Text: strings.TrimSpace(strings.Join(lines, "\n")), Row: v.Y - top, First: rows[top]}
 	atStart := v.Y == top && v.X <= utf8.RuneCountInString(rows[top][:left])+1
+	if r.Box.OwnCursor {
+		box.Row, atStart = len(lines)-1, true
+	}
 	if atStart && t.text("box.placeholder", r.Box.Placeholder, box.Text) || t.any("box.suggests", r.Box.Suggests, rows, bottom, len(rows)) {
 		box.Text, hint = "", box.Text
 	}
@@ -244,12 +249,13 @@ func numbered(n int, p pattern, rows []string, t *trace) (choices []Choice, firs
 	return nil, 0
 }
 
-// listed returns choices that are reached with arrow keys from the marked one. If they are
-// spaced, each is the first of some rows between blank ones.
+// listed returns choices that are reached with arrow keys from the marked one, or from the
+// first if the mark is only a color. If they are spaced, each is the first of some rows
+// between blank ones.
 func listed(n int, p pattern, spaced bool, rows []string, t *trace) (choices []Choice, first int) {
 	marked, top := -1, len(rows)
 	for i := len(rows) - 1; i >= 0 && len(choices) < mostChoices; i-- {
-		if rows[i] == "" && (spaced || choices == nil) || spaced && i > 0 && rows[i-1] != "" {
+		if blank := border.ReplaceAllString(rows[i], "") == ""; blank && (spaced || choices == nil) || spaced && i > 0 && rows[i-1] != "" {
 			continue
 		}
 		m := t.find("dialogs.choice", n, p, rows, i)
@@ -260,6 +266,9 @@ func listed(n int, p pattern, spaced bool, rows []string, t *trace) (choices []C
 			marked = len(choices)
 		}
 		choices, top = append(choices, Choice{Label: p.group(m, "label")}), i
+	}
+	if p.SubexpIndex("mark") < 0 {
+		marked = len(choices) - 1
 	}
 	if marked < 0 {
 		return nil, 0

@@ -25,7 +25,8 @@ import (
 // buffer that it comes from, and Enter deletes another one, in the same list of commands. A
 // buffer that is gone has therefore been used, whatever happened to the call. tmux sends
 // each only if the cursor is still where it was on the screen that was looked at, since it
-// leaves the input box when a dialog appears.
+// leaves the input box when a dialog appears; or, if the program draws its own cursor, only
+// if the screen still has the first row of the box.
 
 const (
 	promptLook   = 40 * time.Millisecond  // between two looks
@@ -283,10 +284,14 @@ func (p *prompter) unproven(did, format string, args ...any) *reply.Fault {
 		Suggest("check with snapshot_pane before sending it again")
 }
 
-// unmoved returns the condition that the cursor has not moved.
+// unmoved returns the condition that the cursor has not moved, or that the box is still
+// there if the cursor says nothing about it.
 func (p *prompter) unmoved() tmux.Format {
-	return tmux.And(tmux.MatchEqual("cursor_x", strconv.Itoa(p.now.X)), tmux.MatchEqual("cursor_y", strconv.Itoa(p.now.Y)),
-		tmux.MatchEqual("pane_pid", strconv.Itoa(p.now.PID)))
+	same := tmux.MatchEqual("pane_pid", strconv.Itoa(p.now.PID))
+	if p.rules.Box.OwnCursor {
+		return tmux.And(tmux.MatchContent(p.now.Box.First, tmux.Match{}), same)
+	}
+	return tmux.And(tmux.MatchEqual("cursor_x", strconv.Itoa(p.now.X)), tmux.MatchEqual("cursor_y", strconv.Itoa(p.now.Y)), same)
 }
 
 // typed sends data to the pane if the cursor has not moved, and reports whether it did: the

@@ -1,0 +1,38 @@
+package deliver
+
+import (
+	"strconv"
+	"testing"
+
+	"tmuxmcp/server/internal/agents"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// What is typed reaches the pane only while the cursor is where it was. If the program draws
+// its own cursor, that of the terminal may be anywhere, but the box must be there.
+func TestUnmoved(t *testing.T) {
+	const first = `│ > ~#{x} *     │`
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "echo '"+first+"'; exec cat")
+	tmuxtest.WaitScreen(t, srv, "%0", "│")
+	pid, err := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(ownCursor bool, shown, want string) {
+		t.Helper()
+		p := &prompter{rules: new(agents.Rules)}
+		p.rules.Box.OwnCursor = ownCursor
+		p.now.PID, p.now.Y, p.now.Box = pid, 1, &agents.Box{First: shown}
+		if got := tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", string(p.unmoved())); got != want {
+			t.Errorf("own cursor %t, first row %s: the condition is %s", ownCursor, shown, got)
+		}
+	}
+	check(false, first, "1")
+	check(true, first, "1")
+	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "elsewhere")
+	tmuxtest.WaitScreen(t, srv, "%0", "elsewhere")
+	check(false, first, "0")
+	check(true, first, "1")
+	check(true, "│ > another  │", "0")
+}
