@@ -13,7 +13,7 @@ import (
 const (
 	mostFooter  = 16 // rows below the box that are not blank: suggestions, status lines
 	mostAbove   = 60 // rows above the box: current activity, tips, queued prompts
-	mostEnd     = 6  // rows from the end of a dialog
+	mostEnd     = 8  // rows from the end of a dialog
 	mostDialog  = 60
 	mostChoices = 24
 	mostAsked   = 600 // bytes of a question
