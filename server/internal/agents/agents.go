@@ -104,6 +104,8 @@ type Rules struct {
 	// Newlines is set if lines of a paste must end with newlines. Other programs get returns,
 	// as from a terminal.
 	Newlines bool
+	// Longest is the size in bytes of the longest prompt that it takes whole, if not zero.
+	Longest uint
 	// Most is the size of the largest paste that is text to it, if not zero. A longer prompt
 	// is pasted in pieces.
 	Most struct{ Lines, Bytes int }

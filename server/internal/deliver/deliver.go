@@ -252,6 +252,9 @@ func (p *prompter) find(ctx context.Context) error {
 			Suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(p.sender.agents.Known.Names(), ", "))
 	}
 	p.program, p.rules = program, program.Rules
+	if most := p.rules.Longest; most > 0 && uint(len(p.in.Text)) > most {
+		return p.refused("%s would keep only a part of a prompt over %d bytes", program.Name, most).Suggest("put it into a file, and name that")
+	}
 	for _, r := range p.rules.Refused {
 		if r.Text.Matches(p.in.Text) && !(r.Command && p.in.Command) {
 			f := p.refused("%s", r.Why)
