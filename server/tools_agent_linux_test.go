@@ -74,3 +74,17 @@ func TestSendPromptIsNeverSentTwice(t *testing.T) {
 		t.Errorf("left: %s", buffers)
 	}
 }
+
+// A pane that takes no more keys after the paste does not hide that there was one.
+func TestSendPromptAfterItsPaste(t *testing.T) {
+	t.Parallel()
+	srv, p, dir, _ := fakeAgent(t)
+	tmuxtest.Run(t, srv, "set-hook", "-g", "after-paste-buffer", "copy-mode -t %0")
+	res := p.fails("send_prompt", `{"pane_id":"%0","prompt":"half sent"}`, "pasted but not submitted", "copy-mode", "the input box has: half sent")
+	if res.Meta["error_type"] != "unproven" {
+		t.Errorf("%v", res.Meta)
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "got")); len(got) > 0 {
+		t.Errorf("the program got %q", got)
+	}
+}

@@ -79,6 +79,7 @@ type prompter struct {
 	rules   *agents.Rules
 	start   time.Time
 	budget  time.Duration
+	pasted  bool // at least in part
 
 	now   seenPrompt
 	since time.Time // when the screen last changed
@@ -321,6 +322,8 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 		return []tmux.Command{tmux.Require{Target: to, Condition: p.unmoved()}, paste}, nil
 	}, load)
 	switch {
+	case errors.As(err, &refusal) && p.pasted:
+		return false, p.broken(notSubmitted, err)
 	case errors.As(err, &refusal):
 		return false, err
 	case err == nil, errors.Is(err, tmux.ErrUnmet):
@@ -330,12 +333,15 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 		return false, p.broken(did, err)
 	}
 	used = !slices.Contains(p.now.buffers, buffer.Name)
+	p.pasted = p.pasted || used
 	return used, nil
 }
 
+// notSubmitted is what has been done before Enter.
+const notSubmitted = "pasted but not submitted"
+
 // stands waits until the box shows the prompt.
 func (p *prompter) stands(ctx context.Context) error {
-	const did = "pasted but not submitted"
 	pressed := false
 	for deadline := time.Now().Add(p.sender.Stands); ; {
 		if p.settled() && p.now.Box != nil && p.holds() {
@@ -350,10 +356,10 @@ func (p *prompter) stands(ctx context.Context) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return p.unproven(did, "it does not appear in the input box")
+			return p.unproven(notSubmitted, "it does not appear in the input box")
 		}
 		if err := p.again(ctx); err != nil {
-			return p.broken(did, err)
+			return p.broken(notSubmitted, err)
 		}
 	}
 }
@@ -400,7 +406,7 @@ const mostNewlines = 3
 // soon after a paste as a newline of the paste. If the cursor shows that this happened,
 // Enter is pressed again; otherwise never.
 func (p *prompter) submit(ctx context.Context) error {
-	did := "pasted but not submitted"
+	did := notSubmitted
 	deadline := time.Now().Add(p.sender.Stands)
 	row, newlines := 0, 0
 	for entered := false; ; {
