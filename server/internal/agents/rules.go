@@ -318,13 +318,13 @@ func (p *labelPattern) UnmarshalText(text []byte) error {
 	return err
 }
 
-// choicePattern is a labelPattern that also has either the group key or the group mark.
+// choicePattern is a labelPattern that may also have one of the groups key and mark.
 type choicePattern struct{ labelPattern }
 
 func (p *choicePattern) UnmarshalText(text []byte) error {
 	err := p.labelPattern.UnmarshalText(text)
-	if err == nil && p.has("key") == p.has("mark") {
-		return errors.New("want either the group (?P<key>…), of a key that chooses, or (?P<mark>…), of what marks the current choice")
+	if err == nil && p.has("key") && p.has("mark") {
+		return errors.New("want only one of the groups (?P<key>…), of a key that chooses, and (?P<mark>…), of what marks the current choice")
 	}
 	return err
 }
