@@ -131,6 +131,7 @@ type Rules struct {
 		// Frames are the ways in which the program draws the box; its user may choose one.
 		Frames                 []Frame
 		First, More            textPattern
+		Hints                  pattern
 		Scrolls                bool
 		Placeholder, Collapsed pattern
 		Suggests               pattern

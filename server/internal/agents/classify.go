@@ -155,13 +155,21 @@ func (r *Rules) framed(n int, rows []string, t *trace) (top, end, bottom int) {
 		for top > 0 && !t.row("box.frames.top", n, f.Top, rows, top-1) {
 			top--
 		}
-		// What is below may be left from an earlier drawing.
+		// What is below may be left from an earlier drawing, if it is no text.
 		for i := top + 1; i < bottom; i++ {
-			if t.row("box.frames.bottom", n, f.Bottom, rows, i) {
+			below := func(row string) bool { return !r.Box.More.Matches(row) }
+			if f.Bottom.Matches(rows[i]) && slices.ContainsFunc(rows[i+1:bottom], below) {
+				t.tried("box.frames.bottom", n, i, true)
 				bottom, end = i, i-int(f.Inner)
 			}
 		}
 		top += int(f.Pad)
+	}
+	for top >= 0 && top < end && t.row("box.hints", -1, r.Box.Hints, rows, top) {
+		top++
+	}
+	for top >= 0 && top < end && t.row("box.hints", -1, r.Box.Hints, rows, end-1) {
+		end--
 	}
 	if top < 0 || top >= end || !t.row("box.first", -1, r.Box.First.pattern, rows, top) {
 		return 0, 0, 0
@@ -216,7 +224,7 @@ func (r *Rules) dialog(rows []string, window bool, t *trace) (question string, c
 			first := end
 			switch {
 			case d.Side.Regexp != nil:
-				choices = sideBySide(d.Side.pattern, rows[end], t.find("dialogs.side", n, d.Side.pattern, rows, end))
+				choices, first = sideBySide(n, d.Side.pattern, rows[:end+1], t)
 			case d.Choice.has("key"):
 				choices, first = numbered(n, d.Choice.pattern, rows[:end], t)
 			default:
@@ -259,6 +267,9 @@ func listed(n int, p pattern, spaced bool, rows []string, t *trace) (choices []C
 			continue
 		}
 		m := t.find("dialogs.choice", n, p, rows, i)
+		if m == nil && !p.has("mark") && border.ReplaceAllString(rows[i], "") != "" {
+			continue // a choice goes on there
+		}
 		if m == nil {
 			break
 		}
@@ -288,21 +299,24 @@ func listed(n int, p pattern, spaced bool, rows []string, t *trace) (choices []C
 var blanks = regexp.MustCompile(` {2,}`)
 
 // sideBySide returns choices in one row: each with its key, or reached with arrow keys from
-// the first, which is marked initially. m is the first match in that row, or nil.
-func sideBySide(p pattern, row string, m []string) (choices []Choice) {
-	if p.has("key") {
-		for _, m := range p.FindAllStringSubmatch(row, -1) {
-			choices = append(choices, Choice{Keys: []string{p.group(m, "key")}, Label: p.group(m, "label")})
+// the first, which is marked initially. It is the last row or, in a narrow terminal, one of
+// those above.
+func sideBySide(n int, p pattern, rows []string, t *trace) (choices []Choice, first int) {
+	for first = len(rows) - 1; first >= max(0, len(rows)-mostEnd) && choices == nil; first-- {
+		m := t.find("dialogs.side", n, p, rows, first)
+		switch {
+		case m == nil:
+		case p.has("key"):
+			for _, m := range p.FindAllStringSubmatch(rows[first], -1) {
+				choices = append(choices, Choice{Keys: []string{p.group(m, "key")}, Label: p.group(m, "label")})
+			}
+		default:
+			for n, label := range blanks.Split(p.group(m, "label"), -1) {
+				choices = append(choices, Choice{Keys: append(slices.Repeat([]string{"Right"}, n), "Enter"), Label: label})
+			}
 		}
-		return choices
 	}
-	if m == nil {
-		return nil
-	}
-	for n, label := range blanks.Split(p.group(m, "label"), -1) {
-		choices = append(choices, Choice{Keys: append(slices.Repeat([]string{"Right"}, n), "Enter"), Label: label})
-	}
-	return choices
+	return choices, first + 1
 }
 
 // asked returns the text above the choices, from where the dialog begins. If it is long,
