@@ -57,6 +57,8 @@ type Status struct {
 	Choices  []Choice
 	// Box is the input box; nil if there is none.
 	Box *Box
+	// Opening is set if the agent is about to ask something that the screen does not show yet.
+	Opening bool
 }
 
 // Choice is an answer in a dialog, and the keys that choose it, by their tmux names.

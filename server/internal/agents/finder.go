@@ -183,13 +183,20 @@ func (f *Finder) readScreens(ctx context.Context, srv *tmux.Server, seen []Seen)
 		if *l.screen != nil && len(*l.pane) > 0 {
 			l.of.Pane = (*l.pane)[0]
 			l.of.Rows = ScreenRows(*l.screen)
-			l.of.Status = l.of.StatusOf(l.of.Program, false, l.of.Rows)
-			if !f.NoTranscripts {
-				l.of.amend(conversation.StateOf(l.of.writer()))
-			}
+			l.of.Status = f.StatusOf(l.of.Pane, l.of.Program, l.of.Rows)
 		}
 	}
 	return nil
+}
+
+// StatusOf determines the status of an agent that runs in a pane, from the rows of its
+// screen and from what it has written down of its state.
+func (f *Finder) StatusOf(p Pane, program Program, rows []string) Status {
+	s := p.StatusOf(program, false, rows)
+	if !f.NoTranscripts {
+		s.amend(conversation.StateOf(conversation.Agent{Name: program.Name, PIDs: program.PIDs}))
+	}
+	return s
 }
 
 // writer returns the agent as one that writes its conversation down.
@@ -197,13 +204,15 @@ func (s Seen) writer() conversation.Agent {
 	return conversation.Agent{Name: s.Name, PIDs: s.PIDs, Screen: s.Rows}
 }
 
-// amend corrects the status by what the agent has written down of its state, which counts
-// more than the screen, except for a dialog that it does not count as one, such as a menu.
+// amend corrects the status by what the agent has written down of its state. That counts
+// more than the screen, which follows it, except for what the agent asks.
 func (s *Status) amend(said *conversation.State) {
 	switch {
 	case said == nil || s.State == Asks:
 	case said.Doing == "busy":
 		s.State = Working
+	case said.Doing == "waiting" && s.Box != nil:
+		s.State, s.Opening = Working, true
 	case said.Doing == "waiting":
 		s.State, s.Question = Asks, "waiting for "+said.For
 	case said.Doing == "idle":

@@ -176,7 +176,11 @@ func (p *prompter) look(ctx context.Context) error {
 	for _, b := range *buffers {
 		p.now.buffers = append(p.now.buffers, b.Name)
 	}
-	p.now.Status = p.now.StatusOf(p.program, p.now.Dead, agents.ScreenRows(*shown))
+	if p.now.Dead {
+		p.now.Status = agents.Status{State: agents.Ended}
+	} else {
+		p.now.Status = p.sender.agents.StatusOf(p.now.Pane, p.program, agents.ScreenRows(*shown))
+	}
 	if same := was.State == p.now.State && was.input() == p.now.input() && was.Question == p.now.Question && was.X == p.now.X && was.Y == p.now.Y; !same {
 		p.since = time.Now()
 	}
@@ -216,6 +220,7 @@ func (p *prompter) ready(ctx context.Context) error {
 				return p.refused("%s asks: %s", p.program.Name, reply.Flat(p.now.Question)).Suggest("agent_status shows the choices and their keys; answer with send_keys")
 			case p.now.Box != nil && p.now.input() != "":
 				return p.refused("the input box is not empty: %s", reply.Flat(p.now.input())).Suggest("submit or clear it first")
+			case p.now.Opening:
 			case p.now.State == agents.Idle || p.now.State == agents.Working && p.rules.Queues && !p.rules.IdleOnly.Matches(p.in.Text):
 				return nil
 			}
