@@ -22,7 +22,7 @@ var wholeAnswer = func() string {
 }()
 
 // screenOnly are agents whose conversations are not read.
-var screenOnly = []string{"cline", "crush", "kimi"}
+var screenOnly = []string{"cline", "cn", "crush", "droid", "kimi", "nanocoder"}
 
 // answer is what send_prompt returns with answer.
 type answer struct {
