@@ -5,11 +5,11 @@
 // # Whose conversation it is
 //
 // An agent answers for a pane, so its conversation must be that of a process there. It is
-// never the newest file. claude and codex prove it: claude has a file named by its process
-// id, with the time at which the process began; codex keeps its file open. gemini, qwen and
-// opencode do not say which process writes a conversation. Theirs counts only if the pane
-// shows its end, and the end of no other conversation of the same directory that was
-// written since the process began.
+// never the newest file. Some prove it: claude and qwen have a file with the process id, and
+// the time at which the process, or its conversation, began; codex, copilot and grok keep a
+// file open. gemini, pi, opencode and kilo do not say which process writes a conversation.
+// Theirs counts only if the pane shows its end, and the end of no other conversation of the
+// same directory that was written since the process began.
 //
 // # What is read
 //
@@ -62,27 +62,6 @@ type Conversation struct {
 	// Cursor is where the next call goes on. It is a text without blanks.
 	Cursor string
 }
-
-// Prompt returns the last prompt, or nil.
-func (c *Conversation) Prompt() *Message {
-	i := lastPrompt(c.Messages)
-	if i < 0 {
-		return nil
-	}
-	return &c.Messages[i]
-}
-
-// Answer returns the agent's last message since the last prompt, or nil.
-func (c *Conversation) Answer() *Message {
-	n := len(c.Messages)
-	if n == 0 || c.Messages[n-1].User {
-		return nil
-	}
-	return &c.Messages[n-1]
-}
-
-// Complete reports whether the last prompt has been answered to the end.
-func (c *Conversation) Complete() bool { return c.Answer() != nil && c.Answer().Ends }
 
 func lastPrompt(messages []Message) int {
 	for i := len(messages) - 1; i >= 0; i-- {

@@ -137,7 +137,7 @@ func TestTwoAgentsInOneDirectory(t *testing.T) {
 	p.want(p.reads(Agent{Name: "claude", PIDs: []int{one.PID}}, ""), "user: one?\nagent: One..\n")
 	c := p.reads(Agent{Name: "claude", PIDs: []int{two.PID}}, "")
 	p.want(c, "user: two?\nagent: Two\n")
-	if c.Complete() {
+	if c.Messages[1].Ends {
 		t.Error("an answer that goes on counts as complete")
 	}
 	p.refuses(Agent{Name: "claude", PIDs: []int{one.PID, two.PID}}, "two processes")
