@@ -29,8 +29,8 @@ where the rules are from: built in, or from a file in the directory
 $XDG_CONFIG_HOME/tmux-mcp/agents (default ~/.config). docs/agents.md says how to
 write one. A file that is wrong is reported, and the exit code is 1.`,
 		Example: `  tmux-mcp agents
-  tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/mine.toml
-  tmux-mcp agents test %3 --rules ~/.config/tmux-mcp/agents/mine.toml`,
+  tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/claude.toml
+  tmux-mcp agents test %3 --rules ~/.config/tmux-mcp/agents/claude.toml`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.config(cmd)
@@ -103,7 +103,7 @@ func agentsShowCommand(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show NAME",
 		Short:   "Print the rules for an agent, to start one's own from",
-		Example: "  tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/mine.toml",
+		Example: "  tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/claude.toml",
 		Args:    usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return agents.BuiltIn().Names(), cobra.ShellCompDirectiveNoFileComp

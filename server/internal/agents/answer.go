@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -45,10 +46,14 @@ func (f *Finder) LastAnswer(ctx context.Context, srv *tmux.Server, id tmux.PaneI
 	e := exchangeOf(s, c.Messages)
 	e.Cursor = c.Cursor
 	if since != "" {
-		e.Messages = c.Messages
+		e.Messages = c.Portion(mostSince)
+		e.Cursor = c.Cursor
 	}
 	return e, nil
 }
+
+// mostSince is how much of the messages since a cursor one call returns, in bytes.
+const mostSince = 100_000
 
 // exchangeOf returns the last exchange of messages.
 func exchangeOf(s Seen, messages []conversation.Message) *Exchange {
@@ -77,7 +82,8 @@ type Question struct {
 	finder *Finder
 	srv    *tmux.Server
 	pane   tmux.PaneID
-	prompt string
+	text   string // the prompt
+	prompt string // its letters and digits
 	cursor string
 	asked  time.Time
 	passed bool // the agent has gone on to another prompt
@@ -85,12 +91,17 @@ type Question struct {
 
 // Ask prepares to wait for the answer to a prompt, before it is sent.
 func (f *Finder) Ask(ctx context.Context, srv *tmux.Server, id tmux.PaneID, prompt string) *Question {
-	q := &Question{finder: f, srv: srv, pane: id, prompt: letters(prompt), asked: time.Now()}
+	q := f.question(prompt)
+	q.srv, q.pane = srv, id
 	// Whoever sends the prompt finds out if no agent runs there.
 	if _, c, _, _ := f.Conversation(ctx, srv, id, ""); c != nil {
 		q.cursor = c.Cursor
 	}
 	return q
+}
+
+func (f *Finder) question(prompt string) *Question {
+	return &Question{finder: f, text: strings.TrimSpace(prompt), prompt: letters(prompt), asked: time.Now()}
 }
 
 const (
@@ -145,12 +156,11 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 
 // taken reports whether a screen shows the end of the prompt outside the box.
 func (q *Question) taken(s Seen) bool {
-	const enough = 40
 	shown := letters(strings.Join(s.Rows, ""))
 	if s.Box != nil {
 		shown = strings.Replace(shown, letters(s.Box.Text), "", 1)
 	}
-	return strings.Contains(shown, q.prompt[max(0, len(q.prompt)-enough):])
+	return strings.Contains(shown, q.prompt[max(0, len(q.prompt)-enoughOfPrompt):])
 }
 
 // read returns what there is of the answer.
@@ -166,20 +176,40 @@ func (q *Question) read(ctx context.Context) (*Exchange, error) {
 	if why != "" {
 		return s.shown(why), nil
 	}
-	var own []conversation.Message
-	for _, m := range c.Messages {
-		switch {
-		case m.User && own != nil && own[len(own)-1].Ends:
-			q.passed = true
-			return q.found(s, own, c.Cursor), nil
-		case m.User && strings.Contains(letters(m.Text), q.prompt):
-			own = []conversation.Message{m}
-		case own != nil:
-			own = append(own, m)
+	// An agent may put words of its own around a prompt; one that is the same comes first.
+	first := slices.IndexFunc(c.Messages, func(m conversation.Message) bool { return m.User && q.same(m.Text) })
+	if first < 0 {
+		first = slices.IndexFunc(c.Messages, func(m conversation.Message) bool { return m.User && q.within(m.Text) })
+	}
+	if first < 0 {
+		return q.found(s, nil, c.Cursor), nil
+	}
+	own := c.Messages[first:]
+	for i, m := range own {
+		if i > 0 && m.User && own[i-1].Ends {
+			own, q.passed = own[:i], true
+			break
 		}
 	}
 	return q.found(s, own, c.Cursor), nil
 }
+
+// same reports whether a text is the prompt. Only letters and digits count, if it has any,
+// as agents change white space and signs.
+func (q *Question) same(text string) bool {
+	if q.prompt == "" {
+		return strings.TrimSpace(text) == q.text
+	}
+	return letters(text) == q.prompt
+}
+
+// within reports whether a text has the prompt in it, which is long enough to be known.
+func (q *Question) within(text string) bool {
+	return len(q.prompt) >= enoughOfPrompt && strings.Contains(letters(text), q.prompt)
+}
+
+// enoughOfPrompt is how many letters and digits of a prompt are not there by chance.
+const enoughOfPrompt = 40
 
 func (q *Question) found(s Seen, own []conversation.Message, cursor string) *Exchange {
 	e := exchangeOf(s, own)

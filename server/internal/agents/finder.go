@@ -214,7 +214,7 @@ func (s *Status) amend(said *conversation.State) {
 	case said.Doing == "waiting" && s.Box != nil:
 		s.State, s.Opening = Working, true
 	case said.Doing == "waiting":
-		s.State, s.Question = Asks, "waiting for "+said.For
+		s.State, s.Question = Asks, "waiting for "+reply.Legible(said.For, "")
 	case said.Doing == "idle":
 		s.State = Idle
 	}

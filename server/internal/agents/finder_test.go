@@ -39,3 +39,24 @@ func TestAmend(t *testing.T) {
 		t.Errorf("without a file it is %+v", s)
 	}
 }
+
+// The answer is that to the prompt which was sent, and not to one that has it in it.
+func TestQuestionKnowsItsPrompt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		prompt, said string
+		same, within bool
+	}{
+		{"go", "please go on with the other thing", false, false},
+		{"go", "go", true, false},
+		{"?", "?", true, false},
+		{"?", "anything", false, false},
+		{"Fix it:\n\tnow", "Fix it: now", true, false},
+		{"a prompt of more than forty letters, which one hardly types twice", "<pasted>a prompt of more than forty letters, which one hardly types twice</pasted>", false, true},
+	} {
+		q := (&Finder{}).question(c.prompt)
+		if q.same(c.said) != c.same || !c.same && q.within(c.said) != c.within {
+			t.Errorf("%q is taken for %q: same %t, within %t", c.said, c.prompt, q.same(c.said), q.within(c.said))
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,20 +26,27 @@ func (k Known) programsAt(panes []Pane) map[int]Program {
 	}
 	found := map[int]Program{}
 	above := map[int]int{} // by pane, a process above the foreground
-	for _, p := range procstat.All() {
+	processes := procstat.All()
+	parent := map[int]int{}
+	for _, p := range processes {
+		parent[p.PID] = p.Parent
+	}
+	running := map[int]map[int]Program{} // by pane, those that were recognized, by process
+	for _, p := range processes {
 		pane, ok := paneOf[p.Group]
 		if !ok || p.Foreground != p.Group {
 			continue
 		}
 		above[pane] = p.Parent
 		if program, ok := k.programOf(p.PID); ok {
-			pids := append(found[pane].PIDs, p.PID)
-			if found[pane].Version != "" {
-				program = found[pane]
+			if running[pane] == nil {
+				running[pane] = map[int]Program{}
 			}
-			program.PIDs = pids
-			found[pane] = program
+			running[pane][p.PID] = program
 		}
+	}
+	for pane, programs := range running {
+		found[pane] = topmost(programs, parent)
 	}
 	for pane, pid := range above {
 		for depth := 0; found[pane].Name == "" && pid > 1 && depth < mostParents; depth++ {
@@ -93,6 +102,29 @@ func commandOf(pid int) (executable string, args []string) {
 		return "", nil
 	}
 	return procstat.Program(pid), strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+}
+
+// topmost returns the program that no other one has started, with all processes that run
+// it: an agent may start another one, or itself under another name.
+func topmost(programs map[int]Program, parent map[int]int) (top Program) {
+	pids := slices.Sorted(maps.Keys(programs))
+	for _, pid := range pids {
+		under := false
+		for up, depth := parent[pid], 0; up > 1 && depth < mostParents && !under; up, depth = parent[up], depth+1 {
+			_, under = programs[up]
+		}
+		if !under {
+			top = programs[pid]
+			break
+		}
+	}
+	for _, pid := range pids {
+		if p := programs[pid]; p.Name == top.Name {
+			top.PIDs = append(top.PIDs, pid)
+			top.Version = cmp.Or(top.Version, p.Version)
+		}
+	}
+	return top
 }
 
 func (k Known) programOf(pid int) (Program, bool) {

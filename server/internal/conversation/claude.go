@@ -101,6 +101,7 @@ func parseClaude(line []byte, r *reader) {
 	}
 	var l claudeLine
 	if json.Unmarshal(line, &l) != nil {
+		r.bad = l.Type == "user" || l.Type == "assistant"
 		return
 	}
 	r.known = r.known || l.Type != ""

@@ -105,7 +105,11 @@ func parseCodex(line []byte, r *reader) {
 		return
 	}
 	var l codexLine
-	if json.Unmarshal(line, &l) != nil || l.Type != "event_msg" {
+	if json.Unmarshal(line, &l) != nil {
+		r.bad = l.Payload.Type == "user_message" || l.Payload.Type == "agent_message"
+		return
+	}
+	if l.Type != "event_msg" {
 		return
 	}
 	r.known = true

@@ -52,6 +52,7 @@ type Message struct {
 
 	id      string // the agent's name for it
 	written bool   // it changes no more
+	end     int64  // where the next one begins, as in a cursor
 }
 
 // Conversation is a part of a conversation: its end, or what followed a cursor.
@@ -61,6 +62,19 @@ type Conversation struct {
 	Messages []Message
 	// Cursor is where the next call goes on. It is a text without blanks.
 	Cursor string
+}
+
+// Portion returns the first messages, at most so many bytes of text or one message, and has
+// the cursor go on after them.
+func (c *Conversation) Portion(most int) []Message {
+	for i, m := range c.Messages {
+		if most -= len(m.Text); most < 0 && i > 0 && c.Messages[i-1].end > 0 {
+			c.Cursor = cursor{c.session(), c.Messages[i-1].end}.String()
+			c.Messages = c.Messages[:i]
+			break
+		}
+	}
+	return c.Messages
 }
 
 func lastPrompt(messages []Message) int {
@@ -177,14 +191,29 @@ func (c *cursor) in(session string) (int64, error) {
 	return c.at, nil
 }
 
-// How much of a conversation's end a screen must show, in letters.
-const enoughLetters = 40
+const (
+	// enoughLetters is how much of a conversation's end a screen must show, in letters, if
+	// there is so much, and leastLetters how much there must be for it to be known again.
+	enoughLetters, leastLetters = 40, 10
+	// mostWrapped is the most rows that a line with fewer letters may take.
+	mostWrapped = 4
+)
 
 // shows reports whether a screen shows the end of a conversation: its last lines, up to
 // enough letters of them, or all since the last prompt. Only letters count, as Markdown,
-// frames, line numbers and wrapping leave those as they are.
+// frames, line numbers and wrapping leave those as they are. A short line must be all that
+// there is in some rows, or in their columns.
 func shows(screen []string, messages []Message) bool {
-	shown := letters(strings.Join(screen, "\n"))
+	rows := map[string]bool{}
+	for i, row := range screen {
+		for _, part := range columns.Split(row, -1) {
+			rows[letters(part)] = true
+		}
+		for n := 1; n <= mostWrapped && i+n <= len(screen); n++ {
+			rows[letters(strings.Join(screen[i:i+n], ""))] = true
+		}
+	}
+	shown := letters(strings.Join(screen, ""))
 	var lines []string
 	for _, m := range messages[max(0, lastPrompt(messages)):] {
 		lines = append(lines, strings.Split(m.Text, "\n")...)
@@ -196,15 +225,20 @@ func shows(screen []string, messages []Message) bool {
 		}
 		line := []rune(letters(line))
 		seen += len(line)
-		if end := string(line[max(0, len(line)-enoughLetters):]); !strings.Contains(shown, end) {
+		switch {
+		case len(line) >= enoughLetters && !strings.Contains(shown, string(line[len(line)-enoughLetters:])):
 			return false
-		}
-		if seen >= enoughLetters {
+		case len(line) > 0 && len(line) < enoughLetters && !rows[string(line)]:
+			return false
+		case seen >= enoughLetters:
 			return true
 		}
 	}
-	return seen > 0
+	return seen >= leastLetters
 }
+
+// columns separates what is beside each other in a row.
+var columns = regexp.MustCompile(` {2,}|[│┃║▌▐]`)
 
 // letters returns the letters of a text.
 func letters(s string) string {

@@ -243,6 +243,14 @@ func TestHalfWritten(t *testing.T) {
 	p.write(name, question+answer+claudeSays("3", "user", "next", ""))
 	p.want(p.reads(a, c.Cursor), "agent: a.\nuser: next\n")
 	p.want(p.reads(a, ""), "user: next\n")
+	p.write(name, question+answer+strings.Replace(claudeSays("3", "user", "next", ""), `"2026`, `"x2026`, 1))
+	p.refuses(a, "another form")
+	p.write(name, question+answer+claudeSays("3", "user", "next", ""))
+	if c := p.reads(a, session+":0"); len(c.Portion(1)) != 1 {
+		t.Errorf("a portion has %d messages", len(c.Messages))
+	} else {
+		p.want(p.reads(a, c.Cursor), "agent: a.\nuser: next\n")
+	}
 	for _, bad := range []string{"x", session, session + ":-1", session + ":3", session + ":999999", other + ":0", session + ":99999999999999999999"} {
 		if c, err := Read(a, bad); !errors.As(err, new(BadCursor)) {
 			t.Errorf("%s is taken for a cursor: %v %v", bad, c, err)
@@ -276,6 +284,15 @@ func TestHugeConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.want(p.reads(a, ""), "agent: b.\n") // its prompt is too far back
+	// A line that is too long is passed over.
+	end := p.reads(a, "").Cursor
+	long := claudeSays("5", "user", strings.Repeat("x", 17<<20), "")
+	if _, err := f.WriteString(long + claudeSays("6", "assistant", "c", "end_turn")); err != nil {
+		t.Fatal(err)
+	}
+	c := p.reads(a, end)
+	p.want(c, "")
+	p.want(p.reads(a, c.Cursor), "agent: c.\n")
 }
 
 // codex keeps the file of its conversation open.
@@ -477,21 +494,49 @@ func TestPiByItsScreen(t *testing.T) {
 	chat := func(name, session, dir string) {
 		p.write(".pi/agent/sessions/"+place+"/"+name+".jsonl", fmt.Sprintf(`{"type":"session","id":%q,"cwd":%q}`+"\n", session, filepath.Join(root, dir))+
 			`{"type":"message","id":"0","message":{"role":"system","content":"secret"}}
-{"type":"message","id":"1","message":{"role":"user","content":[{"type":"text","text":"q?"}]}}
+{"type":"message","id":"1","message":{"role":"user","content":[{"type":"text","text":"which is it?"}]}}
 {"type":"message","id":"2","message":{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"toolCall"}],"stopReason":"toolUse"}}
 {"type":"message","id":"3","message":{"role":"toolResult","content":[{"type":"text","text":"secret"}]}}
-{"type":"message","id":"4","message":{"role":"assistant","content":[{"type":"text","text":"**a**"}],"stopReason":"stop"}}
+{"type":"message","id":"4","message":{"role":"assistant","content":[{"type":"text","text":"the **second**"}],"stopReason":"stop"}}
 `)
 	}
 	p.dir = filepath.Join(root, "a/b")
-	a := Agent{Name: "pi", PIDs: []int{p.run(":", nil).PID}, Screen: []string{"q?", "I look.", "a"}}
+	a := Agent{Name: "pi", PIDs: []int{p.run(":", nil).PID}, Screen: []string{" which is it?", "", " I look.", "", " the second   │ files"}}
 	chat("one", session, "a/b")
 	chat("two", other, "a-b")
 	c := p.reads(a, "")
-	p.want(c, "user: q?\nagent: I look.\nagent: **a**.\n")
+	p.want(c, "user: which is it?\nagent: I look.\nagent: the **second**.\n")
 	if !strings.HasPrefix(c.Cursor, session) {
 		t.Errorf("it is %s", c.Cursor)
 	}
-	a.Screen = []string{"b"}
-	p.refuses(a, "does not show")
+	for _, screen := range [][]string{{"b"}, {"which is it?", "I look.", "the second, and more"}, {"which is it? I look. the second"}} {
+		a.Screen = screen
+		p.refuses(a, "does not show")
+	}
+}
+
+// What a screen has in its own words is no end of a conversation.
+func TestShows(t *testing.T) {
+	t.Parallel()
+	of := func(prompt, answer string) []Message { return []Message{{User: true, Text: prompt}, {Text: answer}} }
+	for _, c := range []struct {
+		messages []Message
+		screen   string
+		want     bool
+	}{
+		{of("1+1?", "two"), "pi 1.6.0  /home/me/network   ready", false},
+		{of("hi", "Type"), "this is it\n\nType your message", false},
+		{of("hi", "Hello"), "hi\nHello", false}, // any conversation may begin so
+		{of("How are you?", "Well, thanks."), "> How are you?\n\n● Well, thanks.", true},
+		{of("How are you?", "Well, thanks."), "> How are you?\n\n● Well,\n  thanks.", true},
+		{of("How are you?", "Well, thanks."), "> How are you?\n\n● Well, thanks. And you?", false},
+		{of("How are you?", ""), "> How are you?", false},
+		{of("a", strings.Repeat("long words and more of them ", 9)+"end"), "of them long words and more of them long words\nand more of them end", true},
+		{of("a", strings.Repeat("long words and more of them ", 9)+"end"), "of them long words and more of them long words", false},
+		{nil, "anything at all", false},
+	} {
+		if got := shows(strings.Split(c.screen, "\n"), c.messages); got != c.want {
+			t.Errorf("%q shows %+v: %t", c.screen, c.messages, got)
+		}
+	}
 }

@@ -47,7 +47,7 @@ func (h *home) beside(a Agent, p *process, open *regexp.Regexp, file string, par
 
 func parseCopilot(line []byte, r *reader) {
 	r.known = r.known || bytes.HasPrefix(line, []byte(`{"type":"`))
-	if !bytes.HasPrefix(line, []byte(`{"type":"user.message"`)) && !bytes.HasPrefix(line, []byte(`{"type":"assistant.message"`)) {
+	if !bytes.Contains(line, []byte(`"user.message"`)) && !bytes.Contains(line, []byte(`"assistant.message"`)) {
 		return
 	}
 	var l struct {
@@ -61,7 +61,9 @@ func parseCopilot(line []byte, r *reader) {
 			Source           string // what copilot itself has added
 		}
 	}
-	if json.Unmarshal(line, &l) != nil || l.Data.Content == "" || l.Data.ParentToolCallID != "" || l.Data.Source != "" && l.Data.Source != "user" {
+	err := json.Unmarshal(line, &l)
+	ours := l.Type == "user.message" || l.Type == "assistant.message"
+	if r.bad = err != nil && ours; err != nil || !ours || l.Data.Content == "" || l.Data.ParentToolCallID != "" || l.Data.Source != "" && l.Data.Source != "user" {
 		return
 	}
 	user := strings.HasPrefix(l.Type, "user")

@@ -126,6 +126,7 @@ func parseGemini(line []byte, r *reader) {
 	}
 	var l geminiLine
 	if json.Unmarshal(line, &l) != nil {
+		r.bad = l.Type == "user" || l.Type == "gemini"
 		return
 	}
 	l.addTo(r)

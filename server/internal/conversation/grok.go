@@ -36,13 +36,16 @@ func parseGrok(line []byte, r *reader) {
 		ToolCalls []json.RawMessage `json:"tool_calls"`
 	}
 	if json.Unmarshal(line, &l) != nil {
+		r.bad = l.Type == "user" || l.Type == "assistant"
 		return
 	}
-	text := strings.Join(texts(l.Content), "\n")
-	switch query := grokQuery.FindStringSubmatch(text); {
-	case l.Type == "user" && query != nil:
-		r.add(Message{User: true, Text: query[1]})
-	case l.Type == "assistant" && text != "":
-		r.add(Message{Text: text, Ends: len(l.ToolCalls) == 0})
+	parts := texts(l.Content)
+	if l.Type == "assistant" && len(parts) > 0 {
+		r.add(Message{Text: strings.Join(parts, "\n"), Ends: len(l.ToolCalls) == 0})
+	}
+	for _, part := range parts {
+		if query := grokQuery.FindStringSubmatch(part); query != nil && l.Type == "user" {
+			r.add(Message{User: true, Text: query[1]})
+		}
 	}
 }

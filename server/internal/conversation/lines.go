@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 const (
@@ -26,16 +25,23 @@ type reader struct {
 	// session is the conversation's name, and dir the directory that it is of, if a line has
 	// them.
 	session, dir string
-	// known is set once a line had the form that is expected.
-	known bool
+	// known is set once a line had the form that is expected, and bad once one that matters
+	// had another.
+	known, bad bool
+
+	at map[string]int // of messages, by their ids
 }
 
 // add adds a message, or replaces the one with its id.
 func (r *reader) add(m Message) {
-	if i := slices.IndexFunc(r.messages, func(o Message) bool { return o.id == m.id && m.id != "" }); i >= 0 {
+	if i, ok := r.at[m.id]; ok && m.id != "" && i < len(r.messages) && r.messages[i].id == m.id {
 		r.messages[i] = m
 		return
 	}
+	if r.at == nil {
+		r.at = map[string]int{}
+	}
+	r.at[m.id] = len(r.messages)
 	r.messages = append(r.messages, m)
 }
 
@@ -59,7 +65,11 @@ func readLines(f *os.File, from int64, parse func(line []byte, r *reader)) (*rea
 		if from > size || !lineBegins(f, from) {
 			return nil, 0, BadCursor("is no place in the conversation any more: the agent has rewritten it")
 		}
-		return parseLines(f, from, min(size, from+mostRead), parse)
+		r, end, err := parseLines(f, from, min(size, from+mostRead), parse)
+		if err == nil && end == from && size-from > mostRead {
+			end = nextLine(f, from, size) // a line that is too long
+		}
+		return r, end, err
 	}
 	for much := int64(firstRead); ; much *= 4 {
 		begin := max(0, size-min(much, mostRead))
@@ -122,8 +132,14 @@ func parseLines(f *os.File, begin, end int64, parse func([]byte, *reader)) (*rea
 		if !complete {
 			return r, begin + int64(n-len(rest)), nil
 		}
-		parse(line, r)
+		before := len(r.messages)
+		if parse(line, r); r.bad {
+			return nil, 0, unreadable("a line of its conversation has another form than the versions that are known")
+		}
 		rest = after
+		for i := min(before, len(r.messages)); i < len(r.messages); i++ {
+			r.messages[i].end = begin + int64(n-len(rest))
+		}
 	}
 }
 

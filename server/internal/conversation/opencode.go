@@ -111,11 +111,12 @@ func (o opencode) find(s *sqlite.Snapshot, a Agent, p *process, since *cursor) (
 		return nil, err
 	}
 	at := max(from, 0)
-	for _, m := range messages {
-		// What is still being written is there again the next time.
-		if m.User || m.written {
-			at = max(at, m.At.UnixMilli())
+	for i, m := range messages {
+		if !m.User && !m.written {
+			break // it, and what follows it, is there again the next time
 		}
+		at = max(at, m.At.UnixMilli())
+		messages[i].end = at
 	}
 	return &Conversation{Messages: messages, Cursor: cursor{found[0], at}.String()}, nil
 }
@@ -132,7 +133,7 @@ func (o opencode) messages(s *sqlite.Snapshot, session string, after int64) (all
 		}
 		id, _ := row[0].(string)
 		created, _ := row[1].(int64)
-		if created <= after || len(all) >= mostMessages {
+		if created <= after || after < 0 && len(all) >= mostMessages {
 			break
 		}
 		var data struct {

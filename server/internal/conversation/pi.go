@@ -43,6 +43,7 @@ func parsePi(line []byte, r *reader) {
 		}
 	}
 	if json.Unmarshal(line, &l) != nil {
+		r.bad = l.Type == "message"
 		return
 	}
 	r.known = r.known || l.Type != ""

@@ -77,6 +77,7 @@ func parseQwen(line []byte, r *reader) {
 		}
 	}
 	if json.Unmarshal(line, &l) != nil {
+		r.bad = l.Type == "user" || l.Type == "assistant"
 		return
 	}
 	var texts []string

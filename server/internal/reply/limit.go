@@ -107,6 +107,7 @@ func shorter(value json.RawMessage, bytes int) json.RawMessage {
 
 // Tail returns the last n bytes of s, without cutting a character in two.
 func Tail(s string, n int) string {
+	n = max(n, 0)
 	if len(s) <= n {
 		return s
 	}

@@ -29,6 +29,9 @@ func agentAnswer(f *agents.Finder) *tool.Tool {
 			return nil, err
 		}
 		out := &agentAnswerResult{answered: answeredBy(e), Messages: []agentMessage{}, since: in.Since != "", skip: in.Offset}
+		if lines := out.lines(); in.Offset > 0 && !out.since {
+			out.Answer = strings.Join(lines[min(in.Offset, len(lines)):], "\n")
+		}
 		for _, m := range e.Messages {
 			out.Messages = append(out.Messages, agentMessage{User: m.User, Text: m.Text, At: stamp(m.At)})
 		}
@@ -48,7 +51,10 @@ type answered struct {
 	agentInfo
 	Prompt *string `json:"prompt" exact:"true"`
 	Answer string  `json:"answer" exact:"true"`
-	Source string  `json:"source" desc:"transcript, screen; empty without answer"`
+	// AnswerTruncated is set if the answer has lost its beginning to the limit of results.
+	AnswerTruncated bool   `json:"answer_truncated"`
+	PromptTruncated bool   `json:"prompt_truncated"`
+	Source          string `json:"source" desc:"transcript, screen; empty without answer"`
 	// Why says why the source is the screen.
 	Why      *string `json:"why"`
 	Complete bool    `json:"complete" desc:"false: it is still being written, or the source is the screen"`
@@ -85,8 +91,9 @@ func (a answered) facts(v *reply.View) {
 	switch {
 	case a.Source == "screen":
 		v.Fact("its screen, as %s", *a.Why)
-	case a.Answer == "":
+	case a.Answer == "" && a.Prompt != nil:
 		v.Fact("no answer yet")
+	case a.Answer == "":
 	case !a.Complete:
 		v.Fact("still being written")
 	}
@@ -95,7 +102,7 @@ func (a answered) facts(v *reply.View) {
 		v.Fact("answered %s", *a.Ended)
 	}
 	if a.Prompt != nil {
-		v.Fact("to: %s", reply.Flat(*a.Prompt))
+		v.Fact("to: %s", reply.Named("to", reply.Flat(*a.Prompt), ""))
 	}
 	v.FactIf(a.Cursor != nil, "cursor %s", reply.ValueOr(a.Cursor, ""))
 }
@@ -106,6 +113,20 @@ func (a answered) asking() []string {
 		return nil
 	}
 	return a.agentInfo.lines()
+}
+
+// plain returns lines without control characters, which a terminal would obey.
+func plain(lines []string) []string {
+	all := make([]string, len(lines))
+	for i, line := range lines {
+		all[i] = strings.Map(func(r rune) rune {
+			if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 {
+				return '\ufffd'
+			}
+			return r
+		}, line)
+	}
+	return all
 }
 
 // lines returns the lines of the answer.
@@ -120,9 +141,10 @@ func (a answered) lines() []string {
 type agentAnswerResult struct {
 	answered
 	// Messages are all since the cursor that was given.
-	Messages []agentMessage `json:"messages"`
-	since    bool
-	skip     int
+	Messages          []agentMessage `json:"messages"`
+	MessagesTruncated bool           `json:"messages_truncated"`
+	since             bool
+	skip              int
 }
 
 type agentMessage struct {
@@ -144,11 +166,17 @@ func (r *agentAnswerResult) View() reply.View {
 			if m.User {
 				who = "prompt"
 			}
-			lines = append(append(lines, fmt.Sprintf("== %s, %s, %s", who, m.At, reply.Count(len(text), "line"))), text...)
+			if m.At != "" {
+				who += ", " + m.At
+			}
+			lines = append(append(lines, fmt.Sprintf("== %s, %s", who, reply.Count(len(text), "line"))), text...)
 		}
 	}
-	v.Lines = append(v.Lines, lines[min(r.skip, len(lines)):]...)
-	v.FactIf(r.skip > 0, "%s skipped", reply.Count(min(r.skip, len(lines)), "line"))
+	if r.since {
+		lines = lines[min(r.skip, len(lines)):]
+	}
+	v.Lines = append(v.Lines, plain(lines)...)
+	v.FactIf(r.skip > 0, "%s skipped", reply.Count(r.skip, "line"))
 	if asks := r.asking(); asks != nil {
 		v.Fact("%s, then what it asks", reply.Count(len(v.Lines), "line"))
 		v.Lines = append(v.Lines, asks...)

@@ -94,9 +94,10 @@ func (s *sentAndAnswered) View() reply.View {
 	}
 	a := *s.Reply
 	v.Facts[len(v.Facts)-1-len(s.Notes)] = "now " + a.State
+	v.FactIf(a.Answer == "" && a.Source == "transcript", "no answer yet")
 	a.Prompt = nil // the caller knows it
 	a.facts(&v)
-	v.Lines = a.lines()
+	v.Lines = plain(a.lines())
 	if asks := a.asking(); asks != nil {
 		v.Fact("%s, then what it asks", reply.Count(len(v.Lines), "line"))
 		v.Lines = append(v.Lines, asks...)

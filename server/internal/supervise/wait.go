@@ -53,7 +53,8 @@ func waitForAgent(f *agents.Finder, r *screen.Reader) *tool.Tool {
 			out.Agents = append(out.Agents, one)
 		}
 		slices.SortStableFunc(out.Agents, func(a, b awaitedAgent) int { return order(b.Reached) - order(a.Reached) })
-		out.TimedOut = len(a.Reached)+len(a.Gone) == 0
+		done := len(a.Reached) + len(a.Gone)
+		out.TimedOut = done == 0 || in.Until == "all" && done < len(a.Seen)+len(a.Gone)
 		out.ElapsedSeconds = reply.Seconds(time.Since(start))
 		return out, nil
 	})
@@ -119,7 +120,7 @@ func (r *waitForAgentResult) View() reply.View {
 			a.facts(&said)
 			text := a.lines()
 			v.Lines = append(v.Lines, fmt.Sprintf("== answer of %s, %s: %s", a.PaneID, reply.Count(len(text), "line"), reply.Legible(strings.Join(said.Facts, ", "), "")))
-			v.Lines = append(v.Lines, text...)
+			v.Lines = append(v.Lines, plain(text)...)
 		}
 	}
 	v.Fact("%s after %s", reply.Count(done, "agent"), reply.Elapsed(r.ElapsedSeconds))
