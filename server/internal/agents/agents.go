@@ -87,7 +87,7 @@ type Program struct {
 
 // Rules are the rules for a program. Their form is documented in docs/agents.md.
 type Rules struct {
-	// Name is the program's name, from that of the file.
+	// Name is the name of the file without its extension.
 	Name string `toml:"-"`
 	// File is the user's file; "" if the rules are built in.
 	File string `toml:"-"`

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -33,21 +34,70 @@ type Exchange struct {
 	Why string
 }
 
+// one returns the agent in a pane.
+func (f *Finder) one(ctx context.Context, srv *tmux.Server, id tmux.PaneID) (s Seen, err error) {
+	err = f.bounded(ctx, func(ctx context.Context) error {
+		seen, err := f.In(ctx, srv, []tmux.PaneID{id})
+		switch {
+		case err != nil:
+			return err
+		case len(seen) == 0:
+			return NoAgent(id)
+		}
+		s = seen[0]
+		return nil
+	})
+	return s, err
+}
+
+// conversation returns the conversation of an agent: the last prompt and what followed or,
+// with a cursor, everything since. If that cannot be read, why says so, and what there is of
+// it is on the screen.
+func (f *Finder) conversation(s Seen, cursor string) (c *conversation.Conversation, why string, err error) {
+	switch {
+	case f.NoTranscripts:
+		return nil, "this server reads no transcripts", nil
+	case s.State == Ended:
+		return nil, "the agent has ended", nil
+	}
+	c, err = conversation.Read(s.writer(), cursor)
+	var cannot *conversation.Unreadable
+	if errors.As(err, &cannot) {
+		return nil, cannot.Why, nil
+	}
+	return c, "", err
+}
+
 // LastAnswer returns the last answer of the agent in a pane, and everything since a cursor
 // if there is one.
 func (f *Finder) LastAnswer(ctx context.Context, srv *tmux.Server, id tmux.PaneID, since string) (*Exchange, error) {
-	s, c, why, err := f.Conversation(ctx, srv, id, since)
+	s, err := f.one(ctx, srv, id)
 	if err != nil {
 		return nil, err
 	}
-	if why != "" {
+	return f.AnswerOf(s, since)
+}
+
+// AnswerOf returns the last answer of an agent that was seen, and everything since a cursor
+// if there is one.
+func (f *Finder) AnswerOf(s Seen, since string) (*Exchange, error) {
+	c, why, err := f.conversation(s, since)
+	var bad conversation.BadCursor
+	switch {
+	case errors.As(err, &bad):
+		return nil, reply.Argument("since", "%s", bad).Suggest("leave since out: the last answer comes with a new cursor")
+	case err != nil:
+		return nil, err
+	case why != "":
 		return s.shown(why), nil
+	}
+	if since != "" {
+		c.Portion(mostSince)
 	}
 	e := exchangeOf(s, c.Messages)
 	e.Cursor = c.Cursor
 	if since != "" {
-		e.Messages = c.Portion(mostSince)
-		e.Cursor = c.Cursor
+		e.Messages = c.Messages
 	}
 	return e, nil
 }
@@ -94,14 +144,16 @@ func (f *Finder) Ask(ctx context.Context, srv *tmux.Server, id tmux.PaneID, prom
 	q := f.question(prompt)
 	q.srv, q.pane = srv, id
 	// Whoever sends the prompt finds out if no agent runs there.
-	if _, c, _, _ := f.Conversation(ctx, srv, id, ""); c != nil {
-		q.cursor = c.Cursor
+	if s, err := f.one(ctx, srv, id); err == nil {
+		if c, _, _ := f.conversation(s, ""); c != nil {
+			q.cursor = c.Cursor
+		}
 	}
 	return q
 }
 
 func (f *Finder) question(prompt string) *Question {
-	return &Question{finder: f, text: strings.TrimSpace(prompt), prompt: letters(prompt), asked: time.Now()}
+	return &Question{finder: f, text: strings.TrimSpace(prompt), prompt: Letters(prompt), asked: time.Now()}
 }
 
 const (
@@ -128,7 +180,10 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 		if err != nil {
 			return nil, err
 		}
-		e, err := q.read(ctx)
+		if len(a.Seen) == 0 {
+			return nil, NoAgent(q.pane)
+		}
+		e, err := q.read(a.Seen[0])
 		switch {
 		case err != nil:
 			return nil, err
@@ -156,19 +211,19 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 
 // taken reports whether a screen shows the end of the prompt outside the box.
 func (q *Question) taken(s Seen) bool {
-	shown := letters(strings.Join(s.Rows, ""))
+	shown := Letters(strings.Join(s.Rows, ""))
 	if s.Box != nil {
-		shown = strings.Replace(shown, letters(s.Box.Text), "", 1)
+		shown = strings.Replace(shown, Letters(s.Box.Text), "", 1)
 	}
 	return strings.Contains(shown, q.prompt[max(0, len(q.prompt)-enoughOfPrompt):])
 }
 
 // read returns what there is of the answer.
-func (q *Question) read(ctx context.Context) (*Exchange, error) {
-	s, c, why, err := q.finder.Conversation(ctx, q.srv, q.pane, q.cursor)
-	if f, ok := err.(*reply.Fault); ok && f.Kind == reply.KindValidation {
+func (q *Question) read(s Seen) (*Exchange, error) {
+	c, why, err := q.finder.conversation(s, q.cursor)
+	if errors.As(err, new(conversation.BadCursor)) {
 		q.cursor = "" // the prompt has begun another conversation
-		s, c, why, err = q.finder.Conversation(ctx, q.srv, q.pane, "")
+		c, why, err = q.finder.conversation(s, "")
 	}
 	if err != nil {
 		return nil, err
@@ -200,12 +255,12 @@ func (q *Question) same(text string) bool {
 	if q.prompt == "" {
 		return strings.TrimSpace(text) == q.text
 	}
-	return letters(text) == q.prompt
+	return Letters(text) == q.prompt
 }
 
 // within reports whether a text has the prompt in it, which is long enough to be known.
 func (q *Question) within(text string) bool {
-	return len(q.prompt) >= enoughOfPrompt && strings.Contains(letters(text), q.prompt)
+	return len(q.prompt) >= enoughOfPrompt && strings.Contains(Letters(text), q.prompt)
 }
 
 // enoughOfPrompt is how many letters and digits of a prompt are not there by chance.
@@ -217,8 +272,9 @@ func (q *Question) found(s Seen, own []conversation.Message, cursor string) *Exc
 	return e
 }
 
-// letters returns the letters of a text: agents write prompts down with other white space.
-func letters(s string) string {
+// Letters returns the letters and digits of a text, which every screen and every agent
+// leaves the same.
+func Letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r

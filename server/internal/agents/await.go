@@ -7,41 +7,10 @@ import (
 	"time"
 
 	"tmuxmcp/internal/pause"
-	"tmuxmcp/server/internal/conversation"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
 )
-
-// Conversation returns the agent in a pane and its conversation: the last prompt and what
-// followed or, with a cursor, everything since. If that cannot be read, why says so, and
-// what there is of it is on the screen.
-func (f *Finder) Conversation(ctx context.Context, srv *tmux.Server, id tmux.PaneID, cursor string) (s Seen, c *conversation.Conversation, why string, err error) {
-	seen, err := f.In(ctx, srv, []tmux.PaneID{id})
-	if err != nil {
-		return s, nil, "", err
-	}
-	if len(seen) == 0 {
-		return s, nil, "", NoAgent(id)
-	}
-	s = seen[0]
-	switch {
-	case f.NoTranscripts:
-		return s, nil, "this server reads no transcripts", nil
-	case s.State == Ended:
-		return s, nil, "the agent has ended", nil
-	}
-	c, err = conversation.Read(s.writer(), cursor)
-	var cannot *conversation.Unreadable
-	var bad conversation.BadCursor
-	switch {
-	case errors.As(err, &cannot):
-		return s, nil, cannot.Why, nil
-	case errors.As(err, &bad):
-		return s, nil, "", reply.Argument("since", "%s", bad).Suggest("leave since out: the last answer comes with a new cursor")
-	}
-	return s, c, "", err
-}
 
 // NoAgent returns the fault for a pane in which no agent runs.
 func NoAgent(id tmux.PaneID) *reply.Fault {

@@ -4,8 +4,8 @@
 //
 // # Whose conversation it is
 //
-// An agent answers for a pane, so its conversation must be that of a process there. It is
-// never the newest file. Some prove it: claude and qwen have a file with the process id, and
+// A conversation is read for a pane, so it must belong to a process there; the newest file
+// proves nothing. Some agents say so themselves: claude and qwen have a file with the process id, and
 // the time at which the process, or its conversation, began; codex, copilot and grok keep a
 // file open. gemini, pi, opencode and kilo do not say which process writes a conversation.
 // Theirs counts only if the pane shows its end, and the end of no other conversation of the
@@ -64,17 +64,16 @@ type Conversation struct {
 	Cursor string
 }
 
-// Portion returns the first messages, at most so many bytes of text or one message, and has
-// the cursor go on after them.
-func (c *Conversation) Portion(most int) []Message {
+// Portion keeps the first messages, at most so many bytes of text or one message, and has the
+// cursor go on after them.
+func (c *Conversation) Portion(most int) {
 	for i, m := range c.Messages {
 		if most -= len(m.Text); most < 0 && i > 0 && c.Messages[i-1].end > 0 {
 			c.Cursor = cursor{c.session(), c.Messages[i-1].end}.String()
 			c.Messages = c.Messages[:i]
-			break
+			return
 		}
 	}
-	return c.Messages
 }
 
 func lastPrompt(messages []Message) int {
@@ -86,7 +85,7 @@ func lastPrompt(messages []Message) int {
 	return -1
 }
 
-// Unreadable says why there is no conversation to be had of an agent.
+// Unreadable says why the conversation of an agent cannot be read.
 type Unreadable struct{ Why string }
 
 func (u *Unreadable) Error() string { return u.Why }
@@ -104,7 +103,7 @@ type source interface {
 
 // sources by the names of the agents.
 var sources = map[string]source{
-	"claude": claude{}, "codex": codex{}, "gemini": gemini{dir: ".gemini"}, "copilot": copilot{}, "grok": grok{}, "pi": pi{}, "qwen": qwen{}, "opencode": opencode{"opencode"}, "kilo": opencode{"kilo"},
+	"claude": claude{}, "codex": codex{}, "gemini": gemini{}, "copilot": copilot{}, "grok": grok{}, "pi": pi{}, "qwen": qwen{}, "opencode": opencode{"opencode"}, "kilo": opencode{"kilo"},
 }
 
 // Read returns the conversation of an agent: the last prompt and what followed or, with a

@@ -125,7 +125,7 @@ func (p *place) want(c *Conversation, want string) {
 	}
 }
 
-// Two agents in one directory are told apart by their processes.
+// Of two agents in one directory, each has the conversation of its process.
 func TestTwoAgentsInOneDirectory(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -246,7 +246,8 @@ func TestHalfWritten(t *testing.T) {
 	p.write(name, question+answer+strings.Replace(claudeSays("3", "user", "next", ""), `"2026`, `"x2026`, 1))
 	p.refuses(a, "another form")
 	p.write(name, question+answer+claudeSays("3", "user", "next", ""))
-	if c := p.reads(a, session+":0"); len(c.Portion(1)) != 1 {
+	c = p.reads(a, session+":0")
+	if c.Portion(1); len(c.Messages) != 1 {
 		t.Errorf("a portion has %d messages", len(c.Messages))
 	} else {
 		p.want(p.reads(a, c.Cursor), "agent: a.\nuser: next\n")

@@ -15,10 +15,10 @@ import (
 // gemini is the Gemini CLI, seen in 0.61.0. A line of tmp/PROJECT/chats/session-*.jsonl
 // below its directory is a message, once it is complete; another one with its id replaces
 // it. No file says which process writes it.
-type gemini struct{ dir string }
+type gemini struct{}
 
-func (g gemini) read(a Agent, p *process, since *cursor) (*Conversation, error) {
-	h, err := openHome(filepath.Join(cmp.Or(p.env["GEMINI_CLI_HOME"], p.env["HOME"]), g.dir))
+func (gemini) read(a Agent, p *process, since *cursor) (*Conversation, error) {
+	h, err := openHome(filepath.Join(cmp.Or(p.env["GEMINI_CLI_HOME"], p.env["HOME"]), ".gemini"))
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/agents"
@@ -389,19 +388,9 @@ func (p *prompter) holds() bool {
 	if p.now.Box.Collapsed {
 		return true
 	}
-	shown, whole := letters(p.now.Box.Text), letters(p.in.Text)
+	shown, whole := agents.Letters(p.now.Box.Text), agents.Letters(p.in.Text)
 	// A box that is too small shows only a part.
 	return p.now.Box.Text != "" && strings.Contains(whole, shown) && (shown != "" || whole == "")
-}
-
-// letters returns the parts of a text that every screen shows the same way.
-func letters(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
-		}
-		return -1
-	}, s)
 }
 
 // mostNewlines is the most times that Enter may become a newline.

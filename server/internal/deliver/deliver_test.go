@@ -8,8 +8,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// What is typed reaches the pane only while the cursor is where it was. If the program draws
-// its own cursor, that of the terminal may be anywhere, but the box must be there.
+// Something is typed only while the cursor is where it was. If the program draws its own
+// cursor, the terminal's may be anywhere, and the first row of the box must be on the screen.
 func TestUnmoved(t *testing.T) {
 	const first = `│ > ~#{x} *     │`
 	srv := tmuxtest.New(t)

@@ -44,7 +44,7 @@ func waitForAgent(f *agents.Finder, r *screen.Reader) *tool.Tool {
 		for _, s := range a.Seen {
 			one := awaitedAgent{answered{agentInfo: infoOf(s)}, a.Reached[s.ID]}
 			if one.Reached && in.Answer {
-				e, err := f.LastAnswer(ctx, c.Tmux, s.ID, "")
+				e, err := f.AnswerOf(s, "")
 				if err != nil {
 					return nil, err
 				}
