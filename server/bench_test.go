@@ -44,7 +44,13 @@ var built = sync.OnceValue(func() string {
 // launch starts the real program and shakes hands.
 func launch(b testing.TB, srv *tmux.Server, flags ...string) *agent {
 	b.Helper()
-	cmd := exec.Command(built(), append([]string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive"}, flags...)...)
+	return launchOf(b, built(), srv, flags...)
+}
+
+// launchOf does it with a build of the program.
+func launchOf(b testing.TB, program string, srv *tmux.Server, flags ...string) *agent {
+	b.Helper()
+	cmd := exec.Command(program, append([]string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive"}, flags...)...)
 	cmd.Env = append(os.Environ(), "HOME="+b.TempDir(), "TMUX=", "TMUX_PANE=")
 	in, err := cmd.StdinPipe()
 	if err != nil {
