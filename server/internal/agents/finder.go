@@ -117,6 +117,16 @@ type Seen struct {
 	Rows []string
 }
 
+// paneTokens returns the tokens of a Pane that are needed to find agents. The command costs
+// tmux more than all others, and counts only where processes cannot be seen.
+func paneTokens(seen bool) []string {
+	tokens := []string{"pane_id", "session_name", "window_index", "pane_index", "pane_pid", "pane_dead", "pane_start_command"}
+	if !seen {
+		tokens = append(tokens, "pane_current_command")
+	}
+	return tokens
+}
+
 // lookAgain is the delay before another look at a screen that no rule matches: it may have
 // been captured while the program was drawing it.
 const lookAgain = 60 * time.Millisecond
@@ -128,11 +138,12 @@ func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([
 	if len(ids) > 0 {
 		list.Filter = tmux.MatchOneOf("pane_id", ids...)
 	}
-	panes, err := tmux.List[Pane](ctx, srv, list)
-	if err := target.NoneIsEmpty(err); err != nil {
+	var b tmux.Batch
+	listed := tmux.Rows[Pane](&b, list, paneTokens(caller.Sees(ctx, srv))...)
+	if err := target.NoneIsEmpty(b.Do(ctx, srv)); err != nil {
 		return nil, err
 	}
-	panes = target.UniqueBy(panes, func(p Pane) tmux.PaneID { return p.ID })
+	panes := target.UniqueBy(*listed, func(p Pane) tmux.PaneID { return p.ID })
 	for _, id := range ids {
 		if !slices.ContainsFunc(panes, func(p Pane) bool { return p.ID == id }) {
 			return nil, reply.PaneNotFound(string(id))
@@ -147,7 +158,7 @@ func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([
 			seen = append(seen, Seen{Pane: p, Program: program, Status: Status{State: Ended}})
 		}
 	}
-	err = f.readScreens(ctx, srv, seen)
+	err := f.readScreens(ctx, srv, seen)
 	if err == nil && slices.ContainsFunc(seen, func(s Seen) bool { return s.State == Unknown }) {
 		if err = pause.For(ctx, lookAgain); err == nil {
 			err = f.readScreens(ctx, srv, seen)

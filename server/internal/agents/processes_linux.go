@@ -16,88 +16,117 @@ import (
 
 // programsAt finds the agents that panes run from the processes started in the panes: in the
 // foreground of the pane's terminal, or above a program there that the agent has started.
-// It reads the process table once.
 func (k Known) programsAt(panes []Pane) map[int]Program {
-	paneOf := map[int]int{}
-	for _, pane := range panes {
-		if p, err := procstat.Of(pane.PID); err == nil && p.Foreground > 0 {
-			paneOf[p.Foreground] = pane.PID
-		}
-	}
+	programs := make([]Program, len(panes))
+	forEachForeground(panes, func(i int, f foreground) { programs[i] = k.programIn(f) })
 	found := map[int]Program{}
-	above := map[int]int{} // by pane, a process above the foreground
-	processes := procstat.All()
-	parent := map[int]int{}
-	for _, p := range processes {
-		parent[p.PID] = p.Parent
-	}
-	running := map[int]map[int]Program{} // by pane, those that were recognized, by process
-	for _, p := range processes {
-		pane, ok := paneOf[p.Group]
-		if !ok || p.Foreground != p.Group {
-			continue
-		}
-		above[pane] = p.Parent
-		if program, ok := k.programOf(p.PID); ok {
-			if running[pane] == nil {
-				running[pane] = map[int]Program{}
-			}
-			running[pane][p.PID] = program
-		}
-	}
-	for pane, programs := range running {
-		found[pane] = topmost(programs, parent)
-	}
-	for pane, pid := range above {
-		for depth := 0; found[pane].Name == "" && pid > 1 && depth < mostParents; depth++ {
-			if program, ok := k.programOf(pid); ok {
-				program.PIDs = []int{pid}
-				found[pane] = program
-			}
-			p, err := procstat.Of(pid)
-			if err != nil || pid == pane {
-				break
-			}
-			pid = p.Parent
+	for i, program := range programs {
+		if program.Name != "" {
+			found[panes[i].PID] = program
 		}
 	}
 	return found
 }
 
+// foreground is what runs in the foreground of a pane's terminal.
+type foreground struct {
+	pane    procstat.Process // the process started in the pane
+	members []int            // the foreground process group
+}
+
+// forEachForeground calls a function with the number of each pane whose terminal has a
+// foreground, several at once. It reads the list of processes once.
+func forEachForeground(panes []Pane, do func(i int, f foreground)) {
+	started := make([]procstat.Process, len(panes))
+	procstat.ForEach(len(panes), func(i int) { started[i], _ = procstat.Of(panes[i].PID) })
+	var groups []int
+	for _, p := range started {
+		if p.Foreground > 0 {
+			groups = append(groups, p.Foreground)
+		}
+	}
+	members := procstat.Members(groups)
+	procstat.ForEach(len(panes), func(i int) {
+		if p := started[i]; p.Foreground > 0 {
+			do(i, foreground{p, members[p.Foreground]})
+		}
+	})
+}
+
+// above returns the processes of the pane above the foreground, from below.
+func (f foreground) above() (all []procstat.Process) {
+	if len(f.members) == 0 || f.pane.PID == f.pane.Foreground {
+		return nil
+	}
+	p, err := procstat.Of(f.members[0])
+	for depth := 0; err == nil && p.PID != f.pane.PID && depth < mostParents; depth++ {
+		if p, err = procstat.Of(p.Parent); err != nil || p.Session != f.pane.Session {
+			break
+		}
+		if p.Group != f.pane.Foreground {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// programIn returns the agent that runs in the foreground of a pane; the zero one if there is
+// none.
+func (k Known) programIn(f foreground) Program {
+	running := map[int]Program{}
+	for _, pid := range f.members {
+		if program, ok := k.programOf(pid); ok {
+			running[pid] = program
+		}
+	}
+	if len(running) > 0 {
+		parent := map[int]int{}
+		for pid := range running {
+			for depth := 0; depth < mostParents && pid > 1 && parent[pid] == 0; depth++ {
+				p, err := procstat.Of(pid)
+				if err != nil {
+					break
+				}
+				parent[pid] = p.Parent
+				pid = p.Parent
+			}
+		}
+		return topmost(running, parent)
+	}
+	for _, p := range f.above() {
+		if program, ok := k.programOf(p.PID); ok {
+			program.PIDs = []int{p.PID}
+			return program
+		}
+	}
+	return Program{}
+}
+
 // processesOf returns the processes of a pane in which an agent is looked for: those in the
 // foreground, and those above them.
 func processesOf(pane Pane) (found []Process) {
-	first, err := procstat.Of(pane.PID)
-	if err != nil {
-		return nil
-	}
-	add := func(pid int) {
-		if exe, args := commandOf(pid); args != nil && !slices.ContainsFunc(found, func(p Process) bool { return p.PID == pid }) {
-			found = append(found, Process{PID: pid, Words: identity(exe, args)})
+	forEachForeground([]Pane{pane}, func(_ int, f foreground) {
+		pids := f.members
+		for _, p := range f.above() {
+			pids = append(pids, p.PID)
 		}
-	}
-	parent := 0
-	for _, p := range procstat.All() {
-		if p.Group == first.Foreground {
-			add(p.PID)
-			parent = p.Parent
+		for _, pid := range pids {
+			if exe, args := commandOf(pid); args != nil {
+				found = append(found, Process{PID: pid, Words: identity(exe, args)})
+			}
 		}
-	}
-	for depth := 0; parent > 1 && depth < mostParents; depth++ {
-		p, err := procstat.Of(parent)
-		if err != nil || p.Session != first.Session {
-			break
-		}
-		add(parent)
-		parent = p.Parent
-	}
+	})
 	return found
 }
 
 // commandOf returns the executable of a process, which is empty if it cannot be read, and its
 // arguments, which are nil if it has none.
 func commandOf(pid int) (executable string, args []string) {
-	line, err := os.ReadFile(procstat.File(pid, "cmdline"))
+	var room [4096]byte
+	line, err := procstat.Begins(pid, "cmdline", room[:])
+	if err == nil && len(line) == len(room) {
+		line, err = os.ReadFile(procstat.File(pid, "cmdline"))
+	}
 	if err != nil || len(line) == 0 {
 		return "", nil
 	}

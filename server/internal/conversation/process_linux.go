@@ -45,7 +45,7 @@ func processOf(pid int) (*process, error) {
 	if err != nil {
 		return nil, unreadable("%v", err)
 	}
-	p := &process{pid: pid, started: stat.Started, began: time.Now().Add(-stat.Age), dir: dir, env: map[string]string{}}
+	p := &process{pid: pid, started: stat.Started, began: time.Now().Add(-stat.Age()), dir: dir, env: map[string]string{}}
 	for kv := range strings.SplitSeq(string(environ), "\x00") {
 		name, value, _ := strings.Cut(kv, "=")
 		p.env[name] = value

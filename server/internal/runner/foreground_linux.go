@@ -48,7 +48,7 @@ func WasAtPrompt(pid int, tty, left string, ago time.Duration) bool {
 		below := 0
 		for ; f.shell == nil; below++ {
 			p, err := procstat.Of(f.PID)
-			if err != nil || p.Age > ago+time.Since(begun)+2*time.Second/100 || below == mostBelow {
+			if err != nil || p.Age() > ago+time.Since(begun)+2*time.Second/100 || below == mostBelow {
 				return false
 			}
 			f, _ = programOf(p.Parent, "")
@@ -75,7 +75,7 @@ func programOf(pid int, command string) (fg Foreground, leader procstat.Process)
 	if err != nil || leader.State == 'Z' || leader.Dying || len(cmdline) == 0 {
 		return fg, procstat.Process{}
 	}
-	fg.Age = leader.Age
+	fg.Age = leader.Age()
 	args := strings.Split(strings.TrimSuffix(string(cmdline), "\x00"), "\x00")
 	if filepath.Base(args[0]) == "busybox" && len(args) > 1 { // the program is its first argument
 		args = args[1:]
