@@ -1,10 +1,13 @@
 package server_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -97,4 +100,84 @@ func serverPID(b *testing.B, srv *tmux.Server) int {
 		b.Fatal(err)
 	}
 	return int(peer.Pid)
+}
+
+// BenchmarkLimit compares tools with the tmux program, with a client in control mode, which
+// stays connected, and with tmux's own processor time, below which no client can be.
+func BenchmarkLimit(b *testing.B) {
+	hundred := populated(b, 100)
+	limits(b, hundred, "list_sessions", `{}`, "list-sessions -F '#{session_id} #{session_name} #{session_windows} #{session_attached} #{session_group} #{pane_id}'")
+	limits(b, hundred, "list_panes", `{}`, "list-panes -a -F '#{pane_id} #{session_name} #{window_index} #{pane_index} #{pane_width} #{pane_height} #{pane_left} #{pane_top} "+
+		"#{pane_current_command} #{pane_current_path} #{pane_active} #{pane_dead} #{pane_in_mode}'")
+	limits(b, hundred, "capture_pane", `{"pane_id":"%0"}`, "capture-pane -p -t %0")
+	limits(b, hundred, "send_keys", `{"pane_id":"%0","keys":"x","enter":false}`, "send-keys -t %0 -l x")
+	limits(b, hundred, "agent_status", `{}`, "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead}'")
+	var captures []string
+	for i := range 500 {
+		captures = append(captures, fmt.Sprintf("capture-pane -p -J -t %%%d", i))
+	}
+	limits(b, large(b, "log"), "search_panes", `{"pattern":"no such text"}`, captures...)
+}
+
+// limits compares a tool with the commands that such a call needs at least.
+func limits(b *testing.B, srv *tmux.Server, tool, args string, commands ...string) {
+	b.Run(tool, func(b *testing.B) {
+		ours := launch(b, srv).calling("ours", tool, args, 1)
+		program := bare(b, srv, "source-file", commandFile(b, commands))
+		attached := control(b, srv, commands)
+		pid := serverPID(b, srv)
+		var tmux []time.Duration
+		byTurns(b, turn{"ours", func() {
+			before := spent(b, pid)
+			ours.do()
+			tmux = append(tmux, spent(b, pid)-before)
+		}}, turn{"control", attached}, turn{"program", program.do})
+		report(b, "tmux", tmux)
+	})
+}
+
+// commandFile returns a file with commands.
+func commandFile(b *testing.B, commands []string) string {
+	file := filepath.Join(b.TempDir(), "commands")
+	if err := os.WriteFile(file, []byte(strings.Join(commands, "\n")+"\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return file
+}
+
+// control attaches a client in control mode and returns a function that has it run commands.
+func control(b *testing.B, srv *tmux.Server, commands []string) func() {
+	cmd := exec.Command(srv.Binary(), "-S", srv.SocketPath(), "-C", "attach", "-f", "no-output,ignore-size")
+	in, err := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err, err2); err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		in.Close()
+		cmd.Wait()
+	})
+	lines := bufio.NewReaderSize(out, 1<<20)
+	ends := func(n int) {
+		for n > 0 {
+			line, err := lines.ReadString('\n')
+			if err != nil || strings.HasPrefix(line, "%error ") {
+				b.Fatal(line, err)
+			}
+			if strings.HasPrefix(line, "%end ") {
+				n--
+			}
+		}
+	}
+	ends(1) // of attach
+	text := strings.Join(commands, "\n") + "\n"
+	return func() {
+		if _, err := io.WriteString(in, text); err != nil {
+			b.Fatal(err)
+		}
+		ends(len(commands))
+	}
 }

@@ -5,8 +5,8 @@
 //	go run ./internal/cmd/docs draw TITLE <SCREEN    an SVG of what capture-pane -e printed
 //	go generate ./internal/cmd/docs                  the tables of what models read
 //
-// A row of figures in docs/performance.md names its benchmark and metric in a comment. The
-// pictures in README.md are of programs built into the PATH: mcp-conform, with the tmux
+// A row of figures in docs/performance.md names its benchmark and metric in a comment; one with
+// several metrics also the version of tmux. The pictures in README.md are of programs built into the PATH: mcp-conform, with the tmux
 // programs that mcp-conform tmux get fetches; mcp-swap, in a checkout, in a home with the
 // configs of swap/testdata/configs; and an agent at work, which endtoend/clients draws.
 //
@@ -23,6 +23,7 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -92,7 +93,7 @@ var (
 // benchmark's name, a space and the metric.
 func measure(binary string) (figures map[string]float64, cpu string, err error) {
 	cmd := exec.Command("go", "test", "./tmux", "./server", "-p=1", "-count=1", "-run=^$", "-benchtime=50x",
-		"-bench=^Benchmark(Transports|Tools|Search|RunCommand|Start|Wait)$")
+		"-bench=^Benchmark(Transports|Tools|Search|RunCommand|Start|Wait|Limit)$")
 	cmd.Env = append(os.Environ(), "TMUX_TEST_BINARY="+binary, "TMUX_TEST_TRANSPORT=")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -117,6 +118,12 @@ func measure(binary string) (figures map[string]float64, cpu string, err error) 
 func fill(page string, versions []string, all []map[string]float64) string {
 	page = row.ReplaceAllStringFunc(page, func(old string) string {
 		m := row.FindStringSubmatch(old)
+		if version, keys, ok := strings.Cut(m[2], ": "); ok {
+			if i := slices.Index(versions, version); i >= 0 {
+				return limitRow(old, keys, all[i])
+			}
+			return old
+		}
 		if m[2] == "tmux" {
 			return m[1] + " " + strings.Join(versions, " | ") + " |"
 		}
@@ -130,6 +137,17 @@ func fill(page string, versions []string, all []map[string]float64) string {
 		return m[1]
 	})
 	return delimiters.ReplaceAllString(page, "|---|---|"+strings.Repeat("---:|", len(versions)))
+}
+
+// limitRow writes a row anew whose columns are metrics of one benchmark with one tmux.
+func limitRow(old, keys string, figures map[string]float64) string {
+	title, _, _ := strings.Cut(old, " -->")
+	names := strings.Fields(keys)
+	cells := title + " --> |"
+	for _, metric := range names[1:] {
+		cells += " " + number(figures[names[0]+" "+metric]) + " |"
+	}
+	return cells
 }
 
 // number formats a value with three significant digits.
