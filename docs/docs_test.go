@@ -25,11 +25,11 @@ func TestImportsGoDown(t *testing.T) {
 	_, layout, _ := strings.Cut(string(design), "## Layout")
 	layout, _, _ = strings.Cut(layout, "## ")
 	only := map[string][]string{
-		"tmux":           {"internal/nearest", "internal/procstat", "internal/turns"},
+		"tmux":           {"internal/lazy", "internal/nearest", "internal/procstat", "internal/turns"},
 		"conform/report": {"internal/terminal", "tmux"},
-		"swap/format":    {}, "swap/internal/hint": {}, "swap/internal/machine": {},
-		"swap/internal/checkout": {"internal/atomicfile", "swap/ask", "swap/format", "swap/internal/hint"},
-		"swap/clients":           {"internal/nearest", "swap/ask", "swap/format", "swap/internal/hint", "swap/internal/machine"},
+		"swap/format":    {"internal/lazy"}, "swap/internal/hint": {}, "swap/internal/machine": {},
+		"swap/internal/checkout": {"internal/atomicfile", "internal/lazy", "swap/ask", "swap/format", "swap/internal/hint"},
+		"swap/clients":           {"internal/lazy", "internal/nearest", "swap/ask", "swap/format", "swap/internal/hint", "swap/internal/machine"},
 	}
 	never := map[string][]string{"server": {"conform", "swap", "cmd"}, "conform": {"server", "swap", "cmd"}, "swap": {"tmux", "server", "conform", "cmd"}, "internal": {"server", "conform", "swap", "cmd"}}
 	for line := range strings.Lines(string(out)) {

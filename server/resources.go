@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
@@ -207,7 +207,7 @@ func (r resource) variables(uri string) (vars map[string]string, ok bool) {
 const maxURI = 10_000
 
 // rawPaneURI matches a resource URI with an unencoded pane id.
-var rawPaneURI = regexp.MustCompile(`^(tmux://panes/)%([0-9]+)([/?].*)?$`)
+var rawPaneURI = lazy.Regexp(`^(tmux://panes/)%([0-9]+)([/?].*)?$`)
 
 // encodedPane encodes the pane id in a resource URI if a client did not: "%1" becomes
 // "%251". A "%25" followed by digits is taken as already encoded.
@@ -215,7 +215,7 @@ func encodedPane(uri string) string {
 	if len(uri) > maxURI {
 		return "" // no resource has it, and matching it takes long
 	}
-	m := rawPaneURI.FindStringSubmatch(uri)
+	m := rawPaneURI().FindStringSubmatch(uri)
 	if m != nil && (!strings.HasPrefix(m[2], "25") || m[2] == "25") {
 		return m[1] + "%25" + m[2] + m[3]
 	}

@@ -18,7 +18,7 @@ import (
 // client, in which outputs (^[ is an escape character) and answers alternate. A line of
 // answers is the name of a server, and the answer or the error about it.
 func TestAnswers(t *testing.T) {
-	for _, c := range clients.All {
+	for _, c := range clients.All() {
 		if c.Ask == nil {
 			continue
 		}

@@ -14,7 +14,7 @@ func BenchmarkUseLocalAllClients(b *testing.B) {
 	home := b.TempDir() // syncs count
 	s := swapperAt(home, nil)
 	files := map[string]string{"repo/pyproject.toml": pyproject}
-	for _, c := range clients.All {
+	for _, c := range clients.All() {
 		files[strings.TrimPrefix(c.ConfigPath(s.Sys), home)] = ""
 	}
 	writeFiles(b, home, files)

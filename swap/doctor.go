@@ -91,7 +91,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 		st = nil
 	}
 	x := &examination{s.Env, d, st}
-	for _, c := range clients.All {
+	for _, c := range clients.All() {
 		x.client(c)
 	}
 	if st != nil {
@@ -205,7 +205,7 @@ func (x *examination) states() {
 	var all []ClientState
 	var servers []string // their names
 	if x.Server != "" && x.Repo != "" {
-		all = configs.States(x.Env, slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool { return !c.Present(x.Sys) && !c.HasConfig(x.Sys) }), "", x.Repo, x.Server)
+		all = configs.States(x.Env, slices.DeleteFunc(slices.Clone(clients.All()), func(c *clients.Client) bool { return !c.Present(x.Sys) && !c.HasConfig(x.Sys) }), "", x.Repo, x.Server)
 	}
 	for range all {
 		servers = append(servers, x.Server)

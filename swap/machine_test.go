@@ -26,11 +26,11 @@ func TestConfigPaths(t *testing.T) {
 			want[name] = []string{paths, paths, paths}
 		}
 	}
-	if len(want) != len(clients.All) {
-		t.Errorf("%d clients in the table, %d here", len(clients.All), len(want))
+	if len(want) != len(clients.All()) {
+		t.Errorf("%d clients in the table, %d here", len(clients.All()), len(want))
 	}
 	for i, sys := range systems(t) {
-		for _, c := range clients.All {
+		for _, c := range clients.All() {
 			if got := c.ConfigPath(sys); got != want[c.Name][i] {
 				t.Errorf("%s on %s: %s, want %s", c.Name, sys.GOOS, got, want[c.Name][i])
 			}
@@ -46,7 +46,7 @@ func TestManagedPaths(t *testing.T) {
 	}
 	var got []string
 	for _, sys := range systems(t) {
-		for _, c := range clients.All {
+		for _, c := range clients.All() {
 			for _, p := range c.Places(sys) {
 				if !strings.HasPrefix(p.Path, "/h/") {
 					got = append(got, sys.GOOS+" "+c.Name+": "+p.Path)
@@ -78,7 +78,7 @@ func systems(t *testing.T) (all []machine.System) {
 // Every name and alias means a different client, and no two clients store the same entries:
 // otherwise a swap of one would change the other.
 func TestClientsAreDistinct(t *testing.T) {
-	for _, c := range clients.All {
+	for _, c := range clients.All() {
 		for _, name := range append([]string{c.Name}, c.Aliases...) {
 			if got := clients.Lookup(name); got != c {
 				t.Errorf("%s is %s, want %s", name, got.Name, c.Name)
@@ -90,7 +90,7 @@ func TestClientsAreDistinct(t *testing.T) {
 	}
 	for _, sys := range systems(t) {
 		owner := map[string]string{}
-		for _, c := range clients.All {
+		for _, c := range clients.All() {
 			for scope, containers := range c.Scopes {
 				for _, container := range containers {
 					place := fmt.Sprintf("%s %q", c.ConfigPath(sys), container)

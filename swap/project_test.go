@@ -27,7 +27,7 @@ func TestProjectScope(t *testing.T) {
 		name, file, _ := strings.Cut(line, ": ")
 		want[name] = file
 	}
-	for _, c := range clients.All {
+	for _, c := range clients.All() {
 		t.Run(c.Name, func(t *testing.T) {
 			file, listed := want[c.Name]
 			if !listed {
@@ -130,7 +130,7 @@ func TestRandomLayers(t *testing.T) {
 		home := tempDir(t, map[string]string{"repo/pyproject.toml": pyproject, "repo/.git/HEAD": "", "repo/.git/objects/x": "", "repo/.git/refs/x": ""})
 		s := swapperAt(home, nil)
 		repo := filepath.Join(home, "repo")
-		c := clients.All[rnd.IntN(len(clients.All))]
+		c := clients.All()[rnd.IntN(len(clients.All()))]
 		var files []string
 		for _, p := range c.Places(s.Sys) {
 			if strings.HasPrefix(p.Path, home) {

@@ -112,7 +112,7 @@ func (s *Swapper) Servers(repo string, all bool) []string {
 			out = append(out, r.Server)
 		}
 	}
-	read := clients.All
+	read := clients.All()
 	if !all {
 		read = nil
 	}

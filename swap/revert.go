@@ -125,5 +125,5 @@ func (o Selection) repo() (string, error) {
 
 // tableIndex returns the place of a client in the table of clients; -1 if it is not known.
 func tableIndex(name string) int {
-	return slices.IndexFunc(clients.All, func(c *clients.Client) bool { return c.Name == name })
+	return slices.IndexFunc(clients.All(), func(c *clients.Client) bool { return c.Name == name })
 }

@@ -24,7 +24,7 @@ type Detected struct {
 // Detect reports which clients are installed.
 func (s *Swapper) Detect() []Detected {
 	var out []Detected
-	for _, c := range clients.All {
+	for _, c := range clients.All() {
 		out = append(out, Detected{
 			Client: c.Name, Present: c.Present(s.Sys), Installed: c.Installed(s.Sys), Binary: c.Binary(), Binaries: append([]string{}, c.Binaries...),
 			Config: configs.NamedPath(s.Sys, c), ConfigExists: c.HasConfig(s.Sys), Note: c.Note,

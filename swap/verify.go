@@ -93,7 +93,7 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 	swapped := clientsSwapped(s.Env, repo, server)
 	if len(o.Clients) == 0 {
 		present := chosen
-		chosen = slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool {
+		chosen = slices.DeleteFunc(slices.Clone(clients.All()), func(c *clients.Client) bool {
 			return !slices.Contains(present, c) && !slices.Contains(swapped, c.Name)
 		})
 	}

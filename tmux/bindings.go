@@ -2,8 +2,9 @@ package tmux
 
 import (
 	"context"
-	"regexp"
 	"strings"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // BindKey binds a key to a command.
@@ -72,7 +73,7 @@ func (s *Server) KeyBindings(ctx context.Context, table string) ([]KeyBinding, e
 	}
 	bindings := []KeyBinding{}
 	for line := range strings.Lines(string(outs[1])) {
-		m := bindingLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		m := bindingLine().FindStringSubmatch(strings.TrimSuffix(line, "\n"))
 		if m != nil && (table == "" || m[2] == table) {
 			bindings = append(bindings, KeyBinding{Table: m[2], Key: unquoteKey(m[3]), Repeat: m[1] != "", Command: m[4]})
 		}
@@ -81,7 +82,7 @@ func (s *Server) KeyBindings(ctx context.Context, table string) ([]KeyBinding, e
 }
 
 // bindingLine matches a line of list-keys; all but the command are padded into columns.
-var bindingLine = regexp.MustCompile(`^bind-key +(-r +)?(?:-T +(\S+) +)?(\S+) *(.*)$`)
+var bindingLine = lazy.Regexp(`^bind-key +(-r +)?(?:-T +(\S+) +)?(\S+) *(.*)$`)
 
 // unquoteKey undoes list-keys' quoting of a key: quotes around it or a backslash before.
 func unquoteKey(word string) string {

@@ -3,9 +3,10 @@ package tmux
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"syscall"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // Kinds of failure, for errors.Is. They are the same for all supported versions, however
@@ -231,12 +232,12 @@ var kinds = []struct {
 }
 
 // exhaustedText matches tmux's messages that it, or its client, has run out of something.
-var exhaustedText = regexp.MustCompile(`^(error connecting to |create |fork failed|socketpair ).*(Too many open files|Cannot allocate memory|Resource temporarily unavailable)\)?$`)
+var exhaustedText = lazy.Regexp(`^(error connecting to |create |fork failed|socketpair ).*(Too many open files|Cannot allocate memory|Resource temporarily unavailable)\)?$`)
 
 // kindOf returns the kind of failure that tmux reports with this text, or nil if unknown.
 func kindOf(stderr string) error {
 	for line := range strings.Lines(stderr) {
-		if exhaustedText.MatchString(line) {
+		if exhaustedText().MatchString(line) {
 			return ErrExhausted
 		}
 		for _, k := range kinds {
@@ -258,7 +259,7 @@ func kindOf(stderr string) error {
 }
 
 // missing matches tmux's messages about an object that does not exist.
-var missing = regexp.MustCompile(`(?m)^(?:` +
+var missing = lazy.Regexp(`(?m)^(?:` +
 	`(?:can't find|no such) (pane|window|session|client): =?(.*?):?|` +
 	`(?:unknown|no) (buffer|user):? (.+)|` +
 	`(?:unknown|invalid) (option|variable): (.+)|` +
@@ -266,7 +267,7 @@ var missing = regexp.MustCompile(`(?m)^(?:` +
 
 // objectIn returns the object that, according to tmux's message, does not exist.
 func objectIn(stderr string) Object {
-	m := missing.FindStringSubmatch(stderr)
+	m := missing().FindStringSubmatch(stderr)
 	for i := 1; i < len(m); i += 2 {
 		if m[i] == "table" {
 			m[i] = "key table"

@@ -3,9 +3,10 @@ package tmux
 import (
 	"crypto/rand"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // Limits on the formats that [Inert] accepts. tmux expands formats in its only thread, so a
@@ -203,9 +204,9 @@ func (p *inertParser) known(name string) (string, error) {
 
 var (
 	// inertName matches a token, a user option, or an option, with an optional index.
-	inertName = regexp.MustCompile(`^@?[A-Za-z_][A-Za-z0-9_-]*(\[[A-Za-z0-9_-]+\])?$`)
+	inertName = lazy.Regexp(`^@?[A-Za-z_][A-Za-z0-9_-]*(\[[A-Za-z0-9_-]+\])?$`)
 	// inertModifiers matches modifiers that only change the text of a value.
-	inertModifiers = regexp.MustCompile(strings.ReplaceAll("^(M;)*M:", "M", `(?:[bdnwqt]|t/p|[=p]-?(?:[0-9]{1,3}|1000))`))
+	inertModifiers = lazy.Regexp(strings.ReplaceAll("^(M;)*M:", "M", `(?:[bdnwqt]|t/p|[=p]-?(?:[0-9]{1,3}|1000))`))
 )
 
 // braces parses what follows #{, including the closing brace.
@@ -221,13 +222,13 @@ func (p *inertParser) braces() (Format, error) {
 			return p.operator(strings.TrimSuffix(op, ":"))
 		}
 	}
-	modifiers := inertModifiers.FindString(rest)
+	modifiers := inertModifiers().FindString(rest)
 	p.i += len(modifiers)
 	end := strings.IndexByte(p.s[p.i:], '}')
 	switch {
 	case end < 0:
 		return "", errInertOpen
-	case inertName.MatchString(p.s[p.i : p.i+end]):
+	case inertName().MatchString(p.s[p.i : p.i+end]):
 		name, err := p.known(p.s[p.i : p.i+end])
 		p.i += end + 1
 		return p.value(modifiers, name), err
@@ -271,7 +272,7 @@ func (p *inertParser) operator(op string) (Format, error) {
 		return Or(texts...), nil
 	case op == "?" && (n == 2 || n == 3):
 		if text := operands[0].text; operands[0].formats {
-		} else if inertName.MatchString(text) {
+		} else if inertName().MatchString(text) {
 			name, err := p.known(text)
 			if err != nil {
 				return "", err

@@ -3,9 +3,10 @@ package tmux
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // SendKeys sends keys to a pane: names such as "C-c", "Enter" or "M-Left", or characters. A
@@ -158,21 +159,21 @@ func (s *Server) KeyReaches(ctx context.Context, target Target, name string) (bo
 func PlainKey(name string) bool {
 	modifiers, key := splitKey(name)
 	switch {
-	case modifiers == "" || cursorKey.MatchString(key):
+	case modifiers == "" || cursorKey().MatchString(key):
 		return true
 	case key == "btab":
 		return false
 	case modifiers == "M":
 		return true
-	case strings.Trim(modifiers, "CM") == "" && (key == "space" || controlKey.MatchString(key)):
+	case strings.Trim(modifiers, "CM") == "" && (key == "space" || controlKey().MatchString(key)):
 		return true
 	}
 	return modifiers == "C" && len(key) == 1 && strings.Contains("/-26", key)
 }
 
 var (
-	cursorKey  = regexp.MustCompile(`^(up|down|left|right|home|end|ic|insert|dc|delete|[np]page|page(up|down)|pg(up|dn)|f([1-9]|1[0-2]))$`)
-	controlKey = regexp.MustCompile(`^[a-z@\[\\\]^_?]$`)
+	cursorKey  = lazy.Regexp(`^(up|down|left|right|home|end|ic|insert|dc|delete|[np]page|page(up|down)|pg(up|dn)|f([1-9]|1[0-2]))$`)
+	controlKey = lazy.Regexp(`^[a-z@\[\\\]^_?]$`)
 )
 
 // splitKey returns the modifiers of a key, each once and in upper case, and its name in

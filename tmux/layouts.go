@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // Layout is an arrangement of the panes of a window: one of the named layouts, or a custom
@@ -257,9 +258,9 @@ const maxLayoutDepth = 100
 var (
 	// oldCell matches the size and position of a cell, of as many digits as an int has room
 	// for.
-	oldCell = regexp.MustCompile(`^(\d{1,9})x(\d{1,9}),(\d{1,9}),(\d{1,9})`)
+	oldCell = lazy.Regexp(`^(\d{1,9})x(\d{1,9}),(\d{1,9}),(\d{1,9})`)
 	// oldPane matches a pane's id, unlike the size of the next cell.
-	oldPane = regexp.MustCompile(`^,(\d{1,9})(?:[^x\d]|$)`)
+	oldPane = lazy.Regexp(`^,(\d{1,9})(?:[^x\d]|$)`)
 )
 
 // cutOldCell parses the cell that s begins with, and returns what follows it.
@@ -268,7 +269,7 @@ func cutOldCell(s string, depth int) (c LayoutCell, rest string, err error) {
 	if depth > maxLayoutDepth {
 		return c, s, fmt.Errorf("cells more than %d deep", maxLayoutDepth)
 	}
-	m := oldCell.FindStringSubmatch(s)
+	m := oldCell().FindStringSubmatch(s)
 	if m == nil {
 		return c, s, fmt.Errorf("no cell such as 80x24,0,0 before %q", abbreviate(s))
 	}
@@ -276,7 +277,7 @@ func cutOldCell(s string, depth int) (c LayoutCell, rest string, err error) {
 		*field, _ = strconv.Atoi(m[i+1])
 	}
 	rest = s[len(m[0]):]
-	if m := oldPane.FindStringSubmatch(rest); m != nil {
+	if m := oldPane().FindStringSubmatch(rest); m != nil {
 		c.Pane, _ = strconv.Atoi(m[1])
 		return c, rest[len(",")+len(m[1]):], nil
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/turns"
 )
 
@@ -326,7 +326,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	} else if err == nil {
 		e.Stderr = strings.TrimPrefix(e.Stderr, "-:1: ")
 		own := e.Stderr
-		if closed && !parseError.MatchString(own) {
+		if closed && !parseError().MatchString(own) {
 			// What hooks of the commands before have complained about comes first.
 			own = own[strings.LastIndexByte(own, '\n')+1:]
 		}
@@ -357,12 +357,12 @@ func (s *Server) answers(ctx context.Context) (bool, error) {
 }
 
 // parseError matches the command in what tmux prints before it runs anything.
-var parseError = regexp.MustCompile(`(?m)^(?:command |usage: |unknown command: |ambiguous command: )([a-z-]+)`)
+var parseError = lazy.Regexp(`(?m)^(?:command |usage: |unknown command: |ambiguous command: )([a-z-]+)`)
 
 // blame returns the command that an error is about: for an error of the parser, which
 // refuses the whole list before anything runs, the one it names.
 func blame(stderr string, ran encoded, list []item) encoded {
-	if m := parseError.FindStringSubmatch(stderr); m != nil {
+	if m := parseError().FindStringSubmatch(stderr); m != nil {
 		for _, it := range list {
 			if it.words[0] == m[1] {
 				return it.words

@@ -3,9 +3,10 @@ package tmux
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // Version is a tmux version, as in the output of `tmux -V` and the format #{version}:
@@ -25,7 +26,7 @@ var MinVersion = Version{Major: 3, Minor: 2}
 // before it: "tmux", or before tmux 3.3 the name of its file. It fails for a build without
 // a version number, such as "master" or "openbsd-7.6".
 func ParseVersion(s string) (Version, error) {
-	m := versionForm.FindStringSubmatch(strings.TrimSpace(s))
+	m := versionForm().FindStringSubmatch(strings.TrimSpace(s))
 	if m == nil {
 		return Version{}, fmt.Errorf("not a tmux version: %q", s)
 	}
@@ -39,7 +40,7 @@ func ParseVersion(s string) (Version, error) {
 }
 
 // versionForm matches a version. Distributors add suffixes such as "-rc2" to it.
-var versionForm = regexp.MustCompile(`^(?:tmux\S* )?(next-)?(\d{1,9})\.(\d{1,9})([a-z]?)(?:-.*)?$`)
+var versionForm = lazy.Regexp(`^(?:tmux\S* )?(next-)?(\d{1,9})\.(\d{1,9})([a-z]?)(?:-.*)?$`)
 
 // itself returns v as a [Server] does, whose version may have to be asked for.
 func (v Version) itself() (Version, error) { return v, nil }

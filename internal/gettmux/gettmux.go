@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // managers are package managers: a program, the systems that have it, by their ID in
@@ -37,11 +38,11 @@ func Advice(otherwise string) string {
 	}) + ", or say where it is with " + otherwise
 }
 
-var systemID = regexp.MustCompile(`(?m)^ID(?:_LIKE)?=["']?([^"'\n]*)`)
+var systemID = lazy.Regexp(`(?m)^ID(?:_LIKE)?=["']?([^"'\n]*)`)
 
 func advice(goos, release string, root bool, onPath func(program string) bool) string {
 	ids := []string{goos}
-	for _, m := range systemID.FindAllStringSubmatch(release, -1) {
+	for _, m := range systemID().FindAllStringSubmatch(release, -1) {
 		ids = append(ids, strings.Fields(m[1])...)
 	}
 	// What is both comes before the system's own, and that before what is only there.

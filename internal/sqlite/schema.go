@@ -3,10 +3,10 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // An object is a row of the schema.
@@ -147,9 +147,7 @@ func parseIndex(sql string) (columns []string) {
 }
 
 // words matches the parts of SQL: comments, quoted texts, words and other characters.
-var words = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?s)--[^\n]*|/\\*.*?(?:\\*/|$)|\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'|`(?:[^`]|``)*`|\\[[^\\]]*\\]|[\\w$[:^ascii:]]+|\\S")
-})
+var words = lazy.Regexp("(?s)--[^\n]*|/\\*.*?(?:\\*/|$)|\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'|`(?:[^`]|``)*`|\\[[^\\]]*\\]|[\\w$[:^ascii:]]+|\\S")
 
 // parse splits a definition into the words before its parentheses, those of each item in them,
 // and the words after them. What is in further parentheses is left out. Words are in lower

@@ -5,18 +5,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // What CI systems obey: ::name where a line begins (GitHub), ##[name], ##vso[ and
 // ##teamcity[ anywhere in one (GitHub and Azure, TeamCity). A word may come to
 // begin a line. GitLab's sections need an escape character.
 var (
-	lineCommand = regexp.MustCompile(`(^|[\s\pZ]):(:[A-Za-z])`)
-	wordCommand = regexp.MustCompile(`#(#[A-Za-z.]*\[)`)
+	lineCommand = lazy.Regexp(`(^|[\s\pZ]):(:[A-Za-z])`)
+	wordCommand = lazy.Regexp(`#(#[A-Za-z.]*\[)`)
 )
 
 // Printable shows control bytes, which would act on the reader's terminal, as
@@ -42,10 +43,10 @@ func Printable(s string) string {
 	}
 	text := b.String()
 	if strings.Contains(text, "::") {
-		text = lineCommand.ReplaceAllString(text, `$1\072$2`)
+		text = lineCommand().ReplaceAllString(text, `$1\072$2`)
 	}
 	if strings.Contains(text, "##") {
-		text = wordCommand.ReplaceAllString(text, `\043$1`)
+		text = wordCommand().ReplaceAllString(text, `\043$1`)
 	}
 	return text
 }
@@ -75,6 +76,6 @@ func EncodeJSON(w io.Writer, v any) error {
 			text.WriteRune(r)
 		}
 	}
-	_, err := io.WriteString(w, wordCommand.ReplaceAllString(text.String(), `\u0023$1`))
+	_, err := io.WriteString(w, wordCommand().ReplaceAllString(text.String(), `\u0023$1`))
 	return err
 }

@@ -225,7 +225,7 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 	_ = killGroup(cmd)
 	a, err := k.Read(out.String(), server)
 	if errors.Is(err, ErrUnread) {
-		switch reason := k.Refused.groups(escapes.ReplaceAllString(out.String(), "")); {
+		switch reason := k.Refused.groups(escapes().ReplaceAllString(out.String(), "")); {
 		case reason != "":
 			return a, fmt.Errorf("%w: %s", ErrRefused, reason)
 		case exit != nil:

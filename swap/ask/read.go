@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // A Reader parses a client's output: stdout, and without a dialogue stderr too. Its error
@@ -57,22 +59,22 @@ func stateOf(says string) string {
 	return Unclear
 }
 
-var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]")
+var escapes = lazy.Regexp("\x1b\\[[0-9;?]*[a-zA-Z]")
 
 // listed returns a Reader that reads output meant for people. In pattern, NAME stands for
 // the server's name; the groups "says", "command", "args" and "place" are the parts of the
 // answer. If only absent matches, the client has answered that there is no such server.
 func listed(pattern, absent string) Reader {
-	none := regexp.MustCompile(absent)
+	none := lazy.Regexp(absent)
 	return func(out, server string) (Answer, error) {
-		out = strings.ReplaceAll(escapes.ReplaceAllString(out, ""), "\r", "")
+		out = strings.ReplaceAll(escapes().ReplaceAllString(out, ""), "\r", "")
 		re, err := regexp.Compile(strings.ReplaceAll(pattern, "NAME", regexp.QuoteMeta(server)))
 		if err != nil {
 			return Answer{}, fmt.Errorf("look for %q: %w", server, err)
 		}
 		m := re.FindStringSubmatch(out)
 		if m == nil {
-			if none.MatchString(out) {
+			if none().MatchString(out) {
 				return Answer{State: NotThere}, nil
 			}
 			return Answer{}, ErrUnread
@@ -91,13 +93,13 @@ func listed(pattern, absent string) Reader {
 }
 
 var (
-	notFound  = regexp.MustCompile(`(?m)^Error: Server .* not found\.`)
-	jsonBegin = regexp.MustCompile(`(?m)^[\[{]`)
+	notFound  = lazy.Regexp(`(?m)^Error: Server .* not found\.`)
+	jsonBegin = lazy.Regexp(`(?m)^[\[{]`)
 )
 
 // document returns the first JSON value in an output that starts a line.
 func document(out string) (doc gjson.Result, ok bool) {
-	at := jsonBegin.FindStringIndex(out)
+	at := jsonBegin().FindStringIndex(out)
 	var text json.RawMessage
 	if at == nil || json.NewDecoder(strings.NewReader(out[at[0]:])).Decode(&text) != nil {
 		return doc, false
@@ -110,7 +112,7 @@ func document(out string) (doc gjson.Result, ok bool) {
 // occurs more than once, the last counts.
 func config(out, server string) (Answer, error) {
 	out = strings.ReplaceAll(out, "\r", "")
-	if notFound.MatchString(out) {
+	if notFound().MatchString(out) {
 		return Answer{State: NotThere}, nil
 	}
 	doc, ok := document(out)
@@ -147,7 +149,7 @@ func config(out, server string) (Answer, error) {
 	return a, nil
 }
 
-var grokTools = regexp.MustCompile(`^(\d+) tools? discovered$`)
+var grokTools = lazy.Regexp(`^(\d+) tools? discovered$`)
 
 // grok reads the output of grok mcp doctor --json.
 func grok(out, server string) (Answer, error) {
@@ -168,7 +170,7 @@ func grok(out, server string) (Answer, error) {
 		}
 		for _, c := range s.Get("checks").Array() {
 			label := c.Get("label").Str
-			if m := grokTools.FindStringSubmatch(label); m != nil {
+			if m := grokTools().FindStringSubmatch(label); m != nil {
 				n, _ := strconv.Atoi(m[1])
 				a.ToolCount = &n
 			}
@@ -199,7 +201,7 @@ func firstOf(text string) string {
 }
 
 // refusedValue matches a value of an entry that codex refuses.
-var refusedValue = regexp.MustCompile("(invalid type: \\w+) (?:`[^`]*`|\".*\")")
+var refusedValue = lazy.Regexp("(invalid type: \\w+) (?:`[^`]*`|\".*\")")
 
 // codex reads the answers of codex app-server to initialize, config/read and
 // mcpServerStatus/list, numbered from 0.
@@ -211,7 +213,7 @@ func codex(out, server string) (Answer, error) {
 			continue
 		}
 		if e := msg.Get("error"); e.IsObject() {
-			return Answer{}, fmt.Errorf("codex app-server: %s", refusedValue.ReplaceAllString(brief(e.Get("message").Str), "$1"))
+			return Answer{}, fmt.Errorf("codex app-server: %s", refusedValue().ReplaceAllString(brief(e.Get("message").Str), "$1"))
 		}
 		results[msg.Get("id").Raw] = msg.Get("result")
 	}

@@ -2,10 +2,10 @@ package ask
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/swap/format"
 )
@@ -13,28 +13,28 @@ import (
 // Configs contain secrets: in environments, headers, URLs and arguments. Everything shown
 // of them goes through this file.
 
-var plainFlag = regexp.MustCompile(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
+var plainFlag = lazy.Regexp(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
 
 var (
 	// secretName matches names of flags, variables and headers whose values are secrets.
-	secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|pwd|(account|access|api|private|signing|encryption)[-_]?key` +
+	secretName = lazy.Regexp(`(?i)token|secret|passw|passphrase|pwd|(account|access|api|private|signing|encryption)[-_]?key` +
 		`|(^|[-_.])(key|pass|pw|pin)$|userpass|auth|credential|creds?$|bearer|cookie|header|dsn|connection[-_]?string|conn[-_]?str`)
 	// secretFlag matches flags whose value is, or contains, a secret.
-	secretFlag = regexp.MustCompile(`^(-H|-e|--env)$`)
+	secretFlag = lazy.Regexp(`^(-H|-e|--env)$`)
 	// userFlag matches flags whose value may be a user with a password.
-	userFlag = regexp.MustCompile(`^(-u|-U|--user|--proxy-user|--login)$`)
+	userFlag = lazy.Regexp(`^(-u|-U|--user|--proxy-user|--login)$`)
 	// secretText matches text that looks like a token, whatever its name.
-	secretText = regexp.MustCompile(`(?i)^(sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z]|npm|pypi|hf|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9]{8,}|^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{31,}$`)
+	secretText = lazy.Regexp(`(?i)^(sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z]|npm|pypi|hf|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9]{8,}|^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{31,}$`)
 	// variable matches an assignment, whose value may always be a secret.
-	variable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*=`)
+	variable = lazy.Regexp(`^[A-Z_][A-Z0-9_]*=`)
 	// login matches a user and password before a host, and pairs that look so: a package of
 	// a registry, an image with a digest.
-	login    = regexp.MustCompile(`^([^\s:/@=]+):[^\s@/]+@[^\s]`)
-	notLogin = regexp.MustCompile(`^(npm|jsr|git|github|gitlab|file|workspace|docker):|@sha256:`)
+	login    = lazy.Regexp(`^([^\s:/@=]+):[^\s@/]+@[^\s]`)
+	notLogin = lazy.Regexp(`^(npm|jsr|git|github|gitlab|file|workspace|docker):|@sha256:`)
 	// scheme matches words of a header that are followed by a secret.
-	scheme = regexp.MustCompile(`(?i)^["']?(bearer|basic)$`)
+	scheme = lazy.Regexp(`(?i)^["']?(bearer|basic)$`)
 	// word matches a word of a script, with its quotes.
-	word = regexp.MustCompile(`(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*"|['"])+`)
+	word = lazy.Regexp(`(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*"|['"])+`)
 )
 
 // ShowArgs returns a command with possible secrets masked: the values of variables, the
@@ -57,21 +57,21 @@ func showArg(argv []string, i int) string {
 	header, after, isHeader := strings.Cut(arg, ":")
 	openHeader, _ := strings.CutSuffix(before, ":")
 	switch {
-	case secretFlag.MatchString(before) && !variable.MatchString(arg),
-		strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secretName.MatchString(before) && !plainFlag.MatchString(arg),
-		scheme.MatchString(before), openHeader != before && isSecretHeader(openHeader),
+	case secretFlag().MatchString(before) && !variable().MatchString(arg),
+		strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secretName().MatchString(before) && !plainFlag().MatchString(arg),
+		scheme().MatchString(before), openHeader != before && isSecretHeader(openHeader),
 		before == "-p" && isPassword(argv, i, arg),
-		before == dbFlags[programOf(argv)] && before != "" && !plainFlag.MatchString(arg):
+		before == dbFlags[programOf(argv)] && before != "" && !plainFlag().MatchString(arg):
 		return format.Masked
 	case isHeader && after != "" && isSecretHeader(header):
 		return header + ":" + format.Masked
-	case userFlag.MatchString(before) && isHeader && !images[programOf(argv)]:
+	case userFlag().MatchString(before) && isHeader && !images[programOf(argv)]:
 		return header + ":" + format.Masked
 	case strings.Contains(arg, " "): // a script, or words in one
 		return showScript(arg)
 	case strings.Contains(name, "://"):
 		return ShowURL(showPairs(arg))
-	case variable.MatchString(arg), assigned && secretName.MatchString(name):
+	case variable().MatchString(arg), assigned && secretName().MatchString(name):
 		return name + "=" + format.Masked
 	case assigned && name == "-p" && isPassword(argv, i, value):
 		return name + "=" + format.Masked
@@ -81,21 +81,21 @@ func showArg(argv []string, i int) string {
 		return name + "=" + ShowArgs([]string{value})[0]
 	case strings.HasPrefix(arg, "-p") && len(arg) > 2 && i > 0 && isPassword(argv, i, arg[2:]) && !pFlag(arg[1:]):
 		return "-p" + format.Masked
-	case secretText.MatchString(arg):
+	case secretText().MatchString(arg):
 		return format.Masked
-	case login.MatchString(arg) && !notLogin.MatchString(arg):
+	case login().MatchString(arg) && !notLogin().MatchString(arg):
 		return header + ":" + format.Masked + arg[strings.LastIndexByte(arg, '@'):]
 	}
 	return ShowURL(arg)
 }
 
 func isSecretHeader(name string) bool {
-	return secretName.MatchString(strings.Trim(name, `{"'`)) && !strings.ContainsAny(name, "/\\ ")
+	return secretName().MatchString(strings.Trim(name, `{"'`)) && !strings.ContainsAny(name, "/\\ ")
 }
 
 // showScript shows a text with words in it, some of which may be in quotes.
 func showScript(text string) string {
-	at := word.FindAllStringIndex(text, -1)
+	at := word().FindAllStringIndex(text, -1)
 	words, quotes := make([]string, len(at)), make([]string, len(at))
 	for i, a := range at {
 		words[i] = text[a[0]:a[1]]
@@ -116,7 +116,7 @@ func showScript(text string) string {
 func showPairs(text string) string {
 	pairs := strings.Split(text, ";")
 	for i, pair := range pairs {
-		if name, _, ok := strings.Cut(pair, "="); ok && secretName.MatchString(name) {
+		if name, _, ok := strings.Cut(pair, "="); ok && secretName().MatchString(name) {
 			pairs[i] = name + "=" + format.Masked
 		}
 	}
@@ -138,11 +138,11 @@ var (
 	}
 	wrappers = []string{"env", "sudo", "cmd", "command", "exec", "nohup", "time"}
 	// takesValue matches flags of runners that are followed by a value.
-	takesValue = regexp.MustCompile(`^(-p|-C|-w|--package|--python|--from|--with|--directory|--project|--prefix|--registry|--index|--manifest-path|--workspace|--cwd)$`)
+	takesValue = lazy.Regexp(`^(-p|-C|-w|--package|--python|--from|--with|--directory|--project|--prefix|--registry|--index|--manifest-path|--workspace|--cwd)$`)
 	// notPassword matches ports, versions, durations, paths and packages.
-	notPassword = regexp.MustCompile(`^[0-9][-0-9.:/]*(/tcp|/udp)?$|[/\\]|^[.~@]|^$`)
+	notPassword = lazy.Regexp(`^[0-9][-0-9.:/]*(/tcp|/udp)?$|[/\\]|^[.~@]|^$`)
 	// pFlags matches flags that begin with a single -p.
-	pFlags = regexp.MustCompile(`^(package|packages|page|pages|parallel|params|parser|patch|path|paths|pattern|persist|pid|ping|pipe|plain|platform|plugin|plugins|policy|poll|pool|port|ports|prefix|preset|pretty|preview|print|priority|private|process|prod|production|profile|progress|project|prompt|protocol|provider|proxy|prune|public|pull|push|pwd|python|pe|pc|pi|pn)([-=].*)?$`)
+	pFlags = lazy.Regexp(`^(package|packages|page|pages|parallel|params|parser|patch|path|paths|pattern|persist|pid|ping|pipe|plain|platform|plugin|plugins|policy|poll|pool|port|ports|prefix|preset|pretty|preview|print|priority|private|process|prod|production|profile|progress|project|prompt|protocol|provider|proxy|prune|public|pull|push|pwd|python|pe|pc|pi|pn)([-=].*)?$`)
 )
 
 // programOf returns the base name of the program that a command starts.
@@ -164,13 +164,13 @@ func base(path string) string {
 
 func programAt(argv []string) int {
 	return slices.IndexFunc(argv, func(w string) bool {
-		return !slices.Contains(wrappers, base(w)) && !strings.HasPrefix(w, "-") && !variable.MatchString(w) && !strings.EqualFold(w, "/c")
+		return !slices.Contains(wrappers, base(w)) && !strings.HasPrefix(w, "-") && !variable().MatchString(w) && !strings.EqualFold(w, "/c")
 	})
 }
 
 // isPassword reports whether the value of -p, at argv[i], may be a password.
 func isPassword(argv []string, i int, value string) bool {
-	if notPassword.MatchString(value) || plainFlag.MatchString(value) {
+	if notPassword().MatchString(value) || plainFlag().MatchString(value) {
 		return false
 	}
 	at := programAt(argv)
@@ -183,7 +183,7 @@ func isPassword(argv []string, i int, value string) bool {
 		switch w := argv[j]; {
 		case w == "--":
 			return true
-		case !strings.HasPrefix(w, "-") && !takesValue.MatchString(argv[j-1]):
+		case !strings.HasPrefix(w, "-") && !takesValue().MatchString(argv[j-1]):
 			operands++
 		}
 	}
@@ -191,10 +191,10 @@ func isPassword(argv []string, i int, value string) bool {
 }
 
 // pFlag reports whether a word after a dash is the name of a flag, not -p with a password.
-func pFlag(w string) bool { return pFlags.MatchString(w) }
+func pFlag(w string) bool { return pFlags().MatchString(w) }
 
 // plainFragment matches what installers of packages read.
-var plainFragment = regexp.MustCompile(`^(egg|subdirectory|branch|tag|rev|ref|commit|semver|path)=[^=&]*(&(egg|subdirectory)=[^=&]*)*$`)
+var plainFragment = lazy.Regexp(`^(egg|subdirectory|branch|tag|rev|ref|commit|semver|path)=[^=&]*(&(egg|subdirectory)=[^=&]*)*$`)
 
 // ShowURL masks the user, the query, and values in the fragment of a URL; other text is
 // returned unchanged.
@@ -213,7 +213,7 @@ func ShowURL(s string) string {
 	if u.RawQuery != "" {
 		u.RawQuery, masked = format.Masked, true
 	}
-	if u.Fragment != "" && (secretText.MatchString(u.Fragment) || strings.Contains(u.Fragment, "=") && !plainFragment.MatchString(u.Fragment)) {
+	if u.Fragment != "" && (secretText().MatchString(u.Fragment) || strings.Contains(u.Fragment, "=") && !plainFragment().MatchString(u.Fragment)) {
 		u.Fragment, masked = format.Masked, true
 	}
 	if !masked {

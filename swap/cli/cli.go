@@ -143,7 +143,21 @@ func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Com
 }
 
 // Command returns the whole command, for its man page and completions.
-func Command() *cobra.Command { return new(app).root() }
+func Command() *cobra.Command {
+	root := new(app).root()
+	describe(root)
+	return root
+}
+
+// describe completes the texts that name the clients, which only help needs.
+func describe(root *cobra.Command) {
+	root.Long = strings.Replace(root.Long, "CLIENTS", terminal.Wrap(strings.Join(clients.Names(), ", "), 80, len("Clients: ")), 1)
+	for _, c := range root.Commands() {
+		if c.Name() == "environment" {
+			c.Long = environment()
+		}
+	}
+}
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -153,7 +167,7 @@ func (a *app) root() *cobra.Command {
 server, shows what each of them runs, and puts everything back. A config that
 nothing else has written to since gets its exact old bytes.
 
-Clients: ` + terminal.Wrap(strings.Join(clients.Names(), ", "), 80, len("Clients: ")) + `.
+Clients: CLIENTS.
 
 Only the server's entry in a config is changed. Every change is recorded, and
 the old config is backed up first.
@@ -178,6 +192,11 @@ to do, 2 when the command line is wrong.`,
 	}
 	root.SetVersionTemplate("mcp-swap {{.Version}}\n")
 	terminal.FitHelp(root)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		describe(root)
+		help(cmd, args)
+	})
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.forget(), a.doctor())
@@ -189,7 +208,7 @@ to do, 2 when the command line is wrong.`,
 		}
 	}
 	root.AddCommand(
-		&cobra.Command{Use: "environment", Short: "The variables that mcp-swap reads", Long: environment()},
+		&cobra.Command{Use: "environment", Short: "The variables that mcp-swap reads"},
 		&cobra.Command{Use: "files", Short: "The files of mcp-swap", Long: `~/.local/state/mcp-swap/state.json
     the record of what was swapped
 CONFIG.bak.mcp-swap-TIME
@@ -218,7 +237,7 @@ MCP_SWAP_DEBUG
 XDG_CONFIG_HOME, XDG_DATA_HOME, on Windows APPDATA, ProgramData
     where clients have their configs (default as theirs)
 ` + terminal.Environment + "\n\nBesides, what each client reads to find its config and to decide what is in force:\n\n")
-	for _, c := range clients.All {
+	for _, c := range clients.All() {
 		if names := c.Variables(); len(names) > 0 {
 			fmt.Fprintf(&b, "%s\n    %s\n", c.Name, terminal.Wrap(strings.Join(names, ", "), 80, 4))
 		}

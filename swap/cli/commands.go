@@ -49,7 +49,9 @@ func serverFlag(c *cobra.Command, p *string, what string, all bool) {
 
 func cliFlag(c *cobra.Command, p *[]string, without string) {
 	c.Flags().Var((*names)(p), "cli", "a `CLIENT`, or several with commas; repeatable (default: "+without+")")
-	fixed(c, "cli", clients.Names()...)
+	_ = c.RegisterFlagCompletionFunc("cli", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return clients.Names(), cobra.ShellCompDirectiveNoFileComp
+	})
 }
 
 func scopeFlag(c *cobra.Command, p *clients.Scope, without string) {

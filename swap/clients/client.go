@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -35,7 +36,7 @@ func (s Scope) Check() error {
 }
 
 // All is the table of all agent CLIs, in the order of all output.
-var All = readTable()
+var All = sync.OnceValue(readTable)
 
 //go:embed clients.toml
 var table []byte
@@ -265,8 +266,8 @@ func forProject(path []string, project string) []string {
 
 // Names returns the names of all clients in table order.
 func Names() []string {
-	names := make([]string, len(All))
-	for i, c := range All {
+	names := make([]string, len(All()))
+	for i, c := range All() {
 		names[i] = c.Name
 	}
 	return names
@@ -274,7 +275,7 @@ func Names() []string {
 
 // Lookup finds a client by name or alias.
 func Lookup(name string) *Client {
-	for _, c := range All {
+	for _, c := range All() {
 		if c.Name == name || slices.Contains(c.Aliases, name) {
 			return c
 		}

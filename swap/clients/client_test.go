@@ -7,7 +7,7 @@ import (
 
 // Words in the table that no type checks.
 func TestTableHasKnownWords(t *testing.T) {
-	for _, c := range All {
+	for _, c := range All() {
 		for _, l := range c.Layers {
 			if !slices.Contains([]Role{Own, Other, Project, Managed, Variable}, l.Role) {
 				t.Errorf("%s: role %q", c.Name, l.Role)

@@ -427,7 +427,7 @@ const (
 func (c *Client) Harmless(value map[string]any) format.Object {
 	var out format.Object
 	text := func(v any) any {
-		if s, ok := v.(string); ok && !reference.MatchString(s) {
+		if s, ok := v.(string); ok && !reference().MatchString(s) {
 			return idleText
 		}
 		return v

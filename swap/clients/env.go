@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/internal/hint"
 )
@@ -20,7 +20,7 @@ type EnvVar struct{ Name, Value string }
 type LookupEnv func(name string) (value string, set bool)
 
 // variableName matches names that are hardly a value typed without one.
-var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+var variableName = lazy.Regexp(`^[A-Z_][A-Z0-9_]*$`)
 
 // ParseEnv parses variables of the form NAME=VALUE, or NAME for one to look up. Its error
 // is a [*hint.UsageError].
@@ -33,7 +33,7 @@ func ParseEnv(words []string, lookup LookupEnv) ([]EnvVar, error) {
 		}
 		if !given {
 			var set bool
-			if value, set = lookup(name); !set && !variableName.MatchString(name) || !set && ask.ShowArgs([]string{name})[0] != name {
+			if value, set = lookup(name); !set && !variableName().MatchString(name) || !set && ask.ShowArgs([]string{name})[0] != name {
 				return nil, hint.Usagef("--env has a word without =, not shown as it may be a secret, that is no variable of this environment: give NAME=VALUE")
 			} else if !set {
 				return nil, hint.Usagef("--env %q is not set in this environment: set it, or give NAME=VALUE", name)
@@ -98,11 +98,11 @@ func envLines(path string, text []byte, lookup LookupEnv) (out []EnvVar, err err
 }
 
 var (
-	lineName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
-	lineComment = regexp.MustCompile(`\s#.*`)
+	lineName    = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+	lineComment = lazy.Regexp(`\s#.*`)
 	unescape    = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\\`, `\`, `\"`, `"`, `\$`, `$`)
 	// quoted matches a value in quotes, and a comment.
-	quoted = regexp.MustCompile(`^\s*(?:'([^']*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?$`)
+	quoted = lazy.Regexp(`^\s*(?:'([^']*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?$`)
 )
 
 func envLine(line string, lookup LookupEnv) (EnvVar, error) {
@@ -110,8 +110,8 @@ func envLine(line string, lookup LookupEnv) (EnvVar, error) {
 		line = rest
 	}
 	name, value, given := strings.Cut(line, "=")
-	v := EnvVar{Name: strings.TrimSpace(name), Value: strings.TrimSpace(lineComment.ReplaceAllString(value, ""))}
-	if !lineName.MatchString(v.Name) {
+	v := EnvVar{Name: strings.TrimSpace(name), Value: strings.TrimSpace(lineComment().ReplaceAllString(value, ""))}
+	if !lineName().MatchString(v.Name) {
 		return v, errors.New("it is not of the form NAME=VALUE")
 	}
 	if trimmed := strings.TrimSpace(value); !given {
@@ -120,7 +120,7 @@ func envLine(line string, lookup LookupEnv) (EnvVar, error) {
 			return v, errors.New("it is neither NAME=VALUE nor the name of a variable that is set in this environment")
 		}
 	} else if strings.HasPrefix(trimmed, `'`) || strings.HasPrefix(trimmed, `"`) {
-		m := quoted.FindStringSubmatch(value)
+		m := quoted().FindStringSubmatch(value)
 		if m == nil {
 			return v, errors.New("the value begins with a quote, and does not end with the same one on this line")
 		}

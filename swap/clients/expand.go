@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/swap/ask"
 )
 
@@ -23,19 +24,19 @@ type Expansion struct {
 
 // forms are the ways to write a reference. The first group of a form is the name, the second
 // what stands for a variable that is not set.
-var forms = map[string]*regexp.Regexp{
-	"$NAME":            regexp.MustCompile(`\$([A-Za-z_][A-Za-z0-9_]*)`),
-	"${NAME}":          regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`),
-	"${NAME:-DEFAULT}": regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]*)\}`),
-	"${env:NAME}":      regexp.MustCompile(`\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}`),
-	"{env:NAME}":       regexp.MustCompile(`\{env:([^}]+)\}`),
+var forms = map[string]func() *regexp.Regexp{
+	"$NAME":            lazy.Regexp(`\$([A-Za-z_][A-Za-z0-9_]*)`),
+	"${NAME}":          lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`),
+	"${NAME:-DEFAULT}": lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]*)\}`),
+	"${env:NAME}":      lazy.Regexp(`\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}`),
+	"{env:NAME}":       lazy.Regexp(`\{env:([^}]+)\}`),
 }
 
 // reference matches what some client takes for a reference.
-var reference = regexp.MustCompile(`\$[A-Za-z_{(]|\$\$|\{(env|file):|%[A-Za-z_]+%`)
+var reference = lazy.Regexp(`\$[A-Za-z_{(]|\$\$|\{(env|file):|%[A-Za-z_]+%`)
 
 // nested matches a reference in the default of another.
-var nested = regexp.MustCompile(`:-[^}]*\$`)
+var nested = lazy.Regexp(`:-[^}]*\$`)
 
 // A MissingError reports a reference to a variable that is not set.
 type MissingError struct{ Client, Name, Field string }
@@ -61,17 +62,17 @@ func (c *Client) Expands(field string) bool {
 func (c *Client) Given(field, label, text string, lookup, late LookupEnv) (string, error) {
 	i := slices.IndexFunc(c.Expand, func(x Expansion) bool { return slices.Contains(x.In, field) })
 	if i < 0 {
-		if c.Literal || !reference.MatchString(text) {
+		if c.Literal || !reference().MatchString(text) {
 			return text, nil
 		}
 		return "", &UnclearError{fmt.Sprintf("it is not known what %s makes of the reference in %s", c.Name, label)}
 	}
 	x := c.Expand[i]
-	unclear := x.Unclear.In(text) || nested.MatchString(text)
+	unclear := x.Unclear.In(text) || nested().MatchString(text)
 	var missing error
 	text = x.references().ReplaceAllStringFunc(text, func(ref string) string {
 		for _, name := range x.Forms {
-			m := forms[name].FindStringSubmatch(ref)
+			m := forms[name]().FindStringSubmatch(ref)
 			if m == nil || m[0] != ref {
 				continue
 			}
@@ -107,7 +108,7 @@ func (c *Client) Given(field, label, text string, lookup, late LookupEnv) (strin
 func (x Expansion) references() *regexp.Regexp {
 	var all []string
 	for _, name := range x.Forms {
-		all = append(all, forms[name].String())
+		all = append(all, forms[name]().String())
 	}
 	re := regexp.MustCompile(strings.Join(all, "|"))
 	re.Longest()

@@ -54,7 +54,7 @@ func TestGiven(t *testing.T) {
 		{"zed amp copilot kimi crush", "env args", "${TOK}", "unclear"},
 		{"zed amp copilot kimi crush", "env args", "$5 and 10%", "$5 and 10%"},
 	} {
-		for _, c := range All {
+		for _, c := range All() {
 			if !contains(tt.clients, c.Name) {
 				continue
 			}

@@ -21,7 +21,7 @@ func Named(sys machine.System, names []string) ([]*Client, error) {
 		want[c] = true
 	}
 	var out []*Client
-	for _, c := range All {
+	for _, c := range All() {
 		if want[c] || len(names) == 0 && c.Present(sys) {
 			out = append(out, c)
 		}

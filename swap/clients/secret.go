@@ -1,9 +1,9 @@
 package clients
 
 import (
-	"regexp"
 	"slices"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/swap/ask"
 )
 
@@ -11,8 +11,8 @@ import (
 var plainWords = []string{"", "stdio", "local", "http", "sse", "streamable-http", "*", "https://opencode.ai/config.json"}
 
 var (
-	plainProgram = regexp.MustCompile(`^[A-Za-z0-9_./+\\-]+$`)
-	plainFlag    = regexp.MustCompile(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
+	plainProgram = lazy.Regexp(`^[A-Za-z0-9_./+\\-]+$`)
+	plainFlag    = lazy.Regexp(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
 )
 
 // Plain returns a function that reports which strings of a client's config a diff may show:
@@ -26,7 +26,7 @@ func (c *Client) Plain(ours []string, old map[string]any) func(string) bool {
 		}
 	}
 	for i, word := range c.Dialect.ReadArgv(old) {
-		if i == 0 && plainProgram.MatchString(word) || plainFlag.MatchString(word) {
+		if i == 0 && plainProgram().MatchString(word) || plainFlag().MatchString(word) {
 			words = append(words, word)
 		}
 	}

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/tidwall/sjson"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // set changes or creates the entry at path.
@@ -215,14 +216,14 @@ func setFields(text []byte, outer layout, fields Object) []byte {
 }
 
 // simpleName matches what sjson takes only as a name: not a path, index, pattern or escape.
-var simpleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var simpleName = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // replace replaces the value of member k. It uses sjson where that can be trusted: in
 // strict JSON, with a plain name that is spelled without escapes and occurs once.
 func replace(text []byte, o object, k int, value []byte) []byte {
 	m := o.members[k]
 	once := o.last(m.name) == slices.IndexFunc(o.members, func(x member) bool { return x.name == m.name })
-	if once && simpleName.MatchString(m.name) && string(text[m.nameStart:m.key]) == `"`+m.name+`"` && json.Valid(text) {
+	if once && simpleName().MatchString(m.name) && string(text[m.nameStart:m.key]) == `"`+m.name+`"` && json.Valid(text) {
 		if out, err := sjson.SetRawBytes(text, m.name, value); err == nil {
 			return out
 		}

@@ -2,10 +2,11 @@ package format
 
 import (
 	"bytes"
-	"regexp"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 	"go.yaml.in/yaml/v3"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // Masked replaces what [Mask] hides.
@@ -40,7 +41,7 @@ type masker struct {
 	visible  func(string) bool
 }
 
-var harmless = regexp.MustCompile(`^(true|false|null|[-+]?[0-9]{1,3})$`)
+var harmless = lazy.Regexp(`^(true|false|null|[-+]?[0-9]{1,3})$`)
 
 // keep copies the text up to end.
 func (m *masker) keep(end int) {
@@ -78,7 +79,7 @@ func (m *masker) str(start, end, n int, value string) {
 
 // bare masks a number, a date or the like.
 func (m *masker) bare(start, end int) {
-	if !harmless.Match(m.src[start:end]) {
+	if !harmless().Match(m.src[start:end]) {
 		m.hide(start, end)
 	}
 	m.keep(end)

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // writer writes values in one language.
@@ -116,11 +117,11 @@ func tomlPath(path []string) string {
 	return strings.Join(keys, ".")
 }
 
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareKey = lazy.Regexp(`^[A-Za-z0-9_-]+$`)
 
 // tomlKey returns a key, bare if possible.
 func tomlKey(name string) string {
-	if bareKey.MatchString(name) {
+	if bareKey().MatchString(name) {
 		return name
 	}
 	return tomlString(name)

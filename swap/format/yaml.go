@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // List is the second name of a container that is a list: the first is that of the list,
@@ -30,16 +31,16 @@ type yamlDoc struct {
 
 var (
 	// yamlBreak matches line breaks that only some versions of YAML know.
-	yamlBreak = regexp.MustCompile("\r[^\n]|\r$|[\u0085\u2028\u2029]")
-	yamlEnd   = regexp.MustCompile(`(?m)^\.\.\.([ \t\r]|$)`)
+	yamlBreak = lazy.Regexp("\r[^\n]|\r$|[\u0085\u2028\u2029]")
+	yamlEnd   = lazy.Regexp(`(?m)^\.\.\.([ \t\r]|$)`)
 	// yamlQuoted matches a string in quotes.
-	yamlQuoted = regexp.MustCompile(`^(?s:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')`)
-	yamlLine   = regexp.MustCompile(`line (\d+): (.*)`)
+	yamlQuoted = lazy.Regexp(`^(?s:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')`)
+	yamlLine   = lazy.Regexp(`line (\d+): (.*)`)
 )
 
 func parseYAML(src []byte, body int) (d *yamlDoc, err error) {
 	d = &yamlDoc{src: src, body: body, at: map[*yaml.Node]span{}, data: map[string]any{}}
-	if i := yamlBreak.FindIndex(src); i != nil {
+	if i := yamlBreak().FindIndex(src); i != nil {
 		return nil, syntaxError(src, i[0], "a line break that only some programs take for one")
 	}
 	for i := body; i < len(src); i++ {
@@ -70,7 +71,7 @@ func parseYAML(src []byte, body int) (d *yamlDoc, err error) {
 		}
 	}
 	if err == nil {
-		if i := yamlEnd.FindIndex(src); i != nil {
+		if i := yamlEnd().FindIndex(src); i != nil {
 			return nil, syntaxError(src, i[0], "a mark that ends the document")
 		}
 		d.root = doc.Content[0]
@@ -78,7 +79,7 @@ func parseYAML(src []byte, body int) (d *yamlDoc, err error) {
 	}
 	if err != nil {
 		line, msg := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-		if m := yamlLine.FindStringSubmatch(msg); m != nil {
+		if m := yamlLine().FindStringSubmatch(msg); m != nil {
 			line, _ = strconv.Atoi(m[1])
 			msg = m[2]
 		}
@@ -152,7 +153,7 @@ func (d *yamlDoc) place(n *yaml.Node, prev int) (end int, err error) {
 		end++
 	case n.Kind != yaml.ScalarNode:
 	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
-		quoted := yamlQuoted.Find(d.src[end:])
+		quoted := yamlQuoted().Find(d.src[end:])
 		if quoted == nil {
 			return 0, errPlace
 		}

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // check refuses what cannot be edited safely. n is on the path to an entry, unless deep is
@@ -51,7 +52,7 @@ func (d *yamlDoc) checkWay(path []string) (p yamlPath, err error) {
 	if p, err = d.find(path); err != nil || d.root == nil {
 		return p, err
 	}
-	if i := yamlKeep.FindIndex(d.src); i != nil {
+	if i := yamlKeep().FindIndex(d.src); i != nil {
 		return p, syntaxError(d.src, i[0], "a text that keeps the blank lines behind it: "+
 			"an entry beside it cannot be edited safely; write it without")
 	}
@@ -68,7 +69,7 @@ func (d *yamlDoc) checkWay(path []string) (p yamlPath, err error) {
 }
 
 // yamlKeep matches the head of a text block that keeps the blank lines after it.
-var yamlKeep = regexp.MustCompile(`(?m)[:-][ \t]+[|>][0-9]?\+[0-9]?[ \t]*(#.*)?\r?$`)
+var yamlKeep = lazy.Regexp(`(?m)[:-][ \t]+[|>][0-9]?\+[0-9]?[ \t]*(#.*)?\r?$`)
 
 func isBlock(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 ||
@@ -417,13 +418,13 @@ func yamlOther(v any) any {
 
 var (
 	// yamlPlain matches strings that need no quotes anywhere.
-	yamlPlain = regexp.MustCompile(`^-{0,2}[A-Za-z/]([A-Za-z0-9_./@+=:-]*[A-Za-z0-9_./@+=-])?$`)
-	yamlWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
+	yamlPlain = lazy.Regexp(`^-{0,2}[A-Za-z/]([A-Za-z0-9_./@+=:-]*[A-Za-z0-9_./@+=-])?$`)
+	yamlWords = lazy.Regexp(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
 )
 
 // yamlString returns a string, unquoted if every version of YAML reads it as a string.
 func yamlString(s string) string {
-	if yamlPlain.MatchString(s) && !yamlWords.MatchString(s) {
+	if yamlPlain().MatchString(s) && !yamlWords().MatchString(s) {
 		return s
 	}
 	return tomlString(s)

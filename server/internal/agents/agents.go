@@ -20,10 +20,11 @@ package agents
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // State is what an agent is doing.
@@ -176,7 +177,7 @@ func (k Known) Recognize(executable string, args []string) (r *Rules, by string)
 // identity returns the words of a process that say which program it is.
 func identity(executable string, args []string) []string {
 	words := append([]string{executable}, args[:min(1, len(args))]...)
-	if interpreter.MatchString(program(executable)) && len(args) > 0 {
+	if interpreter().MatchString(program(executable)) && len(args) > 0 {
 		if i := slices.IndexFunc(args[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }); i >= 0 {
 			words = append(words, args[1+i])
 		}
@@ -184,7 +185,7 @@ func identity(executable string, args []string) []string {
 	return words
 }
 
-var interpreter = regexp.MustCompile(`^(node|bun|deno|python[0-9.]*)$`)
+var interpreter = lazy.Regexp(`^(node|bun|deno|python[0-9.]*)$`)
 
 func program(file string) string {
 	base := path.Base(file)

@@ -1,11 +1,11 @@
 package agents
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/server/internal/transcript"
 )
 
@@ -178,19 +178,19 @@ func (r *Rules) framed(n int, rows []string, t *trace) (top, end, bottom int) {
 }
 
 // border is what surrounds the text of a dialog: lines, and a scroll bar at its right.
-var border = regexp.MustCompile(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─╌█]+$`)
+var border = lazy.Regexp(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─╌█]+$`)
 
 var (
-	windowTop    = regexp.MustCompile(`^╭─+╮$`)
-	windowRow    = regexp.MustCompile(`^│.*│$`)
-	windowBottom = regexp.MustCompile(`╰─{8,}╯`)
+	windowTop    = lazy.Regexp(`^╭─+╮$`)
+	windowRow    = lazy.Regexp(`^│.*│$`)
+	windowBottom = lazy.Regexp(`╰─{8,}╯`)
 )
 
 // window returns what is within the lowest frame on the screen: its rows, in their places,
 // below blank ones; nil if there is none.
 func window(rows []string) []string {
 	for bottom := len(rows) - 1; bottom > 0; bottom-- {
-		at := windowBottom.FindStringIndex(rows[bottom])
+		at := windowBottom().FindStringIndex(rows[bottom])
 		if at == nil {
 			continue
 		}
@@ -199,10 +199,10 @@ func window(rows []string) []string {
 		for i := bottom - 1; i >= 0; i-- {
 			_, row := transcript.SplitAt(rows[i], left)
 			row, _ = transcript.SplitAt(row, width)
-			if windowTop.MatchString(row) {
+			if windowTop().MatchString(row) {
 				return inside
 			}
-			if !windowRow.MatchString(row) {
+			if !windowRow().MatchString(row) {
 				break
 			}
 			inside[i] = strings.TrimRight(strings.Trim(row, "│"), " ")
@@ -263,11 +263,11 @@ func numbered(n int, p pattern, rows []string, t *trace) (choices []Choice, firs
 func listed(n int, p pattern, spaced bool, rows []string, t *trace) (choices []Choice, first int) {
 	marked, top := -1, len(rows)
 	for i := len(rows) - 1; i >= 0 && len(choices) < mostChoices; i-- {
-		if blank := border.ReplaceAllString(rows[i], "") == ""; blank && (spaced || choices == nil) || spaced && i > 0 && rows[i-1] != "" {
+		if blank := border().ReplaceAllString(rows[i], "") == ""; blank && (spaced || choices == nil) || spaced && i > 0 && rows[i-1] != "" {
 			continue
 		}
 		m := t.find("dialogs.choice", n, p, rows, i)
-		if m == nil && !p.has("mark") && border.ReplaceAllString(rows[i], "") != "" {
+		if m == nil && !p.has("mark") && border().ReplaceAllString(rows[i], "") != "" {
 			continue // a choice goes on there
 		}
 		if m == nil {
@@ -296,7 +296,7 @@ func listed(n int, p pattern, spaced bool, rows []string, t *trace) (choices []C
 }
 
 // blanks separate choices in one row.
-var blanks = regexp.MustCompile(` {2,}`)
+var blanks = lazy.Regexp(` {2,}`)
 
 // sideBySide returns choices in one row: each with its key, or reached with arrow keys from
 // the first, which is marked initially. It is the last row or, in a narrow terminal, one of
@@ -311,7 +311,7 @@ func sideBySide(n int, p pattern, rows []string, t *trace) (choices []Choice, fi
 				choices = append(choices, Choice{Keys: []string{p.group(m, "key")}, Label: p.group(m, "label")})
 			}
 		default:
-			for n, label := range blanks.Split(p.group(m, "label"), -1) {
+			for n, label := range blanks().Split(p.group(m, "label"), -1) {
 				choices = append(choices, Choice{Keys: append(slices.Repeat([]string{"Right"}, n), "Enter"), Label: label})
 			}
 		}
@@ -324,7 +324,7 @@ func sideBySide(n int, p pattern, rows []string, t *trace) (choices []Choice, fi
 func asked(n int, start pattern, rows []string, t *trace) string {
 	var lines []string
 	for i := len(rows) - 1; i >= max(0, len(rows)-mostDialog); i-- {
-		if line := border.ReplaceAllString(rows[i], ""); line != "" {
+		if line := border().ReplaceAllString(rows[i], ""); line != "" {
 			lines = append(lines, line)
 		}
 		if t.row("dialogs.start", n, start, rows, i) && lines != nil {

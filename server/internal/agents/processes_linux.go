@@ -6,10 +6,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/procstat"
 	"tmuxmcp/server/internal/caller"
 )
@@ -175,8 +175,8 @@ func (k Known) programOf(pid int) (Program, bool) {
 }
 
 var (
-	versionInPath = regexp.MustCompile(`/versions/(\d+\.\d+\.\d+)(/|$)`)
-	versionNumber = regexp.MustCompile(`^\d+\.\d+\.\d+`)
+	versionInPath = lazy.Regexp(`/versions/(\d+\.\d+\.\d+)(/|$)`)
+	versionNumber = lazy.Regexp(`^\d+\.\d+\.\d+`)
 )
 
 // mostManifest bounds the size of package.json, and mostParents how far up it, or an agent,
@@ -189,7 +189,7 @@ const (
 // versionOf returns the version of a program that was installed by npm or has its version
 // in its path; otherwise "".
 func (k Known) versionOf(file string) string {
-	if m := versionInPath.FindStringSubmatch(file); m != nil {
+	if m := versionInPath().FindStringSubmatch(file); m != nil {
 		return m[1]
 	}
 	dir := filepath.Dir(file)
@@ -200,7 +200,7 @@ func (k Known) versionOf(file string) string {
 			var p struct{ Name, Version string }
 			if json.Unmarshal(text, &p) == nil && p.Version != "" {
 				if r, _ := k.Recognize("/"+p.Name, nil); r != nil {
-					return versionNumber.FindString(p.Version)
+					return versionNumber().FindString(p.Version)
 				}
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"tmuxmcp/fixtures"
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/server/internal/match"
 )
 
@@ -119,7 +120,7 @@ func Load(dir string) (known Known, faults []Fault) {
 	return append(own, known...), faults
 }
 
-var agentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
+var agentName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
 // LoadFile reads the rules in a file. The file must be one that only its user or root can
 // have written: rules decide what is typed where.
@@ -170,7 +171,7 @@ func readOwn(file string) ([]byte, error) {
 // parse returns the rules in a file with this text.
 func parse(file string, text []byte) (*Rules, []Fault) {
 	r := &Rules{Name: strings.TrimSuffix(filepath.Base(file), ".toml"), File: file, Source: text}
-	if !agentName.MatchString(r.Name) {
+	if !agentName().MatchString(r.Name) {
 		return nil, []Fault{{File: file, Text: "its name must be of up to 32 letters, digits, dots, dashes and underscores, and .toml"}}
 	}
 	d := toml.NewDecoder(bytes.NewReader(text))
@@ -201,11 +202,11 @@ func parse(file string, text []byte) (*Rules, []Fault) {
 	return r, nil
 }
 
-var wrongType = regexp.MustCompile(`cannot decode TOML (.*?) into .*`)
+var wrongType = lazy.Regexp(`cannot decode TOML (.*?) into .*`)
 
 // keyed returns what is wrong with the value of a key.
 func keyed(err *toml.DecodeError) string {
-	text := wrongType.ReplaceAllString(strings.TrimPrefix(err.Error(), "toml: "), "cannot be a TOML $1")
+	text := wrongType().ReplaceAllString(strings.TrimPrefix(err.Error(), "toml: "), "cannot be a TOML $1")
 	if key := strings.Join(err.Key(), "."); key != "" && !strings.Contains(text, " "+key+" ") {
 		return key + ": " + text
 	}

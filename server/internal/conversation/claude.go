@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // claude is Claude Code, seen in 2.1.197 and 2.1.332. The file sessions/PID.json below its
@@ -37,7 +39,7 @@ func claudeHome(p *process) (*home, *claudeSession, error) {
 	text, err := h.small("sessions/" + strconv.Itoa(p.pid) + ".json")
 	switch {
 	case err != nil:
-	case json.Unmarshal(text, s) != nil, !sessionName.MatchString(s.SessionID):
+	case json.Unmarshal(text, s) != nil, !sessionName().MatchString(s.SessionID):
 		err = unreadable("the file of process %d has another form than the versions that are known", p.pid)
 	case s.PID != p.pid || s.ProcStart != strconv.FormatInt(p.started, 10):
 		err = unreadable("the file of process %d is of another process", p.pid)
@@ -50,7 +52,7 @@ func claudeHome(p *process) (*home, *claudeSession, error) {
 }
 
 // sessionName is what agents name their sessions.
-var sessionName = regexp.MustCompile(`^[\w-]{8,64}$`)
+var sessionName = lazy.Regexp(`^[\w-]{8,64}$`)
 
 func (claude) read(_ Agent, p *process, since *cursor) (*Conversation, error) {
 	h, s, err := claudeHome(p)
@@ -92,7 +94,7 @@ type claudeLine struct {
 }
 
 // claudeOwn matches texts in prompts that claude has written.
-var claudeOwn = regexp.MustCompile(`^\s*(<(system-reminder|command-name|command-message|local-command-\w+|bash-(input|stdout|stderr)|task-notification)>|\[Request interrupted by user)`)
+var claudeOwn = lazy.Regexp(`^\s*(<(system-reminder|command-name|command-message|local-command-\w+|bash-(input|stdout|stderr)|task-notification)>|\[Request interrupted by user)`)
 
 func parseClaude(line []byte, r *reader) {
 	if !bytes.Contains(line, []byte(`"user"`)) && !bytes.Contains(line, []byte(`"assistant"`)) && !bytes.Contains(line, []byte(`"queued_command"`)) {
@@ -114,9 +116,9 @@ func parseClaude(line []byte, r *reader) {
 		m.Text = strings.Join(texts(l.Message.Content), "\n\n")
 		m.Ends = slices.Contains([]string{"end_turn", "stop_sequence", "max_tokens", "refusal"}, l.Message.StopReason)
 	case l.Type == "user" && l.ToolUseResult == nil && (l.Origin == nil || l.Origin.Kind == "human"):
-		m.User, m.Text = true, prompt(texts(l.Message.Content), claudeOwn)
+		m.User, m.Text = true, prompt(texts(l.Message.Content), claudeOwn())
 	case l.Type == "attachment" && l.Attachment.Type == "queued_command" && (l.Attachment.Origin == nil || l.Attachment.Origin.Kind == "human"):
-		m.User, m.Text = true, prompt(texts(l.Attachment.Prompt), claudeOwn)
+		m.User, m.Text = true, prompt(texts(l.Attachment.Prompt), claudeOwn())
 	}
 	if m.Text != "" {
 		r.add(m)

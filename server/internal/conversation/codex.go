@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // codex is OpenAI's Codex, seen in 0.160.0 and 0.171.0. It keeps the file of its
@@ -17,7 +19,7 @@ import (
 // and writes a message there once it is complete.
 type codex struct{}
 
-var rollout = regexp.MustCompile(`^sessions/.*/rollout-[\dT-]+-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.jsonl$`)
+var rollout = lazy.Regexp(`^sessions/.*/rollout-[\dT-]+-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.jsonl$`)
 
 func (codex) read(_ Agent, p *process, since *cursor) (*Conversation, error) {
 	h, err := openHome(cmp.Or(p.env["CODEX_HOME"], filepath.Join(p.env["HOME"], ".codex")))
@@ -25,7 +27,7 @@ func (codex) read(_ Agent, p *process, since *cursor) (*Conversation, error) {
 		return nil, err
 	}
 	defer h.Close()
-	open, err := h.opened(p, rollout)
+	open, err := h.opened(p, rollout())
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +39,7 @@ func (codex) read(_ Agent, p *process, since *cursor) (*Conversation, error) {
 	default:
 		return nil, unreadable("codex has %d conversations open", len(open))
 	}
-	session := rollout.FindStringSubmatch(open[0])[1]
+	session := rollout().FindStringSubmatch(open[0])[1]
 	from, err := since.in(session)
 	if err != nil {
 		return nil, err

@@ -22,12 +22,13 @@ package conversation
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // Agent is an agent CLI that runs in a pane.
@@ -162,13 +163,13 @@ type BadCursor string
 
 func (b BadCursor) Error() string { return string(b) }
 
-var cursorForm = regexp.MustCompile(`^([\w-]{8,64}):(\d{1,18})$`)
+var cursorForm = lazy.Regexp(`^([\w-]{8,64}):(\d{1,18})$`)
 
 func parseCursor(text string) (*cursor, error) {
 	if text == "" {
 		return nil, nil
 	}
-	m := cursorForm.FindStringSubmatch(text)
+	m := cursorForm().FindStringSubmatch(text)
 	if m == nil {
 		return nil, BadCursor("is not a cursor of an agent's conversation")
 	}
@@ -205,7 +206,7 @@ const (
 func shows(screen []string, messages []Message) bool {
 	rows := map[string]bool{}
 	for i, row := range screen {
-		for _, part := range columns.Split(row, -1) {
+		for _, part := range columns().Split(row, -1) {
 			rows[letters(part)] = true
 		}
 		for n := 1; n <= mostWrapped && i+n <= len(screen); n++ {
@@ -237,7 +238,7 @@ func shows(screen []string, messages []Message) bool {
 }
 
 // columns separates what is beside each other in a row.
-var columns = regexp.MustCompile(` {2,}|[│┃║▌▐]`)
+var columns = lazy.Regexp(` {2,}|[│┃║▌▐]`)
 
 // letters returns the letters of a text.
 func letters(s string) string {

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // copilot is the GitHub Copilot CLI, seen in 1.0.102. It keeps a file with its process id
@@ -16,7 +18,7 @@ import (
 // writes events.jsonl there.
 type copilot struct{}
 
-var copilotHold = regexp.MustCompile(`^session-state/([\w-]{8,64})/inuse\.\d+\.hold$`)
+var copilotHold = lazy.Regexp(`^session-state/([\w-]{8,64})/inuse\.\d+\.hold$`)
 
 func (copilot) read(a Agent, p *process, since *cursor) (*Conversation, error) {
 	h, err := openHome(cmp.Or(p.env["COPILOT_HOME"], filepath.Join(p.env["HOME"], ".copilot")))
@@ -24,7 +26,7 @@ func (copilot) read(a Agent, p *process, since *cursor) (*Conversation, error) {
 		return nil, err
 	}
 	defer h.Close()
-	return h.beside(a, p, copilotHold, "events.jsonl", parseCopilot, since)
+	return h.beside(a, p, copilotHold(), "events.jsonl", parseCopilot, since)
 }
 
 // beside returns the conversation in the directory of the only file, with a name that

@@ -6,10 +6,11 @@ import (
 	"encoding/json"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // gemini is the Gemini CLI, seen in 0.61.0. A line of tmp/PROJECT/chats/session-*.jsonl
@@ -70,7 +71,7 @@ func (h *home) shown(a Agent, p *process, files []string, parse func([]byte, *re
 		parse([]byte(line), first)
 		f.Close()
 		switch {
-		case err != nil || !sessionName.MatchString(first.session):
+		case err != nil || !sessionName().MatchString(first.session):
 			return nil, unreadable("%s has another form than the versions that are known", name)
 		case first.dir != "" && first.dir != p.dir:
 			written-- // the name of its directory is spelt alike
@@ -118,7 +119,7 @@ type geminiLine struct {
 }
 
 // geminiOwn matches what gemini adds to prompts.
-var geminiOwn = regexp.MustCompile(`^\s*<(session_context|system-reminder|hook_context)>`)
+var geminiOwn = lazy.Regexp(`^\s*<(session_context|system-reminder|hook_context)>`)
 
 func parseGemini(line []byte, r *reader) {
 	if bytes.HasPrefix(line, []byte(`{"$set":{"lastUpdated"`)) {
@@ -147,7 +148,7 @@ func (l geminiLine) addTo(r *reader) {
 	m := Message{At: l.Timestamp, id: l.ID, Text: strings.Join(texts(l.Content), "\n")}
 	switch {
 	case l.Type == "user":
-		m.User, m.Text = true, prompt(texts(l.Content), geminiOwn)
+		m.User, m.Text = true, prompt(texts(l.Content), geminiOwn())
 	case l.Type == "gemini":
 		m.Ends = len(l.ToolCalls) == 0
 	default:

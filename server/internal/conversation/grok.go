@@ -5,8 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // grok is the Grok CLI, seen in 1.0.41. It keeps events.jsonl open in the directory of its
@@ -14,7 +15,7 @@ import (
 // there.
 type grok struct{}
 
-var grokEvents = regexp.MustCompile(`^sessions/[^/]+/([\w-]{8,64})/events\.jsonl$`)
+var grokEvents = lazy.Regexp(`^sessions/[^/]+/([\w-]{8,64})/events\.jsonl$`)
 
 func (grok) read(a Agent, p *process, since *cursor) (*Conversation, error) {
 	h, err := openHome(cmp.Or(p.env["GROK_HOME"], filepath.Join(p.env["HOME"], ".grok")))
@@ -22,11 +23,11 @@ func (grok) read(a Agent, p *process, since *cursor) (*Conversation, error) {
 		return nil, err
 	}
 	defer h.Close()
-	return h.beside(a, p, grokEvents, "chat_history.jsonl", parseGrok, since)
+	return h.beside(a, p, grokEvents(), "chat_history.jsonl", parseGrok, since)
 }
 
 // grokQuery matches what the user has said; all else is grok's own.
-var grokQuery = regexp.MustCompile(`(?s)^<user_query>\n(.*)\n</user_query>$`)
+var grokQuery = lazy.Regexp(`(?s)^<user_query>\n(.*)\n</user_query>$`)
 
 func parseGrok(line []byte, r *reader) {
 	r.known = r.known || bytes.HasPrefix(line, []byte(`{"type":"`))
@@ -44,7 +45,7 @@ func parseGrok(line []byte, r *reader) {
 		r.add(Message{Text: strings.Join(parts, "\n"), Ends: len(l.ToolCalls) == 0})
 	}
 	for _, part := range parts {
-		if query := grokQuery.FindStringSubmatch(part); query != nil && l.Type == "user" {
+		if query := grokQuery().FindStringSubmatch(part); query != nil && l.Type == "user" {
 			r.add(Message{User: true, Text: query[1]})
 		}
 	}

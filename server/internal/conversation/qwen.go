@@ -39,7 +39,7 @@ func (qwen) read(a Agent, p *process, since *cursor) (*Conversation, error) {
 			SessionID string  `json:"session_id"`
 			StartedAt float64 `json:"started_at"`
 		}
-		if json.Unmarshal(text, &r) != nil || r.PID != p.pid || !sessionName.MatchString(r.SessionID) {
+		if json.Unmarshal(text, &r) != nil || r.PID != p.pid || !sessionName().MatchString(r.SessionID) {
 			continue
 		}
 		// A file of an earlier process with this number is older.

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
@@ -399,7 +399,7 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 }
 
 // plainWords matches words of tmux's language that need no quotes.
-var plainWords = regexp.MustCompile(`(^| )'([\w./@%+=:-]+)'`)
+var plainWords = lazy.Regexp(`(^| )'([\w./@%+=:-]+)'`)
 
 // plan writes the commands that would run.
 func (b *builder) plan(ctx context.Context, there bool) error {
@@ -418,7 +418,7 @@ func (b *builder) plan(ctx context.Context, there bool) error {
 		if err != nil {
 			return err
 		}
-		b.out.Plan = append(b.out.Plan, plainWords.ReplaceAllString(line, "$1$2"))
+		b.out.Plan = append(b.out.Plan, plainWords().ReplaceAllString(line, "$1$2"))
 	}
 	for _, p := range b.panes {
 		if p.Command != "" {

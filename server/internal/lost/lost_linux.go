@@ -3,16 +3,16 @@ package lost
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/procstat"
 )
 
 // listening matches a socket of /proc/net/unix that accepts connections. Its groups are its
 // inode and its path.
-var listening = regexp.MustCompile(`(?m)^\S+ \S+ \S+ 00010000 0001 01 +(\d+) (.+)$`)
+var listening = lazy.Regexp(`(?m)^\S+ \S+ \S+ 00010000 0001 01 +(\d+) (.+)$`)
 
 // serverOf returns the process that listens on a socket whose file was removed, or 0. It
 // reads nothing if there is the file.
@@ -26,7 +26,7 @@ func serverOf(path string) int {
 	}
 	table, _ := os.ReadFile("/proc/net/unix")
 	var links []string
-	for _, m := range listening.FindAllStringSubmatch(string(table), -1) {
+	for _, m := range listening().FindAllStringSubmatch(string(table), -1) {
 		if slices.Contains(paths, m[2]) {
 			links = append(links, "socket:["+m[1]+"]")
 		}

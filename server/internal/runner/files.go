@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/turns"
 )
 
@@ -63,7 +63,7 @@ type Files struct {
 }
 
 // jobID matches a job's id.
-var jobID = regexp.MustCompile(`^j[a-z2-7]{12}$`)
+var jobID = lazy.Regexp(`^j[a-z2-7]{12}$`)
 
 // command creates a directory for one command.
 func (f *Files) command() (dir string, err error) {
@@ -189,7 +189,7 @@ func isDir(path string, f *os.File) bool {
 }
 
 // plainPath matches a path that is short and needs no quotes in any shell.
-var plainPath = regexp.MustCompile(`^/[A-Za-z0-9/._-]{0,100}$`)
+var plainPath = lazy.Regexp(`^/[A-Za-z0-9/._-]{0,100}$`)
 
 // homes returns the candidates for the home, in order of preference.
 func homes() []string {
@@ -197,7 +197,7 @@ func homes() []string {
 	add := func(base, name string) {
 		// Resolve symbolic links, so that only the directories on the path matter. A path
 		// that needs quotes is not suitable for typing.
-		if path, err := filepath.EvalSymlinks(base); err == nil && plainPath.MatchString(path) {
+		if path, err := filepath.EvalSymlinks(base); err == nil && plainPath().MatchString(path) {
 			homes = append(homes, filepath.Join(path, name))
 		}
 	}

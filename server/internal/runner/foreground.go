@@ -2,11 +2,12 @@ package runner
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // Foreground is the program that reads what is typed into a pane.
@@ -84,17 +85,17 @@ func interactive(args []string) bool {
 
 // continuation matches a prompt for the rest of an unfinished command, with or without some
 // of that: those of the shells, and dots, as starship has.
-var continuation = regexp.MustCompile(`^([a-z -]*>|[.…·∙]+)( |$)`)
+var continuation = lazy.Regexp(`^([a-z -]*>|[.…·∙]+)( |$)`)
 
 var (
 	// promptMark matches what precedes the cursor in nearly every prompt, and during a
 	// history search.
-	promptMark = regexp.MustCompile(`[$#%>^\x{80}-\x{10ffff}](?: |$)|i-search\)`)
+	promptMark = lazy.Regexp(`[$#%>^\x{80}-\x{10ffff}](?: |$)|i-search\)`)
 	// edited matches nothing, or text that may be edited without a prompt.
-	edited = regexp.MustCompile(`^[\w ./~@,-]*$`)
+	edited = lazy.Regexp(`^[\w ./~@,-]*$`)
 	// question matches the end of a text that asks for an answer, as readline does before it
 	// lists many completions and after each page of them, and zsh before it corrects a word.
-	question = regexp.MustCompile(`(?i)([?:]|[\[(](y(es)?\W*(or\W+)?no?|no?\W*(or\W+)?y(es)?)(\W[a-z?]|a|e){0,3}[\])]|^--more--)$`)
+	question = lazy.Regexp(`(?i)([?:]|[\[(](y(es)?\W*(or\W+)?no?|no?\W*(or\W+)?y(es)?)(\W[a-z?]|a|e){0,3}[\])]|^--more--)$`)
 )
 
 // AtPrompt reports whether the text left of the cursor, with all lines above that continue
@@ -107,13 +108,13 @@ func (f Foreground) AtPrompt(left string) bool {
 	switch {
 	case fish && strings.HasPrefix(text, "read>"), zsh && strings.HasPrefix(text, "?#"):
 		return false // prompts of read and select
-	case promptMark.MatchString(left), f.shell.edits && text != "" && text[0] == ' ':
+	case promptMark().MatchString(left), f.shell.edits && text != "" && text[0] == ' ':
 		return true
-	case question.MatchString(text):
+	case question().MatchString(text):
 		return false
 	case fish: // in a command of several lines, the later ones have no prompt
 		return true
-	case text == left && edited.MatchString(text):
+	case text == left && edited().MatchString(text):
 		return f.unseenPrompt()
 	}
 	return true // left there by a program, without a newline or in the middle of a sequence
@@ -128,7 +129,7 @@ func (f Foreground) Fresh(left, right string) bool {
 	text := []rune(strings.TrimRight(left, " "))
 	switch {
 	case len(text) == 0, !f.AtPrompt(left),
-		continuation.MatchString(left),
+		continuation().MatchString(left),
 		f.shell.edits && text[0] == ' ',
 		strings.TrimSpace(right) != "" && !strings.HasPrefix(right, "  "):
 		return false

@@ -138,7 +138,7 @@ func (f Foreground) unseenPrompt() bool {
 	env, _ := os.ReadFile(proc + "/environ")
 	for v := range strings.SplitSeq(string(env), "\x00") {
 		if prompt, ok := strings.CutPrefix(v, "PS1="); ok {
-			return !promptMark.MatchString(prompt)
+			return !promptMark().MatchString(prompt)
 		}
 	}
 	return false

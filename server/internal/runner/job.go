@@ -115,7 +115,7 @@ var ErrNoJob = errors.New("no such job")
 
 // Find finds a job of this user by its id.
 func Find(id string) (*Job, error) {
-	if !jobID.MatchString(id) {
+	if !jobID().MatchString(id) {
 		return nil, ErrNoJob
 	}
 	for _, home := range homes() {
@@ -153,7 +153,7 @@ func jobsIn(home string) (ids []string) {
 	}
 	entries, _ := os.ReadDir(home)
 	for _, e := range entries {
-		if jobID.MatchString(e.Name()) && len(ids) < mostListed {
+		if jobID().MatchString(e.Name()) && len(ids) < mostListed {
 			ids = append(ids, e.Name())
 		}
 	}

@@ -1,12 +1,12 @@
 package screen
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/transcript"
 	"tmuxmcp/tmux"
@@ -245,7 +245,7 @@ func endsPrompt(text string) bool {
 // shown records that the next line has appeared, in a row that has this text so far.
 func (e *Echo) shown(text string, row int) {
 	e.begun, e.expands = true, ""
-	if e.prompt != "" && designator.MatchString(e.Lines[0]) {
+	if e.prompt != "" && designator().MatchString(e.Lines[0]) {
 		e.expands = e.Lines[0]
 	}
 	e.earlier = append(e.earlier, e.Lines[0])
@@ -285,10 +285,10 @@ func (e *Echo) inPrompt(line string, row int, isCursors bool) bool {
 }
 
 // designator matches what shells expand from their history.
-var designator = regexp.MustCompile("^\\^|(?:^|[^\\\\$\\[{])![^\\s=(;|&<>\"'`]+")
+var designator = lazy.Regexp("^\\^|(?:^|[^\\\\$\\[{])![^\\s=(;|&<>\"'`]+")
 
 // notExpanded matches how shells say that they have not.
-var notExpanded = regexp.MustCompile(`^-?(ba|z)?sh: `)
+var notExpanded = lazy.Regexp(`^-?(ba|z)?sh: `)
 
 // expansion reports whether a new line is a typed one that the shell shows with the text
 // from its history, in the next row, before it runs it.
@@ -298,12 +298,12 @@ func (e *Echo) expansion(line string, row int) bool {
 		return false
 	}
 	e.expands = ""
-	if notExpanded.MatchString(line) {
+	if notExpanded().MatchString(line) {
 		return false
 	}
 	at := 0
 	if typed[0] != '^' {
-		for _, part := range designator.Split(typed, -1) {
+		for _, part := range designator().Split(typed, -1) {
 			i := strings.Index(line[at:], part)
 			if i < 0 {
 				return false

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/tidwall/gjson"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/server/internal/params"
 )
 
@@ -106,7 +106,7 @@ var messageMembers = params.Members{
 		}{}),
 }
 
-var integer = regexp.MustCompile(`^-?[0-9]+(\.0+)?$`)
+var integer = lazy.Regexp(`^-?[0-9]+(\.0+)?$`)
 
 // idKey returns a key for an id's value: 1 differs from "1", and "\u0061" equals "a".
 func idKey(raw json.RawMessage) (key string, ok bool) {
@@ -114,7 +114,7 @@ func idKey(raw json.RawMessage) (key string, ok bool) {
 		return `"` + s, true
 	}
 	key, _, _ = strings.Cut(string(raw), ".")
-	return key, integer.Match(raw)
+	return key, integer().Match(raw)
 }
 
 // jsonText returns the text of a JSON string; ok is false for any other value.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
@@ -40,7 +40,7 @@ func NewBuffers() *Buffers {
 
 // bufferName matches the paste buffers that this program creates. No other buffer is ever
 // shown, pasted or deleted, since it may hold the user's clipboard.
-var bufferName = regexp.MustCompile(`^libtmux_mcp_[0-9a-f]{32}_[A-Za-z0-9_.-]{1,64}$`)
+var bufferName = lazy.Regexp(`^libtmux_mcp_[0-9a-f]{32}_[A-Za-z0-9_.-]{1,64}$`)
 
 // made records that a tmux server holds one of our buffers.
 func (b *Buffers) made(srv *tmux.Server) {
@@ -63,7 +63,7 @@ func (b *Buffers) Remove(failed func(socket string, err error)) {
 		}
 		buffers, err := tmux.List[buffer](ctx, srv, tmux.ListBuffers{Filter: tmux.MatchToken("buffer_name", "libtmux_mcp_*", tmux.Match{Glob: true})})
 		for _, found := range buffers {
-			if bufferName.MatchString(found.Name) {
+			if bufferName().MatchString(found.Name) {
 				err = srv.Buffer(found.Name).Delete(ctx)
 			}
 		}
@@ -80,7 +80,7 @@ func (b *Buffers) bounded(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeoutCause(ctx, most, fmt.Errorf("tmux did not answer in %v: %w", most, context.DeadlineExceeded))
 }
 
-var logicalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var logicalName = lazy.Regexp(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // bufferRef is how the tools refer to a buffer.
 type bufferRef struct {
@@ -98,7 +98,7 @@ func loadBuffer(b *Buffers) *tool.Tool {
 		if in.LogicalName != nil && *in.LogicalName != "" {
 			logical = *in.LogicalName
 		}
-		if !logicalName.MatchString(logical) {
+		if !logicalName().MatchString(logical) {
 			return ref, reply.Faultf(reply.KindValidation, "Invalid logical buffer name: %.80q", logical).
 				Suggest("a name has 1 to 64 letters, digits and . _ -")
 		}
@@ -127,7 +127,7 @@ type ownBuffer struct {
 }
 
 func (o ownBuffer) Check(tool.Limits) error {
-	if !bufferName.MatchString(o.BufferName) {
+	if !bufferName().MatchString(o.BufferName) {
 		return reply.Faultf(reply.KindValidation, "Invalid buffer name: %.120q", o.BufferName).
 			Suggest("load_buffer returns the names; tools cannot use other buffers")
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"time"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
@@ -89,10 +89,10 @@ type channelName struct {
 	Channel string `json:"channel" desc:"1 to 128 letters, digits and _.:-"`
 }
 
-var channelShape = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,128}$`)
+var channelShape = lazy.Regexp(`^[A-Za-z0-9_.:-]{1,128}$`)
 
 func (n channelName) Check(tool.Limits) error {
-	if !channelShape.MatchString(n.Channel) {
+	if !channelShape().MatchString(n.Channel) {
 		return reply.Faultf(reply.KindValidation, "Invalid channel name: %.130q", n.Channel).Suggest("use 1 to 128 letters, digits and _.:-")
 	}
 	return nil

@@ -1,10 +1,11 @@
 package typing
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tmuxmcp/internal/lazy"
 )
 
 // What names a key is listed here, since tmux takes more words for keys than its manual
@@ -37,18 +38,18 @@ func init() {
 }
 
 var (
-	bracketedKey = regexp.MustCompile(`^(?:<([^<>\s]+)>|\{([^{}\s]+)\})$`)
-	modifiedKey  = regexp.MustCompile(`(?i)^(ctrl|control|alt|meta|opt|option|shift|c|m|s)[+-](.+)$`)
-	caretKey     = regexp.MustCompile(`^\^([A-Za-z@\[\\\]^_?])$`)
-	wordKey      = regexp.MustCompile(`^(space|up|down|left|right|home|end|insert|delete)$`)
-	withoutKey   = regexp.MustCompile(`(?i)^((cmd|command|super|win|hyper)\+.+|f[0-9]{1,2})$`)
+	bracketedKey = lazy.Regexp(`^(?:<([^<>\s]+)>|\{([^{}\s]+)\})$`)
+	modifiedKey  = lazy.Regexp(`(?i)^(ctrl|control|alt|meta|opt|option|shift|c|m|s)[+-](.+)$`)
+	caretKey     = lazy.Regexp(`^\^([A-Za-z@\[\\\]^_?])$`)
+	wordKey      = lazy.Regexp(`^(space|up|down|left|right|home|end|insert|delete)$`)
+	withoutKey   = lazy.Regexp(`(?i)^((cmd|command|super|win|hyper)\+.+|f[0-9]{1,2})$`)
 )
 
 // MisnamedKey reports whether a text is a key name elsewhere but not in tmux. name is
 // tmux's name for the key, or "" if it has none.
 func MisnamedKey(text string) (name string, misnamed bool) {
 	inner := text
-	if m := bracketedKey.FindStringSubmatch(text); m != nil {
+	if m := bracketedKey().FindStringSubmatch(text); m != nil {
 		inner = m[1] + m[2]
 	}
 	name, ok := KeyName(inner)
@@ -56,8 +57,8 @@ func MisnamedKey(text string) (name string, misnamed bool) {
 	case !ok && inner != text:
 		return "", false // a tag, or a word in braces
 	case !ok:
-		return "", withoutKey.MatchString(inner)
-	case wordKey.MatchString(inner): // gdb's command up, or the key?
+		return "", withoutKey().MatchString(inner)
+	case wordKey().MatchString(inner): // gdb's command up, or the key?
 		return name, true
 	}
 	return name, !strings.EqualFold(name, text)
@@ -88,10 +89,10 @@ func modifiedName(s string) (string, bool) {
 	case foreignNames[lower] != "":
 		return foreignNames[lower], true
 	}
-	if m := caretKey.FindStringSubmatch(s); m != nil {
+	if m := caretKey().FindStringSubmatch(s); m != nil {
 		return "C-" + strings.ToLower(m[1]), true
 	}
-	m := modifiedKey.FindStringSubmatch(s)
+	m := modifiedKey().FindStringSubmatch(s)
 	if m == nil {
 		return "", false
 	}

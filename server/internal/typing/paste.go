@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
@@ -63,7 +63,7 @@ const CleanupTime = 5 * time.Second
 
 // controlSequence matches a control sequence that ends in a tilde, in its form of seven or
 // eight bits, whose parameters a parser may find among other control characters.
-var controlSequence = regexp.MustCompile(`(?:\x1b[\x00-\x1a\x1c-\x1f\x7f]*\[|\x{9b})([\x00-\x1a\x1c-\x3f\x7f]*)~`)
+var controlSequence = lazy.Regexp(`(?:\x1b[\x00-\x1a\x1c-\x1f\x7f]*\[|\x{9b})([\x00-\x1a\x1c-\x3f\x7f]*)~`)
 
 // pasteEnd is the parameter of the sequence that ends a bracketed paste.
 const pasteEnd = 201
@@ -71,7 +71,7 @@ const pasteEnd = 201
 // endsPaste reports whether a text holds the sequence that ends a bracketed paste, in any
 // spelling that a program may understand.
 func endsPaste(text string) bool {
-	return slices.ContainsFunc(controlSequence.FindAllStringSubmatch(withC1(text), -1), func(match []string) bool {
+	return slices.ContainsFunc(controlSequence().FindAllStringSubmatch(withC1(text), -1), func(match []string) bool {
 		params := strings.Map(func(r rune) rune {
 			if r < ' ' || r == 0x7f {
 				return -1

@@ -2,11 +2,11 @@ package typing
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
@@ -30,9 +30,9 @@ const (
 
 // escapeKey matches the keys that end in what may begin another one: Escape, by both its
 // names, and M-[ and M-O, which are Escape and a character.
-var escapeKey = regexp.MustCompile(`^([CMS]-)*Escape$|^(M-)*C-(M-)*\[$|^M-[\[O]$`)
+var escapeKey = lazy.Regexp(`^([CMS]-)*Escape$|^(M-)*C-(M-)*\[$|^M-[\[O]$`)
 
-func isEscape(name string) bool { return escapeKey.MatchString(name) }
+func isEscape(name string) bool { return escapeKey().MatchString(name) }
 
 // pauseAfterEscape returns what waits behind an Escape. Two of them are no other key, but
 // in some programs one that is pressed twice.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/hint"
@@ -262,17 +263,17 @@ func (c *Checkout) PRCommand(n int) ([]string, error) {
 
 // remotes match the spellings of a git remote; their groups are its host and path. A port is
 // for that scheme only, unless it is for https.
-var remotes = []*regexp.Regexp{
-	regexp.MustCompile(`^(?:git\+)?https?://(?:[^/]*@)?([^/]+)/([^/].*)$`),
-	regexp.MustCompile(`^(?:git\+)?(?:ssh|git)://(?:[^/]*@)?([^/]+?)(?::[^]/]*)?/([^/].*)$`),
-	regexp.MustCompile(`^(?:git\+)?(?:[^/:]*@)?([^/.:][^/:]*):/?([^/].*)$`),
+var remotes = []func() *regexp.Regexp{
+	lazy.Regexp(`^(?:git\+)?https?://(?:[^/]*@)?([^/]+)/([^/].*)$`),
+	lazy.Regexp(`^(?:git\+)?(?:ssh|git)://(?:[^/]*@)?([^/]+?)(?::[^]/]*)?/([^/].*)$`),
+	lazy.Regexp(`^(?:git\+)?(?:[^/:]*@)?([^/.:][^/:]*):/?([^/].*)$`),
 }
 
 // httpsURL rewrites a git remote in any spelling as https without a user and a trailing
 // .git: a pull request is fetched over https, however the checkout was cloned.
 func httpsURL(remote string) (string, error) {
 	for _, re := range remotes {
-		if m := re.FindStringSubmatch(remote); m != nil {
+		if m := re().FindStringSubmatch(remote); m != nil {
 			return "https://" + m[1] + "/" + strings.TrimSuffix(strings.TrimRight(m[2], "/"), ".git"), nil
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/machine"
 )
@@ -128,11 +128,11 @@ func Program(argv []string) string {
 	return name
 }
 
-var pythonVersion = regexp.MustCompile(`^python[0-9][0-9.]*$`)
+var pythonVersion = lazy.Regexp(`^python[0-9][0-9.]*$`)
 
 func launcherOf(word string) (launcher, bool) {
 	name := Program([]string{word})
-	if pythonVersion.MatchString(name) {
+	if pythonVersion().MatchString(name) {
 		name = "python"
 	}
 	l, ok := launchers[name]
@@ -165,7 +165,7 @@ func (s starter) in(dir string) starter {
 // has reports whether a flag is in a list.
 func has(list, flag string) bool { return slices.Contains(strings.Fields(list), flag) }
 
-var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // command returns what a command starts.
 func (s starter) command(argv []string) Started {
@@ -195,7 +195,7 @@ scan:
 			break scan
 		case windows, name == "arch" && strings.HasPrefix(arg, "-"):
 			continue
-		case (name == "env" || name == "cross-env") && assignment.MatchString(arg):
+		case (name == "env" || name == "cross-env") && assignment().MatchString(arg):
 			continue
 		case !strings.HasPrefix(arg, "-") || arg == "-":
 			two := strings.Join(args[i:min(i+2, len(args))], " ")
@@ -454,7 +454,7 @@ func (s starter) container(args []string) Started {
 func (s starter) shell(text string) (out Started) {
 	var argv []string
 	end := func() {
-		for len(argv) > 0 && assignment.MatchString(argv[0]) {
+		for len(argv) > 0 && assignment().MatchString(argv[0]) {
 			argv = argv[1:]
 		}
 		switch {
@@ -571,12 +571,12 @@ func OfRepo(p, repo string) bool {
 }
 
 var (
-	versioned = regexp.MustCompile(`(.)(@|\[|[=<>~!]=|[<>]).*$`)
-	separator = regexp.MustCompile(`[-_.]+`)
+	versioned = lazy.Regexp(`(.)(@|\[|[=<>~!]=|[<>]).*$`)
+	separator = lazy.Regexp(`[-_.]+`)
 )
 
 // Bare returns the name of a package without version and extras, in the form that Python's
 // index compares.
 func Bare(pkg string) string {
-	return separator.ReplaceAllString(strings.ToLower(versioned.ReplaceAllString(pkg, "$1")), "-")
+	return separator().ReplaceAllString(strings.ToLower(versioned().ReplaceAllString(pkg, "$1")), "-")
 }

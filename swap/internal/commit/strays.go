@@ -139,7 +139,7 @@ func targets(env configs.Env, st *journal.State) map[string]string {
 			owner[path] = cmp.Or(owner[path], client)
 		}
 	}
-	for _, c := range clients.All {
+	for _, c := range clients.All() {
 		for _, config := range append(c.UserFiles(env.Sys), c.ConfigPath(env.Sys)) {
 			add(config, c.Name)
 		}

@@ -5,9 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/commands"
@@ -71,7 +71,7 @@ func (t Tag) String() string {
 	return t.Kind
 }
 
-var pullRef = regexp.MustCompile(`^git\+.+@refs/pull/([0-9]+)/head$`)
+var pullRef = lazy.Regexp(`^git\+.+@refs/pull/([0-9]+)/head$`)
 
 // Classify tags an entry. repo is the directory asked about, or "". Only if it is a
 // checkout does what runs in it count as its own.
@@ -113,7 +113,7 @@ func tagOf(sys machine.System, argv []string, value map[string]any, repo string)
 		}
 	}
 	if pkg := r.Package; pkg != "" {
-		if m := pullRef.FindStringSubmatch(pkg); m != nil {
+		if m := pullRef().FindStringSubmatch(pkg); m != nil {
 			return Tag{Kind: TagPR, PR: m[1], Package: pkg}
 		}
 		if pinned(pkg) {
@@ -134,14 +134,14 @@ func Inside(p, dir string) bool {
 }
 
 var (
-	version = regexp.MustCompile(`.(?:==|@|#)([^@/#]+)$`) // the first character may be the @ of an npm scope
-	moving  = regexp.MustCompile(`^(?:[\^~<>*x].*|latest|next|beta|alpha|canary|rc|dev|main|master|HEAD)$`)
+	version = lazy.Regexp(`.(?:==|@|#)([^@/#]+)$`) // the first character may be the @ of an npm scope
+	moving  = lazy.Regexp(`^(?:[\^~<>*x].*|latest|next|beta|alpha|canary|rc|dev|main|master|HEAD)$`)
 )
 
 // pinned reports whether a package name includes a version, which is not one that moves.
 func pinned(pkg string) bool {
-	m := version.FindStringSubmatch(pkg)
-	return m != nil && !moving.MatchString(m[1]) || pullRef.MatchString(pkg)
+	m := version().FindStringSubmatch(pkg)
+	return m != nil && !moving().MatchString(m[1]) || pullRef().MatchString(pkg)
 }
 
 // Publishes returns the package that a checkout publishes, without a version, or "".

@@ -91,7 +91,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 // forProject returns the clients that are installed and support the project scope.
 func forProject(env configs.Env, repo string) (out []*clients.Client) {
 	var without []string
-	for _, c := range clients.All {
+	for _, c := range clients.All() {
 		_, into := c.ProjectFiles(env.Sys, repo, configs.Tree(repo))
 		switch {
 		case !c.Present(env.Sys) && !c.Installed(env.Sys):
@@ -110,7 +110,7 @@ func forProject(env configs.Env, repo string) (out []*clients.Client) {
 // skipped reports which installed clients have no config to write to.
 func skipped(env configs.Env) {
 	var names []string
-	for _, c := range clients.All {
+	for _, c := range clients.All() {
 		if !c.HasConfig(env.Sys) && c.Installed(env.Sys) {
 			names = append(names, c.Name)
 		}
