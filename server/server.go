@@ -79,8 +79,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, faults := agents.Load(cfg.AgentRules)
-	finder := agents.NewFinder(known)
+	finder, faults := agents.LoadFinder(cfg.AgentRules)
 	finder.NoTranscripts, finder.LookTime = cfg.NoTranscripts, lookTime
 	for _, f := range faults {
 		cfg.Log.Warn(f.Error())

@@ -96,6 +96,8 @@ type Rules struct {
 	Replaces bool `toml:"-"`
 	// Source is the text of the file.
 	Source []byte `toml:"-"`
+	// whole reads the file, of which only names and packages are here; nil if all is here.
+	whole func() *Rules
 
 	Names, Packages []string
 	// Since is the first version that was seen to be as the rules say.
@@ -164,10 +166,10 @@ func (k Known) Recognize(executable string, args []string) (r *Rules, by string)
 	for _, r := range k {
 		for _, word := range words {
 			if name := program(word); slices.Contains(r.Names, name) {
-				return r, "name " + name
+				return r.all(), "name " + name
 			}
 			if i := slices.IndexFunc(r.Packages, func(p string) bool { return strings.Contains(word, "/"+p) }); i >= 0 {
-				return r, "package " + r.Packages[i]
+				return r.all(), "package " + r.Packages[i]
 			}
 		}
 	}

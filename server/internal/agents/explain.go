@@ -51,7 +51,7 @@ func (f *Finder) Explain(ctx context.Context, srv *tmux.Server, target tmux.Targ
 	if err := b.Do(ctx, srv); err != nil {
 		return nil, err
 	}
-	known := f.Known
+	known := f.known()
 	if rules != nil {
 		known = Known{rules}
 	}

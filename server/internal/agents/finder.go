@@ -39,7 +39,7 @@ func (p Pane) StatusOf(program Program, ended bool, rows []string) Status {
 // Finder finds agents. It remembers which ran in which panes, to notice when one has ended.
 // It is safe for concurrent use.
 type Finder struct {
-	Known Known
+	known func() Known
 	// NoTranscripts is set if what agents write down must not be read.
 	NoTranscripts bool
 	// LookTime is how long tmux may take to answer a look of a wait.
@@ -50,7 +50,12 @@ type Finder struct {
 }
 
 // NewFinder returns a finder of these agents.
-func NewFinder(known Known) *Finder { return &Finder{Known: known, LookTime: lookTime} }
+func NewFinder(known Known) *Finder {
+	return &Finder{known: func() Known { return known }, LookTime: lookTime}
+}
+
+// Known returns the agents that it finds.
+func (f *Finder) Known() Known { return f.known() }
 
 // lookTime is the default of LookTime.
 const lookTime = 20 * time.Second
@@ -67,9 +72,9 @@ const mostKnown = 1000
 // Programs returns the agents of panes by pane id: those that are running, and those that
 // ran there and have ended.
 func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (running, ended map[tmux.PaneID]Program) {
-	at := f.Known.programsByName(panes)
+	at := f.known().programsByName(panes)
 	if caller.Sees(ctx, srv) {
-		at = f.Known.programsAt(panes)
+		at = f.known().programsAt(panes)
 	}
 	running, ended = map[tmux.PaneID]Program{}, map[tmux.PaneID]Program{}
 	f.mu.Lock()
@@ -88,7 +93,7 @@ func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (
 		if known, ok := f.panes[key]; ok && (known.pid == p.PID || p.Dead && p.PID <= 0) {
 			ended[p.ID] = known.Program
 		} else if words := strings.Fields(strings.Trim(p.Started, `"`)); p.Dead && len(words) > 0 {
-			if r, _ := f.Known.Recognize("", words); r != nil {
+			if r, _ := f.known().Recognize("", words); r != nil {
 				ended[p.ID] = Program{Name: r.Name, Rules: r}
 			}
 		}

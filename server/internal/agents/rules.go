@@ -56,6 +56,8 @@ const (
 	mostEntries = 30       // of frames, dialogs and the like
 )
 
+// builtIn are the agents whose rules are part of this program, with what they are recognized
+// by, which precedes all tables of a file.
 var builtIn = sync.OnceValue(func() (known Known) {
 	files, err := fs.Glob(fixtures.Agents(), "*.toml")
 	if err != nil {
@@ -66,35 +68,77 @@ var builtIn = sync.OnceValue(func() (known Known) {
 		if err != nil {
 			panic(err)
 		}
-		r, faults := parse("fixtures/agents/"+file, text)
-		if faults != nil {
-			panic(faults[0])
+		head, _, _ := bytes.Cut(text, []byte("\n["))
+		var by struct{ Names, Packages []string }
+		if err := toml.Unmarshal(head, &by); err != nil {
+			panic(err)
 		}
-		r.File = ""
+		r := &Rules{Name: strings.TrimSuffix(file, ".toml"), Names: by.Names, Packages: by.Packages}
+		r.whole = sync.OnceValue(func() *Rules {
+			r, faults := parse("fixtures/agents/"+file, text)
+			if faults != nil {
+				panic(faults[0])
+			}
+			r.File = ""
+			return r
+		})
 		known = append(known, r)
 	}
 	return known
 })
 
+// all returns the rules with everything that their file has.
+func (r *Rules) all() *Rules {
+	if r.whole != nil {
+		return r.whole()
+	}
+	return r
+}
+
 // BuiltIn returns the agents whose rules are part of this program.
-func BuiltIn() Known { return slices.Clone(builtIn()) }
+func BuiltIn() (known Known) {
+	for _, r := range builtIn() {
+		known = append(known, r.all())
+	}
+	return known
+}
 
 // Load returns the agents of the user's files NAME.toml in a directory, followed by the
 // built-in ones that no file replaces. Without a directory, and if dir is empty, these are
 // all. A file with a fault is left out.
 func Load(dir string) (known Known, faults []Fault) {
-	known = BuiltIn()
+	own, faults := loadOwn(dir)
+	return own.before(BuiltIn()), faults
+}
+
+// LoadFinder returns a finder of these agents. Of the built-in ones it reads the rules when
+// it needs them.
+func LoadFinder(dir string) (f *Finder, faults []Fault) {
+	own, faults := loadOwn(dir)
+	f = NewFinder(nil)
+	f.known = sync.OnceValue(func() Known { return own.before(builtIn()) })
+	return f, faults
+}
+
+// before returns the user's agents and those built-in ones that they do not replace.
+func (k Known) before(builtIn Known) Known {
+	return append(slices.Clip(k), slices.DeleteFunc(slices.Clone(builtIn), func(b *Rules) bool {
+		return slices.ContainsFunc(k, func(r *Rules) bool { return r.Name == b.Name })
+	})...)
+}
+
+// loadOwn returns the agents of the user's files.
+func loadOwn(dir string) (own Known, faults []Fault) {
 	if dir == "" {
-		return known, nil
+		return nil, nil
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			faults = append(faults, Fault{File: dir, Text: reason(err)})
 		}
-		return known, faults
+		return nil, faults
 	}
-	var own Known
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != ".toml" || strings.HasPrefix(e.Name(), ".") {
 			continue
@@ -104,20 +148,17 @@ func Load(dir string) (known Known, faults []Fault) {
 			break
 		}
 		r, wrong := LoadFile(filepath.Join(dir, e.Name()))
-		replaced := slices.IndexFunc(known, func(b *Rules) bool { return b.Name+".toml" == e.Name() })
-		switch {
+		_, err := fs.Stat(fixtures.Agents(), e.Name())
+		switch replaces := err == nil; {
 		case wrong == nil:
+			r.Replaces = replaces
 			own = append(own, r)
-			if replaced >= 0 {
-				r.Replaces = true
-				known = slices.Delete(known, replaced, replaced+1)
-			}
-		case replaced >= 0:
+		case replaces:
 			wrong[0].Text += "; the built-in rules stay"
 		}
 		faults = append(faults, wrong...)
 	}
-	return append(own, known...), faults
+	return own, faults
 }
 
 var agentName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)

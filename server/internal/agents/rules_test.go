@@ -142,6 +142,30 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// TestLoadFinder: a finder has the agents that Load returns. Built-in ones have only what they
+// are recognized by, and are read whole when they are.
+func TestLoadFinder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeRules(t, dir, "claude.toml", "names = ['claude']\n"+box)
+	writeRules(t, dir, "gemini.toml", "names = ['gemini']\n")
+	f, faults := LoadFinder(dir)
+	all, wrong := Load(dir)
+	if !reflect.DeepEqual(faults, wrong) || len(wrong) != 2 || len(f.Known()) != len(all) {
+		t.Fatalf("%v %v, want %v %v", f.Known().Names(), faults, all.Names(), wrong)
+	}
+	for i, known := range f.Known() {
+		want := all[i]
+		if known.Name != want.Name || !slices.Equal(known.Names, want.Names) || !slices.Equal(known.Packages, want.Packages) {
+			t.Errorf("%d is %s %q %q, want %s %q %q", i, known.Name, known.Names, known.Packages, want.Name, want.Names, want.Packages)
+		}
+		r, _ := f.Known().Recognize("/bin/"+want.Names[0], nil)
+		if want.File == "" && (r != want || known.Box.Frames != nil) || want.File != "" && r != known {
+			t.Errorf("%s is recognized as %s of %q, with %d frames", want.Names[0], r.Name, r.File, len(r.Box.Frames))
+		}
+	}
+}
+
 // FuzzRules: whatever a user's rules are, they are rejected or can be used with any screen.
 func FuzzRules(f *testing.F) {
 	for _, r := range BuiltIn() {

@@ -254,7 +254,7 @@ func (p *prompter) find(ctx context.Context) error {
 			return p.refused("%s has ended there", was.Name).Suggest("start it again")
 		}
 		return p.refused("it runs %s, not an agent", p.now.Command).
-			Suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(p.sender.agents.Known.Names(), ", "))
+			Suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(p.sender.agents.Known().Names(), ", "))
 	}
 	p.program, p.rules = program, program.Rules
 	if most := p.rules.Longest; most > 0 && uint(len(p.in.Text)) > most {
