@@ -103,12 +103,9 @@ func New(cfg Config) (*Server, error) {
 		mcpserver.WithLogging(),
 		mcpserver.WithHooks(hooks),
 	)
-	for _, t := range slices.Concat(tools.All(s.services), s.batchTools()) {
-		s.add(t)
-	}
+	s.add(slices.Concat(tools.All(s.services), s.batchTools())...)
 	if cfg.PromptsAsTools {
-		s.add(listPrompts)
-		s.add(getPrompt)
+		s.add(listPrompts, getPrompt)
 	}
 	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) { r.Tools = s.Tools() })
 	hooks.AddOnError(stdio.KeepError)
@@ -140,13 +137,17 @@ func Agents(cfg Config) (*tmux.Server, *agents.Finder, error) {
 	return s.sockets.Configured(), s.services.Agents, nil
 }
 
-// add registers a tool. mcp-go knows only its name; what clients see comes from
+// add registers tools. mcp-go knows only their names; what clients see comes from
 // [Server.Tools]. A tool that is not offered is registered too, so that the gate can say
 // why it is refused.
-func (s *Server) add(t *tool.Tool) {
-	s.order = append(s.order, t)
-	s.tools[t.Name] = t
-	s.mcp.AddTool(mcp.Tool{Name: t.Name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, s.run)
+func (s *Server) add(tools ...*tool.Tool) {
+	s.order = append(s.order, tools...)
+	named := make([]mcpserver.ServerTool, len(tools))
+	for i, t := range tools {
+		s.tools[t.Name] = t
+		named[i] = mcpserver.ServerTool{Tool: mcp.Tool{Name: t.Name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, Handler: s.run}
+	}
+	s.mcp.AddTools(named...)
 }
 
 // Call runs one tool, as for a client, and returns what a client would get. The

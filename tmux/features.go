@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"sync"
 )
@@ -19,21 +18,21 @@ type Feature struct {
 // using one that this tmux lacks fails with an [UnsupportedError].
 var (
 	// FloatingPanes: panes that float above the others.
-	FloatingPanes = commandFeature(NewPane{})
+	FloatingPanes = Feature{Name: "new-pane", Since: Version{Major: 3, Minor: 7}}
 	// UsedCells: capture-pane can leave out cells that were never written to.
-	UsedCells = fieldFeature(CapturePane{}, "UsedCells")
+	UsedCells = Feature{Name: "capture-pane -T", Since: Version{Major: 3, Minor: 4}}
 	// LiveMessages: panes are drawn while a message is shown.
-	LiveMessages = fieldFeature(DisplayMessage{}, "Live")
+	LiveMessages = Feature{Name: "display-message -C", Since: Version{Major: 3, Minor: 6}}
 	// MirroredLayouts: the layouts main-horizontal-mirrored and main-vertical-mirrored.
-	MirroredLayouts = Feature{Name: "mirrored layouts", Since: mustVersion("3.5")}
+	MirroredLayouts = Feature{Name: "mirrored layouts", Since: Version{Major: 3, Minor: 5}}
 	// KeyModes: tmux tells whether the program in a pane has enabled extended keys.
-	KeyModes = Feature{Name: "key modes of panes", Since: mustVersion("3.5")}
+	KeyModes = Feature{Name: "key modes of panes", Since: Version{Major: 3, Minor: 5}}
 	// SessionSizes: the first window of a detached session has the requested size. Before,
 	// it has that of a client attached to another session, if there is one, and in 3.2
 	// always 80x23.
-	SessionSizes = Feature{Name: "sizes of detached sessions", Since: mustVersion("3.6")}
+	SessionSizes = Feature{Name: "sizes of detached sessions", Since: Version{Major: 3, Minor: 6}}
 	// JSONLayouts: layouts are printed and accepted as JSON.
-	JSONLayouts = Feature{Name: "layouts in JSON", Since: mustVersion("3.8")}
+	JSONLayouts = Feature{Name: "layouts in JSON", Since: Version{Major: 3, Minor: 8}}
 )
 
 // Supports reports whether the running server has a feature or, if none is running, the
@@ -45,20 +44,6 @@ func (s *Server) Supports(ctx context.Context, f Feature) (bool, error) {
 
 // In reports whether a tmux of version v has the feature.
 func (f Feature) In(v Version) bool { return Token{Since: f.Since, Until: f.Until}.In(v) }
-
-// commandFeature returns the feature for a command.
-func commandFeature(cmd Command) Feature {
-	return Feature{Name: cmd.CommandName(), Since: planOf(reflect.TypeOf(cmd)).since}
-}
-
-// fieldFeature returns the feature for the flag of a field.
-func fieldFeature(cmd Command, field string) Feature {
-	f := planOf(reflect.TypeOf(cmd)).flagOf(field)
-	if f == nil {
-		panic(fmt.Sprintf("tmux: %T has no flag %s", cmd, field))
-	}
-	return Feature{Name: cmd.CommandName() + " -" + f.flag, Since: f.since, Until: f.until}
-}
 
 // commands are the command structs of this package.
 var commands = []Command{

@@ -13,7 +13,7 @@ var (
 	exactBuffers = Feature{Name: "exact buffer names", Since: Version{Major: 3, Minor: 4}}
 	// rawPastes: paste-buffer needs a flag to write control bytes unchanged; without it, it
 	// writes them as text.
-	rawPastes = fieldFeature(PasteBuffer{}, "Raw")
+	rawPastes = Feature{Name: "paste-buffer -S", Since: Version{Major: 3, Minor: 7}}
 	// keySequences: literal control characters that not every keyboard has reach a program
 	// that has enabled extended keys as escape sequences.
 	keySequences = Feature{Name: "extended keys in literal text", Since: Version{Major: 3, Minor: 5}}

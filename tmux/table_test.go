@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -207,6 +208,32 @@ func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
 	}
 }
 
+// commandFeature returns the feature for a command.
+func commandFeature(cmd Command) Feature {
+	return Feature{Name: cmd.CommandName(), Since: planOf(reflect.TypeOf(cmd)).since}
+}
+
+// fieldFeature returns the feature for the flag of a field.
+func fieldFeature(cmd Command, field string) Feature {
+	f := planOf(reflect.TypeOf(cmd)).flagOf(field)
+	if f == nil {
+		panic(fmt.Sprintf("tmux: %T has no flag %s", cmd, field))
+	}
+	return Feature{Name: cmd.CommandName() + " -" + f.flag, Since: f.since, Until: f.until}
+}
+
+// A feature that stands for a flag or command is what the command's struct says.
+func TestFeaturesAreThoseOfTheTags(t *testing.T) {
+	for f, want := range map[Feature]Feature{
+		FloatingPanes: commandFeature(NewPane{}), UsedCells: fieldFeature(CapturePane{}, "UsedCells"),
+		LiveMessages: fieldFeature(DisplayMessage{}, "Live"), rawPastes: fieldFeature(PasteBuffer{}, "Raw"),
+	} {
+		if f != want {
+			t.Errorf("%+v, want %+v", f, want)
+		}
+	}
+}
+
 // A feature that stands for a flag or command is supported exactly if this tmux's own list
 // of commands has it. (The list omits split-window -E.)
 func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
@@ -226,6 +253,26 @@ func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
 		}
 		if got, err := srv.Supports(t.Context(), f); err != nil || got != has {
 			t.Errorf("%s: supported is %v (%v), list-commands has %q", f.Name, got, err, usage)
+		}
+	}
+}
+
+func TestParseVersion(t *testing.T) {
+	for text, want := range map[string]Version{
+		"tmux 3.6a": {Major: 3, Minor: 6, Letter: 'a'}, " 3.7\n": {Major: 3, Minor: 7}, "next-3.8": {Major: 3, Minor: 8, Next: true},
+		"tmux next-3.10b": {Major: 3, Minor: 10, Letter: 'b', Next: true}, "tmux-3.2a 3.2a": {Major: 3, Minor: 2, Letter: 'a'}, "tmux 3.5-rc2": {Major: 3, Minor: 5},
+		"3.4a-1~bpo-2": {Major: 3, Minor: 4, Letter: 'a'}, "03.04": {Major: 3, Minor: 4},
+	} {
+		if v, err := ParseVersion(text); err != nil || v != want {
+			t.Errorf("%q is %+v, %v; want %+v", text, v, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", "tmux", "master", "openbsd-7.6", "tmux openbsd-7.6", "3", "3.", ".4", "3.a", "3.4A", "3.4ab", "3.4 a", "3.4.1", "+3.4", "3.-4", "3.4_", "x3.4",
+		"screen 3.4", "next-", "next3.4", "99999999999.1", "3.99999999999",
+	} {
+		if v, err := ParseVersion(text); err == nil || v != (Version{}) {
+			t.Errorf("%q is %+v, %v", text, v, err)
 		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"tmuxmcp/internal/lazy"
 )
 
 // Version is a tmux version, as in the output of `tmux -V` and the format #{version}:
@@ -26,21 +24,25 @@ var MinVersion = Version{Major: 3, Minor: 2}
 // before it: "tmux", or before tmux 3.3 the name of its file. It fails for a build without
 // a version number, such as "master" or "openbsd-7.6".
 func ParseVersion(s string) (Version, error) {
-	m := versionForm().FindStringSubmatch(strings.TrimSpace(s))
-	if m == nil {
+	text := strings.TrimSpace(s)
+	if program, version, ok := strings.Cut(text, " "); ok && strings.HasPrefix(program, "tmux") {
+		text = version
+	}
+	text, next := strings.CutPrefix(text, "next-")
+	text, _, _ = strings.Cut(text, "-") // distributors add suffixes such as "-rc2"
+	major, minor, _ := strings.Cut(text, ".")
+	v := Version{Next: next}
+	if last := len(minor) - 1; last > 0 && 'a' <= minor[last] && minor[last] <= 'z' {
+		minor, v.Letter = minor[:last], minor[last]
+	}
+	first, err := strconv.ParseUint(major, 10, 30)
+	second, wrong := strconv.ParseUint(minor, 10, 30)
+	if err != nil || wrong != nil {
 		return Version{}, fmt.Errorf("not a tmux version: %q", s)
 	}
-	v := Version{Next: m[1] != ""}
-	v.Major, _ = strconv.Atoi(m[2])
-	v.Minor, _ = strconv.Atoi(m[3])
-	if m[4] != "" {
-		v.Letter = m[4][0]
-	}
+	v.Major, v.Minor = int(first), int(second)
 	return v, nil
 }
-
-// versionForm matches a version. Distributors add suffixes such as "-rc2" to it.
-var versionForm = lazy.Regexp(`^(?:tmux\S* )?(next-)?(\d{1,9})\.(\d{1,9})([a-z]?)(?:-.*)?$`)
 
 // itself returns v as a [Server] does, whose version may have to be asked for.
 func (v Version) itself() (Version, error) { return v, nil }

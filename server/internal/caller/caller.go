@@ -42,7 +42,12 @@ type ancestor struct {
 }
 
 // Find finds the caller's pane, from the environment of this process and of those above it.
-func Find(env map[string]string) Caller { return callerOf(env, ancestors()) }
+func Find(env map[string]string) Caller {
+	if c := callerOf(env, nil); c.Outside {
+		return c
+	}
+	return callerOf(env, ancestors())
+}
 
 // callerOf finds the caller's pane. TMUX and TMUX_PANE name it, in the environment of this
 // process or, if a client started it without them, in that of an ancestor. They are trusted

@@ -3,6 +3,7 @@ package options
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/target"
@@ -28,7 +29,7 @@ type optionEffect struct {
 
 // optionEffects are the options of all versions of tmux, by their effect. An option that is
 // not here is not harmless. TestTierMutatingSetsNoOption… tries all.
-var optionEffects = func() map[string]optionEffect {
+var optionEffects = sync.OnceValue(func() map[string]optionEffect {
 	m := map[string]optionEffect{}
 	for _, group := range []struct {
 		effect optionEffect
@@ -83,7 +84,7 @@ var optionEffects = func() map[string]optionEffect {
 		}
 	}
 	return m
-}()
+})
 
 // noteOptions is the prefix of user options for tools. Others belong to configurations,
 // which may run their values.
@@ -94,7 +95,7 @@ const noteOptions = "@mcp-"
 func effectOfOption(name string, value *string, v tmux.Version) optionEffect {
 	full := tmux.OptionName(name)
 	base, _, _ := strings.Cut(name, "[")
-	effect, known := optionEffects[base]
+	effect, known := optionEffects()[base]
 	switch {
 	case effect.safe != "" && value != nil && *value == effect.safe:
 		return optionEffect{}

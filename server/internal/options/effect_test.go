@@ -46,11 +46,11 @@ func TestEveryOptionIsDecided(t *testing.T) {
 		t.Errorf("tmux lists %d options", listed)
 	}
 	for _, name := range names {
-		if _, ok := optionEffects[name]; !ok {
+		if _, ok := optionEffects()[name]; !ok {
 			t.Errorf("what %s can do is undecided", name)
 		}
 	}
-	for name := range optionEffects {
+	for name := range optionEffects() {
 		if !slices.Contains(names, name) {
 			t.Errorf("there is no option %s", name)
 		}

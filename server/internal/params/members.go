@@ -21,14 +21,14 @@ func MembersOf(values ...any) Members {
 	return all
 }
 
-func membersOf(t reflect.Type) Members {
-	names := Members{}
+func membersOf(t reflect.Type) (names Members) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:
 		return membersOf(t.Elem())
 	case reflect.Map:
-		names[""] = membersOf(t.Elem())
+		return Members{"": membersOf(t.Elem())}
 	case reflect.Struct:
+		names = Members{}
 		for i := range t.NumField() {
 			f := t.Field(i)
 			inner := membersOf(f.Type)
@@ -45,8 +45,9 @@ func membersOf(t reflect.Type) Members {
 
 func (m Members) add(more Members) {
 	for name, inner := range more {
-		if m[name] == nil {
-			m[name] = Members{}
+		if len(m[name]) == 0 {
+			m[name] = inner // which nothing else refers to
+			continue
 		}
 		m[name].add(inner)
 	}

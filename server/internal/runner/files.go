@@ -188,16 +188,16 @@ func isDir(path string, f *os.File) bool {
 	return err == nil && os.SameFile(named, opened)
 }
 
-// plainPath matches a path that is short and needs no quotes in any shell.
-var plainPath = lazy.Regexp(`^/[A-Za-z0-9/._-]{0,100}$`)
+// plainPath matches a path that needs no quotes in any shell.
+var plainPath = lazy.Regexp(`^/[A-Za-z0-9/._-]*$`)
 
 // homes returns the candidates for the home, in order of preference.
 func homes() []string {
 	var homes []string
 	add := func(base, name string) {
 		// Resolve symbolic links, so that only the directories on the path matter. A path
-		// that needs quotes is not suitable for typing.
-		if path, err := filepath.EvalSymlinks(base); err == nil && plainPath().MatchString(path) {
+		// that is long or needs quotes is not suitable for typing.
+		if path, err := filepath.EvalSymlinks(base); err == nil && len(path) <= 101 && plainPath().MatchString(path) {
 			homes = append(homes, filepath.Join(path, name))
 		}
 	}

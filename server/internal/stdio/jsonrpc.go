@@ -12,7 +12,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/tidwall/gjson"
 
-	"tmuxmcp/internal/lazy"
 	"tmuxmcp/server/internal/params"
 )
 
@@ -106,15 +105,15 @@ var messageMembers = params.Members{
 		}{}),
 }
 
-var integer = lazy.Regexp(`^-?[0-9]+(\.0+)?$`)
-
 // idKey returns a key for an id's value: 1 differs from "1", and "\u0061" equals "a".
 func idKey(raw json.RawMessage) (key string, ok bool) {
 	if s, ok := jsonText(raw); ok {
 		return `"` + s, true
 	}
-	key, _, _ = strings.Cut(string(raw), ".")
-	return key, integer().Match(raw)
+	key, zeros, fraction := strings.Cut(string(raw), ".")
+	digits := strings.TrimPrefix(key, "-")
+	whole := !fraction || zeros != "" && strings.Trim(zeros, "0") == ""
+	return key, digits != "" && strings.Trim(digits, "0123456789") == "" && whole
 }
 
 // jsonText returns the text of a JSON string; ok is false for any other value.
