@@ -3,12 +3,15 @@
 package terminal
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
 
@@ -71,7 +74,42 @@ func Wrap(text string, width, indent int) string {
 	return b.String()
 }
 
-// FitHelp wraps the flags in the help of a command and its subcommands at 80 columns.
+// ShowVersion gives a program the flag --version. Cobra's own needs a template to print no more
+// than this; a program that executes one keeps, and maps, all methods of all types.
+func ShowVersion(root *cobra.Command, version string) {
+	asked := root.Flags().BoolP("version", "v", false, "version for "+root.Name())
+	_ = root.Flags().SetAnnotation("version", cobra.FlagSetByCobraAnnotation, []string{"true"}) // nothing is completed after it
+	args, run := root.Args, root.RunE
+	root.Args = func(cmd *cobra.Command, words []string) error {
+		if *asked {
+			return nil
+		}
+		return args(cmd, words)
+	}
+	root.RunE = func(cmd *cobra.Command, words []string) error {
+		if *asked {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), root.Name(), version)
+			return err
+		}
+		return run(cmd, words)
+	}
+}
+
+// FitHelp wraps the flags in the help of a command and its subcommands at 80 columns, without
+// a template either.
 func FitHelp(root *cobra.Command) {
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages |", "Flags.FlagUsagesWrapped 80 |"))
+	usage := root.UsageFunc()
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		out, text := c.OutOrStderr(), &strings.Builder{}
+		c.SetOut(text)
+		err := usage(c)
+		c.SetOut(out)
+		fitted := text.String()
+		for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {
+			long, short := flags.FlagUsages(), flags.FlagUsagesWrapped(80)
+			fitted = strings.Replace(fitted, strings.TrimSpace(long), strings.TrimSpace(short), 1)
+		}
+		_, failed := io.WriteString(out, fitted)
+		return cmp.Or(err, failed)
+	})
 }

@@ -108,8 +108,7 @@ the environment is wrong.`,
 		Example: `  tmux-mcp -L work --safety readonly
   tmux-mcp call list_panes '{"filters": {"pane_current_command": "vim"}}'
   claude mcp add --scope user tmux -- tmux-mcp`,
-		Version: version.String(),
-		Args:    usage(cobra.NoArgs),
+		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			leavePlugin()
 			cfg, err := o.config(cmd)
@@ -127,7 +126,7 @@ the environment is wrong.`,
 		},
 		SilenceErrors: true, SilenceUsage: true,
 	}
-	root.SetVersionTemplate("tmux-mcp {{.Version}}\n")
+	terminal.ShowVersion(root, version.String())
 	terminal.FitHelp(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	f := root.PersistentFlags()

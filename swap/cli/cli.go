@@ -180,7 +180,6 @@ to do, 2 when the command line is wrong.`,
   mcp-swap status               # what each client runs now
   mcp-swap verify               # start it, and query the clients
   mcp-swap revert               # put everything back`,
-		Version:       version.String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
@@ -190,7 +189,7 @@ to do, 2 when the command line is wrong.`,
 			return &silent{exitUsage}
 		},
 	}
-	root.SetVersionTemplate("mcp-swap {{.Version}}\n")
+	terminal.ShowVersion(root, version.String())
 	terminal.FitHelp(root)
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
