@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -50,30 +49,17 @@ func (s *Server) WriteTools(w io.Writer) error {
 	return nil
 }
 
-//go:embed catalogue.tmpl
-var catalogueText string
-
-// catalogue makes the catalogue of all tools and, as "tool", the part about one.
-var catalogue = template.Must(template.New("catalogue").Parse(catalogueText))
-
-// toolPage is what the catalogue says of a tool.
-type toolPage struct {
-	Name, Desc, Marks, Target, List, Returns string
-	Parameters                               []pageParameter
-}
-
-type pageParameter struct{ Name, Type, Default, Note string }
+// catalogue is the catalogue of all tools, with marks where the table of tools comes in.
+//
+//go:embed catalogue.txt
+var catalogue string
 
 // WriteTool writes what a tool that this server offers is for, takes and returns. It returns
 // an error if there is no such tool.
 func (s *Server) WriteTool(w io.Writer, name string) error {
 	for _, t := range s.offered() {
 		if t.Name == name {
-			var b strings.Builder
-			if err := catalogue.ExecuteTemplate(&b, "tool", pageOf(t)); err != nil {
-				return err
-			}
-			_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n### "))
+			_, err := io.WriteString(w, strings.TrimPrefix(pageOf(t), "\n### "))
 			return err
 		}
 	}
@@ -82,33 +68,30 @@ func (s *Server) WriteTool(w io.Writer, name string) error {
 
 // WriteMarkdown writes the catalogue of the tools that this server offers.
 func (s *Server) WriteMarkdown(w io.Writer) error {
-	type toolset struct {
-		Name, Title string
-		Tools       []toolPage
-	}
-	var all struct {
-		Sets      []toolset
-		Rows      []struct{ Name, Properties string }
-		Resources []struct{ URI, Desc string }
-	}
+	var contents, rows, tools, resources strings.Builder
 	for _, name := range tool.Toolsets()[1:] {
-		set := toolset{Name: name, Title: strings.ToUpper(name[:1]) + name[1:]}
+		var links []string
+		pages := ""
 		for _, t := range s.offered() {
 			if t.Set == name {
-				set.Tools = append(set.Tools, pageOf(t))
+				links = append(links, fmt.Sprintf("[%s](#%s)", t.Name, t.Name))
+				pages += pageOf(t)
 			}
 		}
-		if set.Tools != nil {
-			all.Sets = append(all.Sets, set)
+		if links != nil {
+			fmt.Fprintf(&contents, "- **%s**: %s\n", name, strings.Join(links, ", "))
+			fmt.Fprintf(&tools, "\n## %s%s\n%s", strings.ToUpper(name[:1]), name[1:], pages)
 		}
 	}
 	for _, r := range rowNames {
-		all.Rows = append(all.Rows, struct{ Name, Properties string }{r.name, properties(params.FieldsOf(r.typ))})
+		fmt.Fprintf(&rows, "\n- a <a id=\"%s\"></a>**%s**: %s", r.name, r.name, properties(params.FieldsOf(r.typ)))
 	}
 	for _, r := range s.resources {
-		all.Resources = append(all.Resources, struct{ URI, Desc string }{r.uri, r.desc})
+		fmt.Fprintf(&resources, "| `%s` | %s |\n", r.uri, r.desc)
 	}
-	return catalogue.Execute(w, all)
+	_, err := strings.NewReplacer("{{contents}}", contents.String(), "{{rows}}", rows.String(), "{{tools}}", tools.String(),
+		"{{resources}}", resources.String()).WriteString(w, catalogue)
+	return err
 }
 
 // rowNames are the kinds of rows that several tools return, in catalogue order.
@@ -126,12 +109,13 @@ var (
 	listParameters   = []string{"filters", "fields", "limit", "offset"}
 )
 
-func pageOf(t *tool.Tool) toolPage {
-	page := toolPage{Name: t.Name, Desc: t.Desc, Marks: marks(t, t.Kind), Returns: answerWords(t.Out)}
+// pageOf returns what the catalogue says of a tool.
+func pageOf(t *tool.Tool) string {
+	marked := marks(t, t.Kind)
 	if t.More.Tier != "" {
-		page.Marks += " " + marks(t, t.More)
+		marked += " " + marks(t, t.More)
 	}
-	var target, list []string
+	var target, list, others []string
 	for _, f := range params.FieldsOf(t.In) {
 		switch {
 		// The name of a new session does not name a target.
@@ -142,20 +126,29 @@ func pageOf(t *tool.Tool) toolPage {
 			list = append(list, "`"+f.Name+"`")
 			continue
 		}
-		p := pageParameter{f.Name, typeWords(f.Schema(true)), f.Default, f.Desc}
+		def, note := f.Default, f.Desc
 		if !f.Optional {
-			p.Default = "required"
+			def = "required"
 		}
 		if f.Enum != nil {
-			p.Note = strings.TrimSpace(strings.Join(f.Enum, ", ") + " " + p.Note)
+			note = strings.TrimSpace(strings.Join(f.Enum, ", ") + " " + note)
 		}
 		if t := params.Elem(f.Type); t.Name() == "" && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
-			p.Note = strings.TrimSpace("each with " + parameters(params.FieldsOf(t.Elem())) + " " + p.Note)
+			note = strings.TrimSpace("each with " + parameters(params.FieldsOf(t.Elem())) + " " + note)
 		}
-		page.Parameters = append(page.Parameters, p)
+		others = append(others, fmt.Sprintf("| `%s` | %s | %s | %s |\n", f.Name, typeWords(f.Schema(true)), def, note))
 	}
-	page.Target, page.List = strings.Join(target, ", "), strings.Join(list, ", ")
-	return page
+	page := fmt.Sprintf("\n### %s\n\n%s\n\n%s\n", t.Name, t.Desc, marked)
+	if target != nil {
+		page += "\nTarget: " + strings.Join(target, ", ") + ".\n"
+	}
+	if list != nil {
+		page += "\nList: " + strings.Join(list, ", ") + ".\n"
+	}
+	if others != nil {
+		page += "\n| parameter | type | default | |\n|---|---|---|---|\n" + strings.Join(others, "")
+	}
+	return page + "\nReturns " + answerWords(t.Out) + ".\n"
 }
 
 // marks describes a tool's tier and hints.

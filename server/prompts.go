@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -20,7 +19,8 @@ import (
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-// prompt declares a prompt. Its text is prompts/NAME.txt, a template over its arguments.
+// prompt declares a prompt. Its text is prompts/NAME.txt, in which {{.NAME}} stands for an
+// argument, and {{quote .NAME}} for an argument in quotes.
 type prompt struct {
 	name, title, desc string
 	args              []promptArgument
@@ -41,8 +41,6 @@ var prompts = []prompt{
 	{"interrupt_gracefully", "Interrupt Gracefully", "Stop what runs in a pane with C-c, and see that it stopped.", []promptArgument{
 		{name: "pane_id", desc: "%N"}}},
 }
-
-var promptFuncs = template.FuncMap{"quote": strconv.Quote, "multiline": func(s string) bool { return strings.ContainsAny(s, "\r\n") }}
 
 // render returns the text of a prompt with its arguments filled in.
 func (p prompt) render(given map[string]string) (string, error) {
@@ -71,16 +69,20 @@ func (p prompt) render(given map[string]string) (string, error) {
 			return "", reply.Argument(name, "is not an argument of this prompt")
 		}
 	}
-	file := p.name + ".txt"
-	t, err := template.New(file).Funcs(promptFuncs).ParseFS(promptFiles, "prompts/"+file)
+	text, err := promptFiles.ReadFile("prompts/" + p.name + ".txt")
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	if err := t.Execute(&b, args); err != nil {
-		return "", err
+	history, recorded := "", ""
+	if strings.ContainsAny(args["command"], "\r\n") {
+		history = ", suppress_history=False"
+		recorded = "\nThe command has several lines, so history suppression is off: the shell may record it in its history."
 	}
-	return strings.TrimSpace(b.String()), nil
+	replaced := []string{"{{history}}", history, "{{recorded}}", recorded}
+	for name, v := range args {
+		replaced = append(replaced, "{{."+name+"}}", v, "{{quote ."+name+"}}", strconv.Quote(v))
+	}
+	return strings.TrimSpace(strings.NewReplacer(replaced...).Replace(string(text))), nil
 }
 
 func (s *Server) addPrompts() {

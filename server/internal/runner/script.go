@@ -1,13 +1,12 @@
 package runner
 
 import (
-	_ "embed" // what a shell reads
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"text/template"
 	"unicode"
 
 	"tmuxmcp/tmux"
@@ -143,10 +142,10 @@ func (f Foreground) emptyLine() string {
 // second replaces the line in vi's command mode.
 func (f Foreground) Probe() string { return f.shell.probe }
 
-//go:embed run.tmpl
-var runText string
-
-// run returns what a shell reads to run a command, or its subshell: one line.
+// run returns what a shell reads to run a command, one line: the file run and, in a subshell
+// of the POSIX family, body, so that a shell that names its job shows no more than that. In
+// these texts, @ is what makes a builtin of a word (see dialect), and words in capitals stand
+// for what is inserted last.
 func (s script) run(d *dialect, shellPath, command string, record, body bool) string {
 	posix, b := d.builtin != "", d.builtin
 	if !posix {
@@ -159,16 +158,41 @@ func (s script) run(d *dialect, shellPath, command string, record, body bool) st
 	if record && d.record != "" {
 		enter += " " + b + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null || :;"
 	}
-	text := strings.NewReplacer("@", b, "\n", " ").Replace(runText)
-	var out strings.Builder
-	if err := template.Must(template.New("run.tmpl").Parse(text)).Execute(&out, map[string]any{
-		"POSIX": posix, "Body": body, "Enter": enter, "Plain": d.plain, "Dir": s.dir, "Own": ownProcess, "Recorded": ownProcess != "" && !s.OnScreen, "Server": os.Getpid(),
-		"Begin": octal(s.begin()), "End": octal(s.end()+"%d"+s.endOfEnd()) + ` "$1"`,
-		"Shown": quoteAll(shown(command)), "Shell": tmux.ShellQuote(shellPath),
-	}); err != nil {
-		panic(err)
+	printed := func(words string) string {
+		return "if @test -p /dev/stdout; then @printf " + words + "; else @printf " + words + " >|/dev/tty; fi"
 	}
-	return strings.TrimSpace(out.String()) + "\n"
+	// Only with noclobber does the redirection fail if the file exists.
+	claim := `{ case $- in *C*) @: >DIR/begun;; *) @set -C && @: >DIR/begun && @set +C;; esac; } 2>/dev/null || @exit; `
+	// zsh would keep the traps in a subshell. By the time that the process is noted, an
+	// interrupt ends the command, and not what runs it.
+	start := `@trap - INT QUIT; `
+	// $1 is the status, and $2 what the shell gets.
+	end := printed("END") + `; @printf %d "$1" 1<>DIR/status; `
+	if ownProcess != "" {
+		claim += `{ IFS= @read -r _tmux_mcp_process <OWN; } 2>/dev/null; `
+		start += `{ @printf %s "$_tmux_mcp_process" >|DIR/process; @unset _tmux_mcp_process; } 2>/dev/null; `
+		if !s.OnScreen {
+			// The file run exists while a server is waiting, which will end the recorder.
+			end += `if @test -e DIR/run && @kill -s 0 SERVER; then @:; ` +
+				`elif IFS= @read -r _tmux_mcp_process <DIR/recorder && @test "/proc/$_tmux_mcp_process/cwd" -ef DIR; ` +
+				`then @kill -s USR1 "$_tmux_mcp_process"; fi; `
+		}
+	}
+	claim += `{ @printf '\033[2m+ %s\033[m\n' SHOWN; } 2>/dev/null; @trap : INT QUIT; `
+	start += `{ ` + printed("BEGIN") + `; } 2>/dev/null; `
+	end += `@exit "$2"; } 2>/dev/null`
+	text := `ENTER ( . DIR/body )`
+	switch {
+	case body:
+		text = `PLAIN ` + claim + `case $- in *e*) @set +e; ( @set -e; ` + start + `@. DIR/command ); { @set -- "$?" 0; ` + end +
+			`;; *) ( ` + start + `@. DIR/command ); { @set -- "$?" "$?"; ` + end + `;; esac`
+	case !posix:
+		text = claim + `( ` + start + `@exec SHELL DIR/command ); { @set -- "$?" "$?"; ` + end
+	}
+	text = strings.NewReplacer("@", b, "ENTER", enter, "PLAIN", d.plain, "DIR", s.dir, "OWN", ownProcess, "SERVER", strconv.Itoa(os.Getpid()),
+		"BEGIN", octal(s.begin()), "END", octal(s.end()+"%d"+s.endOfEnd())+` "$1"`,
+		"SHOWN", quoteAll(shown(command)), "SHELL", tmux.ShellQuote(shellPath)).Replace(text)
+	return strings.TrimSpace(text) + "\n"
 }
 
 // ours reports whether a line of output is about run, as printed by xtrace.

@@ -1,0 +1,35 @@
+package cmd
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestWhatIsLinked: text/template looks up methods by name, and so the linker keeps all methods
+// of all types in a program that executes one: two megabytes, most of which are mapped.
+func TestWhatIsLinked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for program, without := range map[string][]string{
+		"tmux-mcp": {"reflect.Value.MethodByName"}, "mcp-swap": {"reflect.Value.MethodByName"},
+	} {
+		if out, err := exec.Command("go", "build", "-o", dir, "tmuxmcp/cmd/"+program).CombinedOutput(); err != nil {
+			t.Fatalf("go build: %v\n%s", err, out)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, program))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, function := range without {
+			if bytes.Contains(text, []byte(function)) {
+				t.Errorf("%s has %s", program, function)
+			}
+		}
+		if !bytes.Contains(text, []byte("reflect.Value.MapIndex")) {
+			t.Errorf("%s does not name what it has", program)
+		}
+	}
+}
