@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,8 +24,7 @@ func TestRunCommandAfterABusyRecorder(t *testing.T) {
 	t.Parallel()
 	srv, p := shellPane(t, "bash")
 	for range 3 {
-		p.expect("%0", "echo a", "a")
-		dd, shell := recorderOf(t, srv)
+		dd, shell := recorderOf(t, srv, func() { p.expect("%0", "echo a", "a") })
 		if err := syscall.Kill(dd, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
@@ -44,18 +42,18 @@ func TestRunCommandAfterABusyRecorder(t *testing.T) {
 }
 
 // recorderOf returns the process that reads the output of a tmux server's only pane, and
-// the shell that started it.
-func recorderOf(t *testing.T, srv *tmux.Server) (dd, sh int) {
+// the shell that started it. record makes one, which may be gone before a slow machine finds it.
+func recorderOf(t *testing.T, srv *tmux.Server, record func()) (dd, sh int) {
 	t.Helper()
 	server := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
 	tmuxtest.Wait(t, srv, "%0", "recorder", func() bool {
-		stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-		for _, path := range stats {
-			pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
-			if p, err := procstat.Of(pid); err == nil && p.Name == "dd" {
-				if shell, err := procstat.Of(p.Parent); err == nil && fmt.Sprint(shell.Parent) == server {
-					dd, sh = pid, p.Parent
-				}
+		record()
+		for _, p := range procstat.All() {
+			if p.Name != "dd" {
+				continue
+			}
+			if shell, err := procstat.Of(p.Parent); err == nil && fmt.Sprint(shell.Parent) == server {
+				dd, sh = p.PID, shell.PID
 			}
 		}
 		return dd != 0
