@@ -21,8 +21,9 @@ import (
 
 // Tools returns the tools that this server offers as a client sees them, in order.
 func (s *Server) Tools() []mcp.Tool {
-	tools := []mcp.Tool{}
-	for _, t := range s.offered() {
+	offered := s.offered()
+	tools := make([]mcp.Tool, 0, len(offered))
+	for _, t := range offered {
 		tools = append(tools, t.Definition(s.cfg.Tier, s.cfg.Results))
 	}
 	return tools

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -107,6 +108,9 @@ func New(cfg Config) (*Server, error) {
 	if cfg.PromptsAsTools {
 		s.add(listPrompts, getPrompt)
 	}
+	register := sync.OnceFunc(func() { s.mcp.AddTools(namesOf(s.order, s.run)...) })
+	hooks.AddBeforeListTools(func(context.Context, any, *mcp.ListToolsRequest) { register() })
+	hooks.AddBeforeCallTool(func(context.Context, any, *mcp.CallToolRequest) { register() })
 	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) { r.Tools = s.Tools() })
 	hooks.AddOnError(stdio.KeepError)
 	hooks.AddBeforeReadResource(func(_ context.Context, _ any, req *mcp.ReadResourceRequest) {
@@ -137,17 +141,23 @@ func Agents(cfg Config) (*tmux.Server, *agents.Finder, error) {
 	return s.sockets.Configured(), s.services.Agents, nil
 }
 
-// add registers tools. mcp-go knows only their names; what clients see comes from
-// [Server.Tools]. A tool that is not offered is registered too, so that the gate can say
-// why it is refused.
+// add adds tools, of which mcp-go does not know yet.
 func (s *Server) add(tools ...*tool.Tool) {
 	s.order = append(s.order, tools...)
+	for _, t := range tools {
+		s.tools[t.Name] = t
+	}
+}
+
+// namesOf returns what mcp-go gets of the tools: only their names; what clients see comes from
+// [Server.Tools]. A tool that is not offered is among them, so that the gate can say why it is
+// refused.
+func namesOf(tools []*tool.Tool, run mcpserver.ToolHandlerFunc) []mcpserver.ServerTool {
 	named := make([]mcpserver.ServerTool, len(tools))
 	for i, t := range tools {
-		s.tools[t.Name] = t
-		named[i] = mcpserver.ServerTool{Tool: mcp.Tool{Name: t.Name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, Handler: s.run}
+		named[i] = mcpserver.ServerTool{Tool: mcp.Tool{Name: t.Name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, Handler: run}
 	}
-	s.mcp.AddTools(named...)
+	return named
 }
 
 // Call runs one tool, as for a client, and returns what a client would get. The

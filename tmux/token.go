@@ -81,6 +81,9 @@ var tokenNames = sync.OnceValue(func() []string {
 // knownToken reports whether a name means something in a format. tmux also looks up
 // options, user options and environment variables there.
 func knownToken(name string) bool {
+	if slices.Contains(tokenNames(), name) || strings.ToLower(name) != name || strings.HasPrefix(name, "@") {
+		return true
+	}
 	kind, full := kindOfOption(name)
-	return slices.Contains(tokenNames(), name) || full == name && !kind.hook || strings.ToLower(name) != name || strings.HasPrefix(name, "@")
+	return full == name && !kind.hook
 }

@@ -34,11 +34,13 @@ func FieldsOf(t reflect.Type) []Field {
 	if f, ok := fieldCache.Load(t); ok {
 		return f.([]Field)
 	}
-	var fields []Field
+	fields := make([]Field, 0, t.NumField())
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		if sf.Anonymous && sf.Tag.Get("json") == "" {
-			for _, f := range FieldsOf(sf.Type) {
+			inner := FieldsOf(sf.Type)
+			fields = slices.Grow(fields, len(inner)+t.NumField()-i)
+			for _, f := range inner {
 				f.Index = append([]int{i}, f.Index...)
 				fields = append(fields, f)
 			}
@@ -89,56 +91,74 @@ type Schema interface {
 // InputSchema returns the JSON schema of a tool's arguments. defaults, as JSON by property,
 // take precedence over those in the tags; it may be nil.
 func InputSchema(t reflect.Type, defaults map[string]string) json.RawMessage {
-	return json.RawMessage("{" + schemas{input: true, defaults: defaults}.object(t, false) + "}")
+	w := schemas{input: true, defaults: defaults}
+	w.object(t, false)
+	return w.schema()
 }
 
 // OutputSchema returns the JSON schema of a tool's structured content.
 func OutputSchema(t reflect.Type) json.RawMessage {
-	return json.RawMessage("{" + schemas{}.object(t, false) + "}")
+	var w schemas
+	w.object(t, false)
+	return w.schema()
 }
 
 // schemas are written without their enclosing braces.
 type schemas struct {
+	strings.Builder
 	input    bool
-	defaults map[string]string
+	defaults map[string]string // of the outermost object
 }
 
-func (w schemas) object(t reflect.Type, nullable bool) string {
-	var properties, required []string
+func (w *schemas) schema() json.RawMessage { return json.RawMessage("{" + w.String() + "}") }
+
+func (w *schemas) write(texts ...string) {
+	for _, text := range texts {
+		w.WriteString(text)
+	}
+}
+
+func (w *schemas) object(t reflect.Type, nullable bool) {
+	defaults := w.defaults
+	w.defaults = nil
+	var required []string
+	w.write(typeNamed("object", nullable), `,"properties":{`)
+	comma := ""
 	for _, f := range FieldsOf(t) {
 		if w.input && f.Unlisted {
 			continue
 		}
-		properties = append(properties, fmt.Sprintf("%q:{%s}", f.Name, w.field(f)))
+		w.write(comma, strconv.Quote(f.Name), ":{")
+		w.field(f, defaults[f.Name])
+		w.write("}")
+		comma = ","
 		if !f.Optional {
 			required = append(required, f.Name)
 		}
 	}
-	s := typeNamed("object", nullable) + `,"properties":{` + strings.Join(properties, ",") + "}"
+	w.write("}")
 	if w.input && required != nil {
-		s += `,"required":` + jsonOf(required)
+		w.write(`,"required":`, jsonOf(required))
 	}
 	if w.input {
-		s += `,"additionalProperties":false`
+		w.write(`,"additionalProperties":false`)
 	}
-	return s
 }
 
-func (w schemas) field(f Field) string {
-	s := schemas{input: w.input}.typ(Elem(f.Type), f.Type.Kind() == reflect.Pointer && !w.input)
+func (w *schemas) field(f Field, def string) {
+	w.typ(Elem(f.Type), f.Type.Kind() == reflect.Pointer && !w.input)
 	if f.Enum != nil {
-		s += `,"enum":` + jsonOf(f.Enum)
+		w.write(`,"enum":`, jsonOf(f.Enum))
 	}
 	if f.min != nil {
-		s += fmt.Sprintf(`,"minimum":%v`, *f.min)
+		fmt.Fprintf(w, `,"minimum":%v`, *f.min)
 	}
-	if def := cmp.Or(w.defaults[f.Name], f.Default); def != "" {
-		s += `,"default":` + def
+	if def = cmp.Or(def, f.Default); def != "" {
+		w.write(`,"default":`, def)
 	}
 	if f.Desc != "" {
-		s += `,"description":` + jsonOf(f.Desc)
+		w.write(`,"description":`, jsonOf(f.Desc))
 	}
-	return s
 }
 
 var (
@@ -148,36 +168,41 @@ var (
 	}
 )
 
-func (w schemas) typ(t reflect.Type, nullable bool) string {
+func (w *schemas) typ(t reflect.Type, nullable bool) {
 	if s, ok := reflect.Zero(t).Interface().(Schema); ok {
-		return s.JSONSchema()
+		w.write(s.JSONSchema())
+		return
 	}
 	switch kind := t.Kind(); {
 	case t == timeType:
-		return typeNamed("string", nullable) + `,"format":"date-time"`
+		w.write(typeNamed("string", nullable), `,"format":"date-time"`)
 	case kind == reflect.Struct:
-		return w.object(t, nullable)
+		w.object(t, nullable)
 	case kind == reflect.Slice:
-		return typeNamed("array", nullable) + `,"items":{` + w.typ(t.Elem(), false) + "}"
+		w.write(typeNamed("array", nullable), `,"items":{`)
+		w.typ(t.Elem(), false)
+		w.write("}")
 	case kind == reflect.Map && t.Elem().Kind() == reflect.Interface:
-		return typeNamed("object", nullable)
+		w.write(typeNamed("object", nullable))
 	case kind == reflect.Map:
-		return typeNamed("object", nullable) + `,"additionalProperties":{` + w.typ(t.Elem(), false) + "}"
+		w.write(typeNamed("object", nullable), `,"additionalProperties":{`)
+		w.typ(t.Elem(), false)
+		w.write("}")
 	case kind == reflect.Interface: // any value
-		return ""
+	default:
+		name, ok := typeNames[kind]
+		if !ok {
+			panic(fmt.Sprintf("params: no schema for type %s", t))
+		}
+		w.write(typeNamed(name, nullable))
 	}
-	name, ok := typeNames[t.Kind()]
-	if !ok {
-		panic(fmt.Sprintf("params: no schema for type %s", t))
-	}
-	return typeNamed(name, nullable)
 }
 
 func typeNamed(name string, nullable bool) string {
 	if nullable {
-		return fmt.Sprintf(`"type":[%q,"null"]`, name)
+		return `"type":["` + name + `","null"]`
 	}
-	return fmt.Sprintf(`"type":%q`, name)
+	return `"type":"` + name + `"`
 }
 
 func jsonOf(v any) string {
@@ -200,7 +225,9 @@ func Names(t reflect.Type) []string {
 
 // Schema returns the schema of the field's type and default.
 func (f Field) Schema(input bool) json.RawMessage {
-	return json.RawMessage("{" + schemas{input: input}.field(Field{Type: f.Type, Default: f.Default}) + "}")
+	w := schemas{input: input}
+	w.field(Field{Type: f.Type, Default: f.Default}, "")
+	return w.schema()
 }
 
 // Marshal is json.Marshal without HTML escapes, which would only cost bytes.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/tidwall/gjson"
 )
 
 // method is a request that a client may send.
@@ -59,7 +60,7 @@ func (m message) check(revision string) (era, *mcp.JSONRPCErrorDetails) {
 	var p struct {
 		Meta meta `json:"_meta"`
 	}
-	if m.params != nil {
+	if gjson.GetBytes(m.params, "_meta").Exists() {
 		if err := json.Unmarshal(m.params, &p); err != nil {
 			return 0, refuse(mcp.INVALID_PARAMS, Misfit(err))
 		}
