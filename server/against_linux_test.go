@@ -84,15 +84,22 @@ func BenchmarkAgainst(b *testing.B) {
 		b.Run(words, func(b *testing.B) { against(b, 0, run(ours), 0, run(other), 0) })
 	}
 	b.Run("resident", func(b *testing.B) {
-		var kb [2][]int
+		var kb, quiet [2][]int // at once, and when nothing was asked for a while
 		for b.Loop() {
+			var all [2][]*agent
 			for i, program := range []string{built(), filepath.Join(other, "tmux-mcp")} {
 				for range 5 {
 					a := launchOf(b, program, one)
 					a.write(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" + request(2, "list_panes", `{}`))
 					a.read()
 					a.read()
-					kb[i] = append(kb[i], residentKB(b, a.pid))
+					kb[i], all[i] = append(kb[i], residentKB(b, a.pid)), append(all[i], a)
+				}
+			}
+			time.Sleep(1500 * time.Millisecond)
+			for i := range all {
+				for _, a := range all[i] {
+					quiet[i] = append(quiet[i], residentKB(b, a.pid))
 					a.in.(io.Closer).Close()
 				}
 			}
@@ -100,6 +107,8 @@ func BenchmarkAgainst(b *testing.B) {
 		b.ReportMetric(0, "ns/op")
 		b.ReportMetric(float64(median(kb[0])), "kB")
 		b.ReportMetric(float64(median(kb[0]))/float64(median(kb[1])), "of-kB")
+		b.ReportMetric(float64(median(quiet[0])), "quiet-kB")
+		b.ReportMetric(float64(median(quiet[0]))/float64(median(quiet[1])), "of-quiet-kB")
 	})
 }
 

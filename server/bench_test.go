@@ -242,25 +242,29 @@ func residentKB(t testing.TB, pid int) (kb int) {
 	return kb
 }
 
-// TestStartIsSmall takes the smallest of many starts, since how much the garbage collector
-// has left depends on the moment. BenchmarkStart also measures the time.
+// TestStartIsSmall takes the smallest of some starts, once what starting took is given back,
+// since how much the garbage collector has left depends on the moment. BenchmarkStart also
+// measures the time.
 func TestStartIsSmall(t *testing.T) {
 	if !testtool.Full {
 		t.Skip("a measurement of the built program: TMUX_TEST_FULL=1 takes it")
 	}
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
-	const small = 21_000
+	const small = 16_500
 	least := math.MaxInt
-	for n := 0; n < 40 && least > small; n++ {
+	for n := 0; n < 10 && least > small; n++ {
 		a := launch(t, srv)
 		a.write(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" + request(2, "list_panes", `{}`))
 		a.read()
 		a.read()
-		least = min(least, residentKB(t, a.pid))
+		for looks := 0; looks < 50 && least > small; looks++ {
+			time.Sleep(100 * time.Millisecond)
+			least = min(least, residentKB(t, a.pid))
+		}
 	}
 	if t.Logf("%d kB resident", least); least > small {
-		t.Errorf("the smallest of forty starts had %d kB resident, want at most %d", least, small)
+		t.Errorf("the smallest of ten starts had %d kB resident, want at most %d", least, small)
 	}
 }
 

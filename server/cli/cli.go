@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -122,6 +123,8 @@ the environment is wrong.`,
 			if terminal.Is(cmd.InOrStdin()) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "tmux-mcp: this is an MCP server, for a client to start; see tmux-mcp --help for its other commands")
 			}
+			// What start has used is given back to the system while the client is busy with it.
+			defer time.AfterFunc(time.Second, debug.FreeOSMemory).Stop()
 			return s.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 		SilenceErrors: true, SilenceUsage: true,
