@@ -19,10 +19,11 @@ func TestRegexp(t *testing.T) {
 	program := os.Args[0]
 	defer func() { os.Args[0] = program }()
 	os.Args[0] = "program"
-	if right := Regexp("^a$"); !right().MatchString("a") || right() != right() {
+	right := Regexp("^a$")
+	if first := right(); !first.MatchString("a") || right() != first {
 		t.Error("an expression does not match, or is compiled twice")
 	}
-	var wrong = Regexp("(")
+	wrong := Regexp("(")
 	if !panics(func() { wrong() }) {
 		t.Error("a wrong expression can be used")
 	}
