@@ -251,7 +251,7 @@ func TestStartIsSmall(t *testing.T) {
 	}
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
-	const small = 16_500
+	const small = 16_000
 	least := math.MaxInt
 	for n := 0; n < 10 && least > small; n++ {
 		a := launch(t, srv)

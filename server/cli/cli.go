@@ -123,8 +123,13 @@ the environment is wrong.`,
 			if terminal.Is(cmd.InOrStdin()) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "tmux-mcp: this is an MCP server, for a client to start; see tmux-mcp --help for its other commands")
 			}
-			// What start has used is given back to the system while the client is busy with it.
-			defer time.AfterFunc(time.Second, debug.FreeOSMemory).Stop()
+			// The first collection is due while the client lists the tools. It is put off until it
+			// is quiet, and gives back what start has used.
+			percent := debug.SetGCPercent(200)
+			defer time.AfterFunc(time.Second, func() {
+				debug.SetGCPercent(percent)
+				debug.FreeOSMemory()
+			}).Stop()
 			return s.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 		SilenceErrors: true, SilenceUsage: true,
