@@ -33,9 +33,10 @@ func membersOf(t reflect.Type) (names Members) {
 			f := t.Field(i)
 			inner := membersOf(f.Type)
 			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !f.Anonymous || name != "" {
-				inner = Members{name: inner}
+				names.put(name, inner)
+			} else {
+				names.add(inner)
 			}
-			names.add(inner)
 		}
 		delete(names, "-")
 		delete(names, "")
@@ -45,10 +46,15 @@ func membersOf(t reflect.Type) (names Members) {
 
 func (m Members) add(more Members) {
 	for name, inner := range more {
-		if len(m[name]) == 0 {
-			m[name] = inner // which nothing else refers to
-			continue
-		}
+		m.put(name, inner)
+	}
+}
+
+// put adds a name with what is in its object, to which nothing else refers.
+func (m Members) put(name string, inner Members) {
+	if len(m[name]) == 0 {
+		m[name] = inner
+	} else {
 		m[name].add(inner)
 	}
 }
