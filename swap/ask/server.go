@@ -19,8 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/internal/proctree"
@@ -75,16 +73,16 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 	if err != nil {
 		return Hello{}, fmt.Errorf("start %s: %w", strings.Join(ShowArgs(c.Argv), " "), err)
 	}
-	conn := client.NewClient(transport.NewIO(p.stdout, p.stdin, nil))
-	var hello Hello
-	what := "initialize"
-	if err = conn.Start(limit); err == nil {
-		hello, what, err = converse(limit, conn, c.Tools)
-	}
+	stop := context.AfterFunc(limit, func() { // or it would be waited for
+		_ = p.stdin.Close()
+		_ = p.stdout.Close()
+	})
+	hello, what, err := converse(overLines(p.stdin, p.stdout), http.Header{}, c.Tools)
+	stop()
 	if err != nil && (limit.Err() != nil || p.stdout.over()) {
 		_ = killGroup(cmd) // its time is up
 	}
-	_ = conn.Close()
+	_ = p.stdin.Close()
 	closeErr := p.end()
 	switch {
 	case err == nil:
@@ -95,7 +93,7 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 		err = fmt.Errorf("%w to %s within %v", ErrLate, what, cmp.Or(c.Limit, ServerLimit))
 	case p.stdout.over():
 		err = fmt.Errorf("it printed more than %d MiB before it answered %s", maxOutput>>20, what)
-	case errors.Is(err, transport.ErrTransportClosed), errors.Is(err, syscall.EPIPE), errors.Is(err, os.ErrClosed):
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE), errors.Is(err, os.ErrClosed):
 		err = fmt.Errorf("it exited before it answered %s", what)
 		if closeErr != nil {
 			err = fmt.Errorf("%w (%w)", err, closeErr)
@@ -254,35 +252,6 @@ func endOrphans() {
 	}
 }
 
-// converse completes an MCP initialize, and lists the names of the server's tools if
-// requested. what is the request that failed.
-func converse(ctx context.Context, c *client.Client, tools bool) (hello Hello, what string, err error) {
-	var request mcp.InitializeRequest
-	// The newest revision that has initialize.
-	request.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
-	request.Params.ClientInfo = mcp.Implementation{Name: "mcp-swap", Version: "1"}
-	answer, err := c.Initialize(ctx, request)
-	if err != nil {
-		return Hello{}, "initialize", err
-	}
-	hello = Hello{Name: answer.ServerInfo.Name, Version: answer.ServerInfo.Version}
-	if !tools {
-		return hello, "", nil
-	}
-	hello.Tools = []string{}
-	if c.GetServerCapabilities().Tools == nil {
-		return hello, "", nil
-	}
-	list, err := c.ListTools(ctx, mcp.ListToolsRequest{})
-	if err != nil {
-		return Hello{}, "tools/list", fmt.Errorf("list its tools: %w", err)
-	}
-	for _, t := range list.Tools {
-		hello.Tools = append(hello.Tools, t.Name)
-	}
-	return hello, "", nil
-}
-
 // Errors of [URL].
 var (
 	// ErrLogin is wrapped by the error for a server that answers 401 or 403.
@@ -304,16 +273,13 @@ func URL(ctx context.Context, url string, tools bool, limit time.Duration) (Hell
 		}
 		return nil
 	}}
-	conn, err := client.NewStreamableHttpClient(url, transport.WithHTTPBasicClient(web))
-	if err == nil {
-		err = conn.Start(ctx)
-	}
-	if err != nil {
-		return Hello{}, fmt.Errorf("%s: %w", ShowURL(url), unwrapped(err))
-	}
-	defer conn.Close()
-	hello, what, err := converse(ctx, conn, tools)
+	header := http.Header{}
+	send := overHTTP(ctx, web, url, header)
+	hello, what, err := converse(send, header, tools)
 	status := int(last.Load())
+	if header.Get(mcp.HeaderSessionID) != "" {
+		_, _ = send(message{})
+	}
 	answer := fmt.Sprintf("the answer to %s is %d %s", what, status, http.StatusText(status))
 	switch {
 	case err == nil:
@@ -322,7 +288,9 @@ func URL(ctx context.Context, url string, tools bool, limit time.Duration) (Hell
 		err = fmt.Errorf("%w to %s within %v", ErrLate, what, limit)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		err = fmt.Errorf("%s, and %w", answer, ErrLogin)
-	case errors.Is(err, transport.ErrLegacySSEServer):
+	case errors.Is(err, io.EOF):
+		err = fmt.Errorf("%s without a result", answer)
+	case errors.Is(err, ErrNotThere):
 		err = fmt.Errorf("%s: %w", answer, ErrNotThere)
 	default:
 		err = errors.New(brief(strings.ReplaceAll(unwrapped(err).Error(), url, ShowURL(url))))

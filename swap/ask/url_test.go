@@ -1,14 +1,18 @@
 package ask
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 )
@@ -35,8 +39,71 @@ func TestURL(t *testing.T) {
 	if !errors.Is(err, ErrLate) || strings.Contains(err.Error(), "CANARY") {
 		t.Errorf("of a server that is silent: %v", err)
 	}
+	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, "{")
+	}))
+	defer empty.Close()
+	if _, err = URL(t.Context(), empty.URL, false, time.Minute); err == nil || !strings.HasSuffix(err.Error(), "the answer to initialize is 200 OK without a result") {
+		t.Errorf("of one that answers nothing: %v", err)
+	}
 	_, err = URL(t.Context(), bad.URL, false, time.Minute)
 	if err == nil || !strings.Contains(err.Error(), "500: no no") || len(err.Error()) > 300 {
 		t.Errorf("of one that says a lot: %v", err)
+	}
+}
+
+// TestURLOfEvents: a server that answers with events, asks something meanwhile, has two pages
+// of tools and a session.
+func TestURLOfEvents(t *testing.T) {
+	var mu sync.Mutex
+	var came []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		came = append(came, strings.TrimSpace(r.Method+" "+r.Header.Get("Mcp-Session-Id")+" "+r.Header.Get("Mcp-Protocol-Version")+" "+string(text)))
+		mu.Unlock()
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ Cursor string }
+		}
+		_ = json.Unmarshal(text, &m)
+		answer := func(result string) string {
+			return "event: message\nid: 7\ndata: {\"jsonrpc\":\"2.0\",\ndata:\"id\":" + string(m.ID) + ",\"result\":\ndata: " + result + "}\n\n"
+		}
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		switch {
+		case m.Method == "initialize":
+			w.Header().Set("Mcp-Session-Id", "s1")
+			io.WriteString(w, ": hello\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"ping\"}\n\n"+
+				"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n\n"+
+				answer(`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"events","version":"3"}}`))
+			w.(http.Flusher).Flush()
+			<-r.Context().Done() // it leaves the stream open
+		case m.Method == "tools/list" && m.Params.Cursor == "":
+			io.WriteString(w, answer(`{"tools":[{"name":"one"}],"nextCursor":"2"}`))
+		case m.Method == "tools/list":
+			io.WriteString(w, answer(`{"tools":[{"name":"two"}]}`))
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	defer s.Close()
+	h, err := URL(t.Context(), s.URL, true, time.Minute)
+	if err != nil || h.Name != "events" || !slices.Equal(h.Tools, []string{"one", "two"}) {
+		t.Errorf("%+v, %v", h, err)
+	}
+	want := []string{
+		`POST   {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"mcp-swap","version":"1"}}}`,
+		`POST s1  {"jsonrpc":"2.0","id":"x","result":{}}`,
+		`POST s1  {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"not supported"}}`,
+		`POST s1 2025-06-18 {"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`POST s1 2025-06-18 {"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`,
+		`POST s1 2025-06-18 {"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":"2"}}`,
+		`DELETE s1 2025-06-18`,
+	}
+	if diff := cmp.Diff(want, came); diff != "" {
+		t.Errorf("what came (-want +got): %s", diff)
 	}
 }

@@ -1,0 +1,174 @@
+package ask
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// The client in mcp-go links its server, which compiles schemas at each start of a program,
+// also of one that only completes a word. This one knows the two requests that are asked here.
+
+// message is a request, a notification or an answer.
+type message struct {
+	Version string                   `json:"jsonrpc"`
+	ID      json.RawMessage          `json:"id,omitempty"`
+	Method  string                   `json:"method,omitempty"`
+	Params  any                      `json:"params,omitempty"`
+	Result  json.RawMessage          `json:"result,omitempty"`
+	Error   *mcp.JSONRPCErrorDetails `json:"error,omitempty"`
+}
+
+func (m message) text() []byte {
+	m.Version = mcp.JSONRPC_VERSION
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // it holds texts and what was JSON
+	}
+	return text
+}
+
+// A sender sends a message, and returns from where its answer can be read: lines of JSON, or
+// of events that have it as data.
+type sender func(message) (*bufio.Reader, error)
+
+// call sends a request and decodes its result. It refuses what the server asks meanwhile.
+func (send sender) call(id, method string, params, result any) error {
+	in, err := send(message{ID: json.RawMessage(id), Method: method, Params: params})
+	for event := []byte(nil); err == nil; {
+		var line []byte
+		if line, err = in.ReadBytes('\n'); err != nil && len(line) == 0 {
+			break
+		}
+		text, isData := bytes.CutPrefix(line, []byte("data:"))
+		if isData {
+			event = append(event, text...)
+			text = event
+		} else {
+			event = nil
+		}
+		var m message
+		switch wrong := json.Unmarshal(text, &m); {
+		case wrong != nil: // a part of an event, or not meant for us
+		case m.Method == string(mcp.MethodPing) && m.ID != nil:
+			_, err = send(message{ID: m.ID, Result: json.RawMessage("{}")})
+		case m.Method != "" && m.ID != nil:
+			_, err = send(message{ID: m.ID, Error: &mcp.JSONRPCErrorDetails{Code: mcp.METHOD_NOT_FOUND, Message: "not supported"}})
+		case m.Method != "" || string(m.ID) != id:
+		case m.Error != nil:
+			return m.Error.AsError()
+		default:
+			return json.Unmarshal(m.Result, result)
+		}
+	}
+	return err
+}
+
+// converse completes an MCP initialize, and lists the names of the server's tools if
+// requested. The revision of the server is added to header. what is the request that failed.
+func converse(send sender, header http.Header, tools bool) (hello Hello, what string, err error) {
+	// The newest revision that has initialize.
+	params := mcp.InitializeParams{ProtocolVersion: mcp.LATEST_LEGACY_PROTOCOL_VERSION, ClientInfo: mcp.Implementation{Name: "mcp-swap", Version: "1"}}
+	var answer mcp.InitializeResult
+	if err = send.call("1", "initialize", params, &answer); err == nil && !mcp.IsValidProtocolVersion(answer.ProtocolVersion) {
+		err = mcp.UnsupportedProtocolVersionError{Version: answer.ProtocolVersion}
+	}
+	if err == nil {
+		header.Set(mcp.HeaderProtocolVersion, answer.ProtocolVersion)
+		_, err = send(message{Method: string(mcp.MethodNotificationInitialized)})
+	}
+	if err != nil {
+		return Hello{}, "initialize", err
+	}
+	hello = Hello{Name: answer.ServerInfo.Name, Version: answer.ServerInfo.Version}
+	if !tools {
+		return hello, "", nil
+	}
+	hello.Tools = []string{}
+	if answer.Capabilities.Tools == nil {
+		return hello, "", nil
+	}
+	for cursors := []mcp.Cursor{""}; ; {
+		var page struct {
+			Tools      []struct{ Name string }
+			NextCursor mcp.Cursor
+		}
+		last := cursors[len(cursors)-1]
+		err = send.call(fmt.Sprint(1+len(cursors)), "tools/list", mcp.PaginatedParams{Cursor: last}, &page)
+		if err == nil && page.NextCursor != "" && slices.Contains(cursors, page.NextCursor) {
+			err = errors.New("it repeats a page")
+		}
+		if err != nil {
+			return Hello{}, "tools/list", fmt.Errorf("list its tools: %w", err)
+		}
+		for _, t := range page.Tools {
+			hello.Tools = append(hello.Tools, t.Name)
+		}
+		if page.NextCursor == "" {
+			return hello, "", nil
+		}
+		cursors = append(cursors, page.NextCursor)
+	}
+}
+
+// overLines returns what sends messages as lines.
+func overLines(in io.Writer, out io.Reader) sender {
+	answers := bufio.NewReader(out)
+	return func(m message) (*bufio.Reader, error) {
+		_, err := in.Write(append(m.text(), '\n'))
+		return answers, err
+	}
+}
+
+// overHTTP returns what posts messages with a header, to which it adds a session; an empty one
+// ends that. Answers can be read until the context is done.
+func overHTTP(ctx context.Context, web *http.Client, url string, header http.Header) sender {
+	header.Set("Content-Type", "application/json")
+	header.Set("Accept", "application/json, text/event-stream")
+	return func(m message) (*bufio.Reader, error) {
+		method, text := http.MethodPost, m.text()
+		if m.Method == "" && m.ID == nil {
+			method, text = http.MethodDelete, nil
+		}
+		r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		r.Header = header.Clone()
+		answer, err := web.Do(r)
+		if err != nil {
+			return nil, err
+		}
+		if id := answer.Header.Get(mcp.HeaderSessionID); id != "" {
+			header.Set(mcp.HeaderSessionID, id)
+		}
+		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+		good := answer.StatusCode == http.StatusOK || answer.StatusCode == http.StatusAccepted || answer.StatusCode == http.StatusNoContent
+		if good && kind == "text/event-stream" {
+			return bufio.NewReader(answer.Body), nil
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		var compact bytes.Buffer
+		switch {
+		case err != nil:
+			return nil, err
+		case good && m.Method != "" && m.ID != nil && kind != "application/json":
+			return nil, fmt.Errorf("unexpected content type: %s", answer.Header.Get("Content-Type"))
+		case !good && m.Method == "initialize" && answer.StatusCode/100 == 4:
+			return nil, ErrNotThere
+		case json.Compact(&compact, body) != nil && !good:
+			return nil, fmt.Errorf("request failed with status %d: %s", answer.StatusCode, body)
+		}
+		return bufio.NewReader(&compact), nil
+	}
+}
