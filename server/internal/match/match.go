@@ -2,13 +2,16 @@
 package match
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"regexp/syntax"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
@@ -21,6 +24,9 @@ type Matcher struct {
 	steps int // maximum per byte of a line
 	// space is set if the pattern ends in a space, as a prompt does.
 	space bool
+	// part is in every line that matches; if fold is set, in either case.
+	part []byte
+	fold bool
 }
 
 // Limits on patterns from clients: their length, and the number of instructions that their
@@ -90,10 +96,46 @@ func New(argument, pattern string, isRegexp, matchCase bool) (*Matcher, error) {
 	}
 	if tree, err := syntax.Parse(m.re.String(), syntax.Perl); err == nil {
 		m.steps = programSize(tree)
+		m.part, m.fold = partOf(tree)
 	}
 	text, space := strings.CutSuffix(strings.TrimSuffix(pattern, "$"), " ")
 	m.space = space && strings.TrimSpace(text) != ""
 	return m, nil
+}
+
+// partOf returns the longest text that must be in a line for tree to match, and whether its
+// case is ignored. It has no trailing spaces, as lines have none, and only characters that
+// nothing beyond ASCII is another case of.
+func partOf(tree *syntax.Regexp) (part []byte, fold bool) {
+	switch {
+	case tree.Op == syntax.OpLiteral:
+		fold = tree.Flags&syntax.FoldCase != 0
+		for piece := range strings.FieldsFuncSeq(string(tree.Rune), func(r rune) bool {
+			return r >= utf8.RuneSelf || fold && strings.ContainsRune("kKsS", r)
+		}) {
+			if piece = strings.TrimRight(piece, " "); len(piece) > len(part) {
+				part = []byte(piece)
+			}
+		}
+		if fold {
+			foldCase(part)
+		}
+	case tree.Op == syntax.OpConcat, tree.Op == syntax.OpCapture, tree.Op == syntax.OpPlus, tree.Op == syntax.OpRepeat && tree.Min > 0:
+		for _, sub := range tree.Sub {
+			if p, f := partOf(sub); len(p) > len(part) {
+				part, fold = p, f
+			}
+		}
+	}
+	return part, fold
+}
+
+// foldCase sets the bit that distinguishes lower case from upper case, of which other bytes
+// lose a difference too.
+func foldCase(text []byte) {
+	for i := range text {
+		text[i] |= 0x20
+	}
 }
 
 // All returns what finds the patterns of an argument.
@@ -130,6 +172,7 @@ const (
 // Search matches lines within the time limit of a call. It adds up the time taken.
 type Search struct {
 	took, Most time.Duration
+	folded     []byte // for candidates
 }
 
 // Match reports whether a line matches, within the limits.
@@ -164,17 +207,33 @@ func (w *Search) First(ctx context.Context, patterns []*Matcher, lines []string)
 
 // Lines returns the lines that match.
 func (w *Search) Lines(ctx context.Context, m *Matcher, lines []string) (all []string, err error) {
-	matches, err := w.Indexes(ctx, m, lines)
-	for _, i := range matches {
-		all = append(all, lines[i])
+	for _, l := range lines {
+		is, err := w.Match(ctx, m, l)
+		if err != nil {
+			return nil, err
+		}
+		if is {
+			all = append(all, l)
+		}
 	}
-	return all, err
+	return all, nil
 }
 
-// Indexes returns the indexes of the lines that match.
-func (w *Search) Indexes(ctx context.Context, m *Matcher, lines []string) (all []int, err error) {
-	for i, l := range lines {
-		is, err := w.Match(ctx, m, l)
+// Any reports whether a line of a text matches. See [Search.Indexes].
+func (w *Search) Any(ctx context.Context, m *Matcher, text []byte) (bool, error) {
+	for _, line := range w.candidates(m, text) {
+		if is, err := w.Match(ctx, m, line); is || err != nil {
+			return is, err
+		}
+	}
+	return false, nil
+}
+
+// Indexes returns the indexes of the lines of a text that match. Lines have no trailing
+// spaces, and the text no trailing blank lines.
+func (w *Search) Indexes(ctx context.Context, m *Matcher, text []byte) (all []int, err error) {
+	for i, line := range w.candidates(m, text) {
+		is, err := w.Match(ctx, m, line)
 		if err != nil {
 			return nil, err
 		}
@@ -183,4 +242,31 @@ func (w *Search) Indexes(ctx context.Context, m *Matcher, lines []string) (all [
 		}
 	}
 	return all, nil
+}
+
+// candidates yields the lines of a text that have m's part, with their indexes. To look for
+// it in the whole text takes a twentieth of the time of matching each line.
+func (w *Search) candidates(m *Matcher, text []byte) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		text = bytes.TrimRight(text, " \n")
+		in := text
+		if m.fold {
+			w.folded = append(w.folded[:0], text...)
+			in = w.folded
+			foldCase(in)
+		}
+		for at, index := 0, 0; at < len(text); index++ {
+			skip := bytes.Index(in[at:], m.part)
+			if skip < 0 {
+				return
+			}
+			index += bytes.Count(text[at:at+skip], []byte("\n"))
+			at += bytes.LastIndexByte(text[at:at+skip], '\n') + 1
+			line, _, _ := bytes.Cut(text[at:], []byte("\n"))
+			if !yield(index, string(bytes.TrimRight(line, " "))) {
+				return
+			}
+			at += len(line) + 1
+		}
+	}
 }

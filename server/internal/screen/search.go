@@ -108,11 +108,10 @@ func (r *Reader) Search(ctx context.Context, srv *tmux.Server, panes []PaneMatch
 	found = []PaneMatch{}
 	look := match.Search{Most: r.MatchTime}
 	take := func(p PaneMatch, joined, last []byte) error {
-		lines := Lines(joined)
-		matches, err := look.Indexes(ctx, m, lines)
+		matches, err := look.Indexes(ctx, m, joined)
 		if len(matches) > 0 && err == nil {
 			at := rowsOf(strings.Split(string(joined), "\n"), strings.Split(string(last), "\n"), in.span(p)[0])
-			p.addMatches(lines, matches, at, in)
+			p.addMatches(Lines(joined), matches, at, in)
 			found = append(found, p)
 		}
 		return err
