@@ -179,7 +179,7 @@ type item struct {
 // commands themselves. Running the tmux program takes time too.
 func partSize(private bool) int {
 	if private {
-		return 32
+		return 64
 	}
 	return 128
 }
