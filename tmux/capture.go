@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"strconv"
+	"sync"
 )
 
 // Line is the number of a line in a pane: 0 is the first line of the screen; negative
@@ -79,10 +80,45 @@ func (ClearHistory) CommandName() string { return "clear-history" }
 
 // Capture returns lines of the pane: for the zero CapturePane, the text of the screen. It
 // sets the target, and Print unless Buffer is set. To capture several panes in one round
-// trip, [Add] a CapturePane for each to a [Batch].
+// trip, [Add] a CapturePane for each to a [Batch], or see [Server.CaptureAll].
 func (r PaneRef) Capture(ctx context.Context, what CapturePane) ([]byte, error) {
 	what.Target, what.Print = own(r, what.Target), what.Buffer == ""
 	return r.srv.output(ctx, what)
+}
+
+// CaptureAll captures lines of groups of panes, each group as one text, in one list of
+// commands: tmux takes longer to separate two outputs than to capture a screen with few
+// lines. It sets Print. turn, if not nil, is locked while the server has the list and has
+// not run it, and waited for even if the context ends: of calls that share it the server
+// runs one at a time, while it accepts the next and prints the last.
+func (s *Server) CaptureAll(ctx context.Context, groups [][]CapturePane, turn sync.Locker) ([][]byte, error) {
+	if err := s.usable(); err != nil || len(groups) == 0 {
+		return nil, err
+	}
+	list := make([]item, len(groups))
+	for i, group := range groups {
+		if len(group) == 0 {
+			return nil, argumentError("a group without panes")
+		}
+		for j, what := range group {
+			what.Print = true
+			words, _, err := s.encode(ctx, what)
+			if err != nil {
+				return nil, err
+			}
+			if list[i].words = words; j < len(group)-1 {
+				list[i].before = append(list[i].before, words)
+			}
+		}
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	if turn == nil {
+		return s.roundTrip(ctx, list, nil)
+	}
+	list[0].turn = &runTurn{Locker: turn}
+	defer list[0].turn.end()
+	return s.roundTrip(ctx, list, list[0].turn.end)
 }
 
 // Pending returns output of the program that tmux is holding back: the start of an escape

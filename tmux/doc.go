@@ -68,7 +68,7 @@ Input and output:
 
   - type: [PaneRef.SendText], [PaneRef.SendLine]; press keys: [PaneRef.SendKeys]
   - paste: [PaneRef.Paste], [BufferRef.Pasting]
-  - read the screen and the history: [PaneRef.Capture]
+  - read the screen and the history: [PaneRef.Capture], of many panes [Server.CaptureAll]
   - follow what a pane prints: [PaneRef.Look], [Server.Watch]; for a signal: [Channel]
   - log what a pane prints: [PaneRef.PipeToFile], [PaneRef.Pipe]
   - drive copy mode: [PaneRef.CopyMode], [PaneRef.CopyCommand]

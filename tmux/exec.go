@@ -92,6 +92,7 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	stdout, stderr := &boundedWriter{giveUp: giveUp}, &boundedWriter{giveUp: giveUp}
 	stdout.notice, stdout.file = req.printed, req.file
 	cmd.Stdout, cmd.Stderr = stdout, stderr
+	req.turn.begin()
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return reply{code: -1}, context.Cause(ctx)

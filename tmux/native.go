@@ -186,7 +186,7 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 	in.Reset(conn)
 	c := nativeCall{
 		conn: conn, in: in, stdin: req.stdin, socket: t.socket.path,
-		stdout: printed{notice: req.printed, file: req.file},
+		stdout: printed{notice: req.printed, file: req.file}, turn: req.turn,
 	}
 	rep, err := c.do(t.hello[req.needs], req.words)
 	if ctx.Err() != nil {
@@ -208,6 +208,7 @@ type nativeCall struct {
 	// stdin is what the list reads from "-", and has not read yet.
 	stdin  []byte
 	socket string // the server's, for errors
+	turn   *runTurn
 	// dropped is the number of the stream to /dev/null; 0 if there is none.
 	dropped uint32
 }
@@ -224,6 +225,13 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 	out := slices.Grow(bytes.Clone(hello), len(packed)+256)
 	out = appendMessage(out, msgIdentifyCWD, cString(workingDirectory()))
 	out = appendMessage(out, msgIdentifyDone, nil)
+	if c.turn != nil {
+		if _, err := c.conn.Write(out); err != nil {
+			return c.lost(err)
+		}
+		c.turn.begin()
+		out = nil
+	}
 	out = appendMessage(out, msgCommand, packed)
 	if _, err := c.conn.Write(out); err != nil {
 		return c.lost(err)

@@ -208,9 +208,9 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 			waits = waits || w.waits()
 		}
 	}
-	if _, ok := ctx.Deadline(); !ok && !waits && s.cfg.Timeout > 0 {
+	if !waits {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, s.cfg.Timeout, fmt.Errorf("tmux did not answer in %v: %w", s.cfg.Timeout, context.DeadlineExceeded))
+		ctx, cancel = s.bounded(ctx)
 		defer cancel()
 	}
 	var outputs [][]byte
@@ -228,6 +228,14 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 		}
 	}
 	return outputs, nil
+}
+
+// bounded returns a context with a deadline.
+func (s *Server) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok || s.cfg.Timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, s.cfg.Timeout, fmt.Errorf("tmux did not answer in %v: %w", s.cfg.Timeout, context.DeadlineExceeded))
 }
 
 // roundTrip runs one list that can be sent together. It returns the outputs of its
@@ -265,7 +273,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	if err != nil {
 		return nil, err
 	}
-	req.printed, req.file = printed, items[0].file
+	req.printed, req.file, req.turn = printed, items[0].file, items[0].turn
 	req.text, req.mixed = text, stdin != nil && len(items) > 1 && typed
 	start := time.Now()
 	rep, err := s.transport.run(ctx, req)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // request is one command list.
@@ -17,6 +18,8 @@ type request struct {
 	file *namedFile
 	// stdin is what a command of the list may read from "-".
 	stdin []byte
+	// turn, if set, is what the list has from when it is sent until printed is called.
+	turn *runTurn
 	// mixed is set if something that a user may have typed is in one list with a command
 	// that reads stdin. Such lists are made only for a private transport.
 	mixed bool
@@ -44,6 +47,26 @@ const (
 	// update-environment.
 	needsAll
 )
+
+// runTurn is a turn to have a server run a list.
+type runTurn struct {
+	sync.Locker
+	begun bool
+	over  sync.Once
+}
+
+func (t *runTurn) begin() {
+	if t != nil {
+		t.Lock()
+		t.begun = true
+	}
+}
+
+func (t *runTurn) end() {
+	if t.begun {
+		t.over.Do(t.Unlock)
+	}
+}
 
 // maxOutput bounds what a list may print on standard output, and likewise on standard
 // error: a server that runs wild must not exhaust this process's memory.
@@ -163,13 +186,14 @@ func (r request) onStdin() request {
 }
 
 // item is a command of a list and what it reads from standard input, nil for nothing. The
-// commands in before run first, as part of it, and print nothing. A command with a file is
-// alone in its list.
+// commands in before run first, as part of it. A command with a file is alone in its list.
 type item struct {
 	words  encoded
 	before []encoded
 	stdin  []byte
 	file   *namedFile
+	// turn is that of the whole list, in its first item.
+	turn *runTurn
 	// text is set if it runs commands, or names a file, given only as text.
 	text bool
 }
