@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
@@ -75,11 +77,30 @@ func (p *PaneMatch) addMatches(lines []string, matches, rowOf []int, in Query) {
 }
 
 // MostCells bounds what one list of commands has tmux capture, in cells: tmux has one
-// thread for all clients, which are served between lists.
-const MostCells = 400_000
+// thread for all clients, which are served between lists. mostPanes bounds the panes of a
+// list, on which tmux's work grows with the square of its length.
+const (
+	MostCells = 400_000
+	mostPanes = 100
+)
 
-// cells returns the cost of a pane with so many rows. The pane itself has a cost too.
-func (p PaneMatch) cells(rows int) int { return rows*p.Width + 200 }
+// lists divides panes into lists, each pane of which is captured so many times. A pane of
+// more than MostCells is alone. A pane has a cost besides its cells.
+func (in Query) lists(panes []PaneMatch, times int) (lists [][]PaneMatch) {
+	cells := 0
+	for i, p := range panes {
+		more := times * (in.rows(p)*p.Width + 200)
+		if cells += more; i == 0 || cells > MostCells || len(lists[len(lists)-1]) == mostPanes {
+			cells, lists = more, append(lists, nil)
+		}
+		last := &lists[len(lists)-1]
+		*last = append(*last, p)
+	}
+	return lists
+}
+
+// long reports whether a pane is captured in pieces.
+func (in Query) long(p PaneMatch) bool { return in.rows(p)*p.Width > MostCells }
 
 // Candidates lists the panes of the selection: what they are, and how large. The rest of a
 // row is read only where something matches, as it costs tmux much more.
@@ -97,15 +118,121 @@ func Candidates(ctx context.Context, srv *tmux.Server, on target.Object) ([]Pane
 	return target.UniqueBy(*listed, func(p PaneMatch) tmux.PaneID { return p.PaneID }), nil
 }
 
-// Search captures panes and finds the lines that match. With withRows it completes what is
-// known of each pane and, since a line may be several rows, captures it both joined and
-// unjoined; otherwise the rows are wrong.
-func (r *Reader) Search(ctx context.Context, srv *tmux.Server, panes []PaneMatch, in Query, m *match.Matcher, withRows bool) (found []PaneMatch, err error) {
+// groupSize is how many panes are captured as one text where few are expected to match.
+const groupSize = 20
+
+// Matching returns the panes with a line that matches, in no particular order. Panes are
+// captured in groups, which costs tmux less, and those of groups with a match again, apart.
+// tmux accepts one list and runs another while the output of a third is read and matched.
+func (r *Reader) Matching(ctx context.Context, srv *tmux.Server, panes []PaneMatch, in Query, m *match.Matcher) ([]PaneMatch, error) {
+	found := []PaneMatch{}
+	look := match.Search{Most: r.MatchTime}
+	var turn sync.Mutex
+	for size := groupSize; len(panes) > 0; size = 1 {
+		if len(panes) <= groupSize {
+			size = 1
+		}
+		var again []PaneMatch
+		seen := 0
+		for list, got := range ahead(ctx, in.lists(panes, 1), func(ctx context.Context, list []PaneMatch) captured {
+			return in.groups(ctx, srv, list, size, &turn)
+		}) {
+			if got.err != nil {
+				return nil, got.err
+			}
+			for i, group := range got.groups {
+				is, err := look.Any(ctx, m, got.texts[i])
+				switch {
+				case err != nil:
+					return nil, err
+				case is && len(group) == 1:
+					found = append(found, group[0])
+				case is:
+					again = append(again, group...)
+				}
+			}
+			if seen += len(list); len(again) > max(mostPanes, seen/2) {
+				again = append(again, panes[seen:]...) // the rest may match too
+				break
+			}
+		}
+		panes = again
+	}
+	return found, nil
+}
+
+// captured is what groups of panes show.
+type captured struct {
+	groups [][]PaneMatch
+	texts  [][]byte
+	err    error
+}
+
+// groups captures panes in groups of a size. It leaves out panes that have ended since they
+// were listed.
+func (in Query) groups(ctx context.Context, srv *tmux.Server, panes []PaneMatch, size int, turn sync.Locker) (c captured) {
+	if p := panes[0]; in.long(p) {
+		turn.Lock()
+		defer turn.Unlock()
+		text, err := InPieces(ctx, srv, in.capture(p), in.span(p), p.History, p.Width, mostSearched)
+		if errors.Is(err, tmux.ErrNotFound) {
+			return captured{}
+		}
+		return captured{[][]PaneMatch{panes}, [][]byte{text}, err}
+	}
+	for {
+		c.groups = slices.Collect(slices.Chunk(panes, size))
+		captures := make([][]tmux.CapturePane, len(c.groups))
+		for i, group := range c.groups {
+			for _, p := range group {
+				captures[i] = append(captures[i], in.capture(p))
+			}
+		}
+		c.texts, c.err = srv.CaptureAll(ctx, captures, turn)
+		gone := func(p PaneMatch) bool {
+			var e *tmux.Error
+			return errors.As(c.err, &e) && errors.Is(e, tmux.ErrNotFound) && e.Object.Name == string(p.PaneID)
+		}
+		if !slices.ContainsFunc(panes, gone) {
+			return c
+		}
+		panes = slices.DeleteFunc(slices.Clone(panes), gone)
+	}
+}
+
+// ahead yields what do returns for each, in order, while do runs for the next two.
+func ahead[T, R any](ctx context.Context, all []T, do func(context.Context, T) R) iter.Seq2[T, R] {
+	return func(yield func(T, R) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer stop()
+		results := make([]chan R, len(all))
+		start := func(i int) {
+			if i < len(all) {
+				results[i] = make(chan R, 1)
+				running.Go(func() { results[i] <- do(ctx, all[i]) })
+			}
+		}
+		start(0)
+		start(1)
+		for i, one := range all {
+			start(i + 2)
+			if !yield(one, <-results[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Search captures panes and finds the lines that match. It completes what is known of each
+// pane and, since a line may be several rows, captures it both joined and unjoined.
+func (r *Reader) Search(ctx context.Context, srv *tmux.Server, panes []PaneMatch, in Query, m *match.Matcher) ([]PaneMatch, error) {
 	exact, err := srv.Supports(ctx, tmux.UsedCells)
 	if err != nil {
 		return nil, err
 	}
-	found = []PaneMatch{}
+	found := []PaneMatch{}
 	look := match.Search{Most: r.MatchTime}
 	take := func(p PaneMatch, joined, last []byte) error {
 		matches, err := look.Indexes(ctx, m, joined)
@@ -116,71 +243,52 @@ func (r *Reader) Search(ctx context.Context, srv *tmux.Server, panes []PaneMatch
 		}
 		return err
 	}
-	for len(panes) > 0 {
-		if p := panes[0]; p.cells(in.rows(p)) > MostCells {
-			p, joined, last, err := searchedLong(ctx, srv, p, in, exact, withRows)
+	for _, list := range in.lists(panes, 2) {
+		if in.long(list[0]) {
+			p, joined, last, err := searchedLong(ctx, srv, list[0], in, exact)
 			if err == nil {
 				err = take(p, joined, last)
 			}
 			if err != nil && !errors.Is(err, tmux.ErrNotFound) {
 				return nil, err
 			}
-			panes = panes[1:]
 			continue
 		}
-		var b tmux.Batch
-		var now []*[]PaneMatch
-		var joined, last []*[]byte
-		for cells := 0; len(last) < len(panes); {
-			p := panes[len(last)]
-			cost := p.cells(in.rows(p))
-			if withRows {
-				cost *= 2
+		for len(list) > 0 {
+			var b tmux.Batch
+			var now []*[]PaneMatch
+			var joined, last []*[]byte
+			for _, p := range list {
+				now = append(now, tmux.Rows[PaneMatch](&b, p.itself()))
+				joined = append(joined, tmux.Add(&b, in.capture(p)))
+				last = append(last, tmux.Add(&b, unjoined(in.capture(p), exact)))
 			}
-			if cells += cost; cells > MostCells && len(last) > 0 || p.cells(in.rows(p)) > MostCells {
-				break
-			}
-			row, capture := &[]PaneMatch{p}, in.capture(p)
-			if !withRows {
-				out := tmux.Add(&b, capture)
-				joined, last = append(joined, out), append(last, out)
-			} else {
-				row = tmux.Rows[PaneMatch](&b, p.itself())
-				joined = append(joined, tmux.Add(&b, capture))
-				last = append(last, tmux.Add(&b, unjoined(capture, exact)))
-			}
-			now = append(now, row)
-		}
-		done, err := doneOf(last, b.Do(ctx, srv))
-		if err != nil {
-			return nil, err
-		}
-		for i := range done {
-			if err := take((*now[i])[0], *joined[i], *last[i]); err != nil {
+			done, err := doneOf(last, b.Do(ctx, srv))
+			if err != nil {
 				return nil, err
 			}
+			for i := range done {
+				if err := take((*now[i])[0], *joined[i], *last[i]); err != nil {
+					return nil, err
+				}
+			}
+			list = list[min(done+1, len(list)):]
 		}
-		if done < len(last) {
-			done++
-		}
-		panes = panes[done:]
 	}
 	return found, nil
 }
 
 // searchedLong captures a pane that is too large for one list.
-func searchedLong(ctx context.Context, srv *tmux.Server, p PaneMatch, in Query, exact, rows bool) (_ PaneMatch, joined, last []byte, err error) {
-	if rows {
-		var b tmux.Batch
-		now := tmux.Rows[PaneMatch](&b, p.itself())
-		if err := b.Do(ctx, srv); err != nil {
-			return p, nil, nil, err
-		}
-		p = (*now)[0]
+func searchedLong(ctx context.Context, srv *tmux.Server, p PaneMatch, in Query, exact bool) (_ PaneMatch, joined, last []byte, err error) {
+	var b tmux.Batch
+	now := tmux.Rows[PaneMatch](&b, p.itself())
+	if err := b.Do(ctx, srv); err != nil {
+		return p, nil, nil, err
 	}
+	p = (*now)[0]
 	capture := in.capture(p)
 	joined, err = InPieces(ctx, srv, capture, in.span(p), p.History, p.Width, mostSearched)
-	if last = joined; rows && err == nil {
+	if err == nil {
 		last, err = InPieces(ctx, srv, unjoined(capture, exact), in.span(p), p.History, p.Width, mostSearched)
 	}
 	return p, joined, last, err

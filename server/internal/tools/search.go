@@ -33,7 +33,7 @@ func searchPanes(r *screen.Reader, j *jobs.Runner) *tool.Tool {
 			return nil, err
 		}
 		where := in.query()
-		found, err := r.Search(ctx, c.Tmux, panes, where, m, false)
+		found, err := r.Matching(ctx, c.Tmux, panes, where, m)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func searchPanes(r *screen.Reader, j *jobs.Runner) *tool.Tool {
 			deep.Start = &start
 			panes = slices.DeleteFunc(panes, func(p screen.PaneMatch) bool { return p.History == 0 })
 			var f *reply.Fault
-			switch found, err = r.Search(ctx, c.Tmux, panes, deep, m, false); {
+			switch found, err = r.Matching(ctx, c.Tmux, panes, deep, m); {
 			case errors.As(err, &f) && f.Kind == reply.KindRefused: // it would take too long
 				found = nil
 			case err != nil:
@@ -64,7 +64,7 @@ func searchPanes(r *screen.Reader, j *jobs.Runner) *tool.Tool {
 			}
 			page = append(page, p)
 		}
-		if res.Matches, err = r.Search(ctx, c.Tmux, page, where, m, true); err != nil {
+		if res.Matches, err = r.Search(ctx, c.Tmux, page, where, m); err != nil {
 			return nil, err
 		}
 		for i := range res.Matches {
