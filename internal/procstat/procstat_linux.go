@@ -89,20 +89,20 @@ func All() (all []Process) {
 	return all
 }
 
-// Members returns the processes of process groups, by group, the oldest number first.
-func Members(groups []int) map[int][]int {
-	of := make(map[int][]int, len(groups))
-	for _, group := range groups {
-		of[group] = nil
+// Sessions returns the processes of each of these sessions, the lowest number first.
+func Sessions(sessions []int) map[int][]int {
+	of := make(map[int][]int, len(sessions))
+	for _, session := range sessions {
+		of[session] = nil
 	}
 	for _, pid := range pids() {
-		group, err := unix.Getpgid(pid)
+		session, err := unix.Getsid(pid)
 		if err != nil { // a security module may forbid to ask
 			p, _ := Of(pid)
-			group = p.Group
+			session = p.Session
 		}
-		if members, ok := of[group]; ok {
-			of[group] = append(members, pid)
+		if all, ok := of[session]; ok {
+			of[session] = append(all, pid)
 		}
 	}
 	return of

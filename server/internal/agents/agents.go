@@ -163,17 +163,34 @@ type Frame struct {
 // recognized by. An interpreter counts as the script that it runs.
 func (k Known) Recognize(executable string, args []string) (r *Rules, by string) {
 	words := identity(executable, args)
+	names := make([]string, len(words))
+	for i, word := range words {
+		names[i] = program(word)
+	}
 	for _, r := range k {
-		for _, word := range words {
-			if name := program(word); slices.Contains(r.Names, name) {
+		for i, word := range words {
+			if name := names[i]; slices.Contains(r.Names, name) {
 				return r.all(), "name " + name
 			}
-			if i := slices.IndexFunc(r.Packages, func(p string) bool { return strings.Contains(word, "/"+p) }); i >= 0 {
+			if i := slices.IndexFunc(r.Packages, func(p string) bool { return below(word, p) }); i >= 0 {
 				return r.all(), "package " + r.Packages[i]
 			}
 		}
 	}
 	return nil, ""
+}
+
+// below reports whether a path has a directory or file whose name begins with a package's.
+func below(path, pkg string) bool {
+	for at := 0; ; at++ {
+		i := strings.Index(path[at:], pkg)
+		if i < 0 {
+			return false
+		}
+		if at += i; at > 0 && path[at-1] == '/' {
+			return true
+		}
+	}
 }
 
 // identity returns the words of a process that say which program it is.

@@ -104,12 +104,14 @@ func (f *Finder) Await(ctx context.Context, srv *tmux.Server, want Want) (Awaite
 					again[i].State, again[i].Rows = Unknown, nil
 				}
 			}
-			err := f.bounded(ctx, func(ctx context.Context) error { return f.readScreens(ctx, srv, again) })
+			err := f.bounded(ctx, func(ctx context.Context) (err error) {
+				again, err = f.read(ctx, srv, again)
+				return err
+			})
 			if err != nil {
 				return a, err
 			}
-			// A pane that is gone leaves those after it without rows.
-			if !slices.ContainsFunc(again, func(s Seen) bool { return s.State != Ended && (s.Rows == nil || s.Dead) }) {
+			if len(again) == len(seen) && !slices.ContainsFunc(again, func(s Seen) bool { return s.State != Ended && s.Dead }) {
 				seen = again
 				continue
 			}

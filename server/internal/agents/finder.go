@@ -122,37 +122,59 @@ type Seen struct {
 	Rows []string
 }
 
-// paneTokens returns the tokens of a Pane that are needed to find agents. The command costs
-// tmux more than all others, and counts only where processes cannot be seen.
-func paneTokens(seen bool) []string {
-	tokens := []string{"pane_id", "session_name", "window_index", "pane_index", "pane_pid", "pane_dead", "pane_start_command"}
-	if !seen {
-		tokens = append(tokens, "pane_current_command")
-	}
-	return tokens
-}
-
 // lookAgain is the delay before another look at a screen that no rule matches: it may have
 // been captured while the program was drawing it.
 const lookAgain = 60 * time.Millisecond
 
-// In finds the agents in these panes, or in all panes of a tmux server, in two
-// round trips, or three if a screen was not understood.
-func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Seen, error) {
-	list := tmux.ListPanes{All: true}
-	if len(ids) > 0 {
-		list.Filter = tmux.MatchOneOf("pane_id", ids...)
+// list lists panes, these or all, with what is needed to find the agents in them: each further
+// token costs tmux for every pane, and the command, which counts only where processes cannot
+// be seen, more than all others.
+func list(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Pane, error) {
+	tokens := []string{"pane_id", "pane_pid", "pane_dead"}
+	if !caller.Sees(ctx, srv) {
+		tokens = append(tokens, "pane_current_command")
 	}
-	var b tmux.Batch
-	listed := tmux.Rows[Pane](&b, list, paneTokens(caller.Sees(ctx, srv))...)
-	if err := target.NoneIsEmpty(b.Do(ctx, srv)); err != nil {
+	listed := func(ids []tmux.PaneID, tokens ...string) ([]Pane, error) {
+		cmd := tmux.ListPanes{All: true}
+		if len(ids) > 0 {
+			cmd.Filter = tmux.MatchOneOf("pane_id", ids...)
+		}
+		var b tmux.Batch
+		rows := tmux.Rows[Pane](&b, cmd, tokens...)
+		err := target.NoneIsEmpty(b.Do(ctx, srv))
+		return target.UniqueBy(*rows, func(p Pane) tmux.PaneID { return p.ID }), err
+	}
+	panes, err := listed(ids, tokens...)
+	if err != nil {
 		return nil, err
 	}
-	panes := target.UniqueBy(*listed, func(p Pane) tmux.PaneID { return p.ID })
 	for _, id := range ids {
 		if !slices.ContainsFunc(panes, func(p Pane) bool { return p.ID == id }) {
 			return nil, reply.PaneNotFound(string(id))
 		}
+	}
+	var dead []tmux.PaneID
+	for _, p := range panes {
+		if p.Dead {
+			dead = append(dead, p.ID)
+		}
+	}
+	if dead == nil {
+		return panes, nil
+	}
+	started, err := listed(dead, "pane_id", "pane_start_command")
+	for _, d := range started {
+		panes[slices.IndexFunc(panes, func(p Pane) bool { return p.ID == d.ID })].Started = d.Started
+	}
+	return panes, err
+}
+
+// In finds the agents in these panes, or in all panes of a tmux server, in two
+// round trips, or three if a screen was not understood, and another one if a pane is dead.
+func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Seen, error) {
+	panes, err := list(ctx, srv, ids)
+	if err != nil {
+		return nil, err
 	}
 	running, ended := f.Programs(ctx, srv, panes)
 	var seen []Seen
@@ -163,46 +185,64 @@ func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([
 			seen = append(seen, Seen{Pane: p, Program: program, Status: Status{State: Ended}})
 		}
 	}
-	err := f.readScreens(ctx, srv, seen)
+	seen, err = f.read(ctx, srv, seen)
 	if err == nil && slices.ContainsFunc(seen, func(s Seen) bool { return s.State == Unknown }) {
 		if err = pause.For(ctx, lookAgain); err == nil {
-			err = f.readScreens(ctx, srv, seen)
+			seen, err = f.read(ctx, srv, seen)
 		}
 	}
 	return seen, err
 }
 
-// readScreens looks at the screens of agents whose state is unknown, and at what they say
-// of themselves.
-func (f *Finder) readScreens(ctx context.Context, srv *tmux.Server, seen []Seen) error {
-	var b tmux.Batch
-	type look struct {
-		of     *Seen
-		pane   *[]Pane
-		screen *[]byte
-	}
-	var looks []look
-	for i := range seen {
-		if s := &seen[i]; s.State == Unknown {
-			looks = append(looks, look{s, tmux.Rows[Pane](&b, tmux.DisplayMessage{Target: s.ID}),
-				tmux.Add(&b, tmux.CapturePane{Target: s.ID, Print: true})})
+// seenTokens are those of a Pane that tell where an agent is and what its state is.
+var seenTokens = []string{"pane_id", "session_name", "window_index", "pane_index", "pane_pid", "pane_dead", "pane_title", "cursor_x", "cursor_y"}
+
+// read reads where the agents are, and the states of those whose state is unknown: their
+// screens, and what they say of themselves. It leaves out those whose pane has been closed.
+func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Seen) ([]Seen, error) {
+	for {
+		var b tmux.Batch
+		type look struct {
+			of     *Seen
+			pane   *[]Pane
+			screen *[]byte
 		}
-	}
-	if looks == nil {
-		return nil
-	}
-	// A pane that has ended ends the list: it and those after it stay unknown.
-	if err := b.Do(ctx, srv); err != nil && !errors.Is(err, tmux.ErrNotFound) {
-		return err
-	}
-	for _, l := range looks {
-		if *l.screen != nil && len(*l.pane) > 0 {
+		var looks []look
+		for i := range seen {
+			s := &seen[i]
+			if s.State != Unknown && s.Session != "" {
+				continue
+			}
+			l := look{of: s, pane: tmux.Rows[Pane](&b, tmux.DisplayMessage{Target: s.ID}, seenTokens...)}
+			if s.State == Unknown {
+				l.screen = tmux.Add(&b, tmux.CapturePane{Target: s.ID, Print: true})
+			}
+			looks = append(looks, l)
+		}
+		if looks == nil {
+			return seen, nil
+		}
+		err := b.Do(ctx, srv)
+		for _, l := range looks {
+			if len(*l.pane) == 0 || (*l.pane)[0].ID == "" {
+				break // a pane that has been closed ends the list
+			}
 			l.of.Pane = (*l.pane)[0]
-			l.of.Rows = ScreenRows(*l.screen)
-			l.of.Status = f.StatusOf(l.of.Pane, l.of.Program, l.of.Rows)
+			if l.screen != nil && *l.screen != nil {
+				l.of.Rows = ScreenRows(*l.screen)
+				l.of.Status = f.StatusOf(l.of.Pane, l.of.Program, l.of.Rows)
+			}
+		}
+		var e *tmux.Error
+		if !errors.As(err, &e) || !errors.Is(e, tmux.ErrNotFound) {
+			return seen, err
+		}
+		all := len(seen)
+		seen = slices.DeleteFunc(seen, func(s Seen) bool { return string(s.ID) == e.Object.Name })
+		if len(seen) == all {
+			return seen, err
 		}
 	}
-	return nil
 }
 
 // StatusOf determines the status of an agent that runs in a pane, from the rows of its

@@ -16,16 +16,50 @@ import (
 
 // programsAt finds the agents that panes run from the processes started in the panes: in the
 // foreground of the pane's terminal, or above a program there that the agent has started.
+// First it looks which processes of the panes' sessions are agents at all: it takes much
+// longer to know where the foreground is.
 func (k Known) programsAt(panes []Pane) map[int]Program {
-	programs := make([]Program, len(panes))
-	forEachForeground(panes, func(i int, f foreground) { programs[i] = k.programIn(f) })
+	sessions := sessionsOf(panes)
+	type process struct {
+		pane, pid int
+		isAgent   bool
+	}
+	var all []process
+	for pane, pids := range sessions {
+		for _, pid := range pids {
+			all = append(all, process{pane: pane, pid: pid})
+		}
+	}
+	procstat.ForEach(len(all), func(i int) {
+		r, _ := k.Recognize(commandOf(all[i].pid))
+		all[i].isAgent = r != nil
+	})
 	found := map[int]Program{}
-	for i, program := range programs {
-		if program.Name != "" {
-			found[panes[i].PID] = program
+	looked := map[int]bool{}
+	for _, p := range all {
+		if !p.isAgent || looked[p.pane] {
+			continue
+		}
+		looked[p.pane] = true
+		if f := foregroundOf(p.pane, sessions[p.pane]); f != nil {
+			if program := k.programIn(*f); program.Name != "" {
+				found[p.pane] = program
+			}
 		}
 	}
 	return found
+}
+
+// sessionsOf returns the processes of each pane's session, by the process started in the
+// pane, with which the session began.
+func sessionsOf(panes []Pane) map[int][]int {
+	var sessions []int
+	for _, p := range panes {
+		if p.PID > 0 && !p.Dead {
+			sessions = append(sessions, p.PID)
+		}
+	}
+	return procstat.Sessions(sessions)
 }
 
 // foreground is what runs in the foreground of a pane's terminal.
@@ -34,23 +68,20 @@ type foreground struct {
 	members []int            // the foreground process group
 }
 
-// forEachForeground calls a function with the number of each pane whose terminal has a
-// foreground, several at once. It reads the list of processes once.
-func forEachForeground(panes []Pane, do func(i int, f foreground)) {
-	started := make([]procstat.Process, len(panes))
-	procstat.ForEach(len(panes), func(i int) { started[i], _ = procstat.Of(panes[i].PID) })
-	var groups []int
-	for _, p := range started {
-		if p.Foreground > 0 {
-			groups = append(groups, p.Foreground)
+// foregroundOf returns the foreground of a pane, given the process started there and all
+// processes of its session; nil if it has none.
+func foregroundOf(pane int, session []int) *foreground {
+	p, err := procstat.Of(pane)
+	if err != nil || p.Foreground <= 0 {
+		return nil
+	}
+	f := &foreground{pane: p}
+	for _, pid := range session {
+		if p, err := procstat.Of(pid); err == nil && p.Group == f.pane.Foreground {
+			f.members = append(f.members, pid)
 		}
 	}
-	members := procstat.Members(groups)
-	procstat.ForEach(len(panes), func(i int) {
-		if p := started[i]; p.Foreground > 0 {
-			do(i, foreground{p, members[p.Foreground]})
-		}
-	})
+	return f
 }
 
 // above returns the processes of the pane above the foreground, from below.
@@ -105,17 +136,19 @@ func (k Known) programIn(f foreground) Program {
 // processesOf returns the processes of a pane in which an agent is looked for: those in the
 // foreground, and those above them.
 func processesOf(pane Pane) (found []Process) {
-	forEachForeground([]Pane{pane}, func(_ int, f foreground) {
-		pids := f.members
-		for _, p := range f.above() {
-			pids = append(pids, p.PID)
+	f := foregroundOf(pane.PID, sessionsOf([]Pane{pane})[pane.PID])
+	if f == nil {
+		return nil
+	}
+	pids := f.members
+	for _, p := range f.above() {
+		pids = append(pids, p.PID)
+	}
+	for _, pid := range pids {
+		if exe, args := commandOf(pid); args != nil {
+			found = append(found, Process{PID: pid, Words: identity(exe, args)})
 		}
-		for _, pid := range pids {
-			if exe, args := commandOf(pid); args != nil {
-				found = append(found, Process{PID: pid, Words: identity(exe, args)})
-			}
-		}
-	})
+	}
 	return found
 }
 
