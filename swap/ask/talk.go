@@ -41,7 +41,8 @@ func (m message) text() []byte {
 // of events that have it as data.
 type sender func(message) (*bufio.Reader, error)
 
-// call sends a request and decodes its result. It refuses what the server asks meanwhile.
+// call sends a request and decodes its result. It refuses what the server asks meanwhile,
+// whether the server accepts that or not.
 func (send sender) call(id, method string, params, result any) error {
 	in, err := send(message{ID: json.RawMessage(id), Method: method, Params: params})
 	for event := []byte(nil); err == nil; {
@@ -60,9 +61,9 @@ func (send sender) call(id, method string, params, result any) error {
 		switch wrong := json.Unmarshal(text, &m); {
 		case wrong != nil: // a part of an event, or not meant for us
 		case m.Method == string(mcp.MethodPing) && m.ID != nil:
-			_, err = send(message{ID: m.ID, Result: json.RawMessage("{}")})
+			_, _ = send(message{ID: m.ID, Result: json.RawMessage("{}")})
 		case m.Method != "" && m.ID != nil:
-			_, err = send(message{ID: m.ID, Error: &mcp.JSONRPCErrorDetails{Code: mcp.METHOD_NOT_FOUND, Message: "not supported"}})
+			_, _ = send(message{ID: m.ID, Error: &mcp.JSONRPCErrorDetails{Code: mcp.METHOD_NOT_FOUND, Message: "not supported"}})
 		case m.Method != "" || string(m.ID) != id:
 		case m.Error != nil:
 			return m.Error.AsError()

@@ -107,3 +107,48 @@ func TestURLOfEvents(t *testing.T) {
 		t.Errorf("what came (-want +got): %s", diff)
 	}
 }
+
+// webServer answers what instead does not.
+func webServer(t *testing.T, instead func(w http.ResponseWriter, r *http.Request, method, id string) bool) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.NewDecoder(r.Body).Decode(&m)
+		_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection is not noticed
+		if instead(w, r, m.Method, string(m.ID)) {
+			return
+		}
+		if m.Method == "" || m.ID == nil {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, webAnswer(string(m.ID)))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// webAnswer is an answer to each request of [URL].
+func webAnswer(id string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"web","version":"1"},"tools":[{"name":"one"}]}}`
+}
+
+// TestURLOfOneThatTakesNoAnswer: what a server makes of the answer to its own request does not
+// matter.
+func TestURLOfOneThatTakesNoAnswer(t *testing.T) {
+	url := webServer(t, func(w http.ResponseWriter, _ *http.Request, method, id string) bool {
+		if method == "" {
+			http.Error(w, "no", http.StatusMethodNotAllowed)
+		} else if method == "initialize" {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"ping\"}\n\ndata: "+webAnswer(id)+"\n\n")
+		}
+		return method == "" || method == "initialize"
+	})
+	if h, err := URL(t.Context(), url, true, time.Minute); err != nil || h.Name != "web" || len(h.Tools) != 1 {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
