@@ -160,6 +160,7 @@ func overHTTP(ctx context.Context, web *http.Client, url string, header http.Hea
 		defer answer.Body.Close()
 		body, err := io.ReadAll(answer.Body)
 		var compact bytes.Buffer
+		var refusal message
 		switch {
 		case err != nil:
 			return nil, err
@@ -167,9 +168,12 @@ func overHTTP(ctx context.Context, web *http.Client, url string, header http.Hea
 			return nil, fmt.Errorf("unexpected content type: %s", answer.Header.Get("Content-Type"))
 		case !good && m.Method == "initialize" && answer.StatusCode/100 == 4:
 			return nil, ErrNotThere
-		case json.Compact(&compact, body) != nil && !good:
+		case !good && json.Unmarshal(body, &refusal) == nil && refusal.Error != nil:
+			return nil, refusal.Error.AsError()
+		case !good:
 			return nil, fmt.Errorf("request failed with status %d: %s", answer.StatusCode, body)
 		}
+		_ = json.Compact(&compact, body) // what is not JSON is no result
 		return bufio.NewReader(&compact), nil
 	}
 }

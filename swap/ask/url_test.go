@@ -152,3 +152,28 @@ func TestURLOfOneThatTakesNoAnswer(t *testing.T) {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
+
+// TestURLRefused: a refusal counts, also that of a notification, and says why.
+func TestURLRefused(t *testing.T) {
+	for _, c := range []struct {
+		method, body, want string
+		status             int
+	}{
+		{"notifications/initialized", `{"error":"login"}`, "401 Unauthorized, and no headers were sent", 401},
+		{"notifications/initialized", `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no valid session"}}`, "no valid session", 400},
+		{"tools/list", `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no disk"}}`, "list its tools: internal error: no disk", 500},
+		{"tools/list", `{"status":"broken"}`, `request failed with status 500: {"status":"broken"}`, 500},
+	} {
+		url := webServer(t, func(w http.ResponseWriter, _ *http.Request, method, _ string) bool {
+			if method == c.method {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(c.status)
+				io.WriteString(w, c.body)
+			}
+			return method == c.method
+		})
+		if _, err := URL(t.Context(), url, true, time.Minute); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s with %s: %v", c.method, c.body, err)
+		}
+	}
+}
