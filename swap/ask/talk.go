@@ -154,17 +154,21 @@ func overHTTP(ctx context.Context, web *http.Client, url string, header http.Hea
 		}
 		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 		good := answer.StatusCode == http.StatusOK || answer.StatusCode == http.StatusAccepted || answer.StatusCode == http.StatusNoContent
-		if good && kind == "text/event-stream" {
+		asks := m.Method != "" && m.ID != nil
+		if good && asks && kind == "text/event-stream" {
 			return bufio.NewReader(answer.Body), nil
 		}
 		defer answer.Body.Close()
+		if good && !asks {
+			return nil, nil
+		}
 		body, err := io.ReadAll(answer.Body)
 		var compact bytes.Buffer
 		var refusal message
 		switch {
 		case err != nil:
 			return nil, err
-		case good && m.Method != "" && m.ID != nil && kind != "application/json":
+		case good && kind != "application/json":
 			return nil, fmt.Errorf("unexpected content type: %s", answer.Header.Get("Content-Type"))
 		case !good && m.Method == "initialize" && answer.StatusCode/100 == 4:
 			return nil, ErrNotThere

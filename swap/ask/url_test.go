@@ -177,3 +177,20 @@ func TestURLRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestURLOfOneThatGoesOn: what follows the status of the answer to a notification is not waited
+// for.
+func TestURLOfOneThatGoesOn(t *testing.T) {
+	url := webServer(t, func(w http.ResponseWriter, r *http.Request, method, _ string) bool {
+		if method != "notifications/initialized" {
+			return false
+		}
+		w.WriteHeader(http.StatusAccepted)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		return true
+	})
+	if h, err := URL(t.Context(), url, true, 10*time.Second); err != nil || len(h.Tools) != 1 {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
