@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -64,7 +65,7 @@ func (send sender) call(id, method string, params, result any) error {
 			_, _ = send(message{ID: m.ID, Result: json.RawMessage("{}")})
 		case m.Method != "" && m.ID != nil:
 			_, _ = send(message{ID: m.ID, Error: &mcp.JSONRPCErrorDetails{Code: mcp.METHOD_NOT_FOUND, Message: "not supported"}})
-		case m.Method != "" || string(m.ID) != id:
+		case m.Method != "" || strings.TrimSuffix(strings.Trim(string(m.ID), `"`), ".0") != id: // some write 1 as "1" or 1.0
 		case m.Error != nil:
 			return m.Error.AsError()
 		default:

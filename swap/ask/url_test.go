@@ -194,3 +194,17 @@ func TestURLOfOneThatGoesOn(t *testing.T) {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
+
+// TestIDs: an id may come back as another type.
+func TestIDs(t *testing.T) {
+	for _, as := range []string{`"%s"`, "%s.0"} {
+		url := webServer(t, func(w http.ResponseWriter, _ *http.Request, method, id string) bool {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, webAnswer(strings.Replace(as, "%s", id, 1)))
+			return true
+		})
+		if h, err := URL(t.Context(), url, true, time.Minute); err != nil || len(h.Tools) != 1 {
+			t.Errorf("%s: %+v, %v", as, h, err)
+		}
+	}
+}
