@@ -261,6 +261,9 @@ var (
 	ErrNotThere = errors.New("it speaks no streamable HTTP there")
 )
 
+// endLimit is how long a server may take to answer that its session ends.
+var endLimit = 5 * time.Second
+
 // URL completes an MCP initialize with a running server, and lists its tools if requested.
 // It sends no headers, and follows no redirect to another host.
 func URL(ctx context.Context, url string, tools bool, limit time.Duration) (Hello, error) {
@@ -277,14 +280,16 @@ func URL(ctx context.Context, url string, tools bool, limit time.Duration) (Hell
 	send := overHTTP(ctx, web, url, header)
 	hello, what, err := converse(send, header, tools)
 	status := int(last.Load())
+	late := errors.Is(ctx.Err(), context.DeadlineExceeded)
 	if header.Get(mcp.HeaderSessionID) != "" {
+		defer time.AfterFunc(endLimit, cancel).Stop()
 		_, _ = send(message{})
 	}
 	answer := fmt.Sprintf("the answer to %s is %d %s", what, status, http.StatusText(status))
 	switch {
 	case err == nil:
 		return hello, nil
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case late:
 		err = fmt.Errorf("%w to %s within %v", ErrLate, what, limit)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		err = fmt.Errorf("%s, and %w", answer, ErrLogin)

@@ -208,3 +208,24 @@ func TestIDs(t *testing.T) {
 		}
 	}
 }
+
+// TestURLEnds: a server that does not answer the end of its session delays nothing for long,
+// and changes no answer.
+func TestURLEnds(t *testing.T) {
+	defer func(d time.Duration) { endLimit = d }(endLimit)
+	for _, c := range []struct{ limit, end time.Duration }{{time.Hour, 10 * time.Millisecond}, {time.Second, time.Hour}} {
+		endLimit = c.end
+		url := webServer(t, func(w http.ResponseWriter, r *http.Request, method, _ string) bool {
+			w.Header().Set("Mcp-Session-Id", "s1")
+			if r.Method == http.MethodDelete {
+				<-r.Context().Done()
+			} else if method == "tools/list" {
+				http.Error(w, "no disk", http.StatusInternalServerError)
+			}
+			return r.Method == http.MethodDelete || method == "tools/list"
+		})
+		if _, err := URL(t.Context(), url, true, c.limit); err == nil || !strings.HasSuffix(err.Error(), "500: no disk") {
+			t.Errorf("with the limits %v: %v", c, err)
+		}
+	}
+}
