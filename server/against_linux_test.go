@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,36 +31,43 @@ func BenchmarkAgainst(b *testing.B) {
 	if other == "" {
 		b.Skip("AGAINST names no directory with the programs of another build")
 	}
-	calls := func(srv *tmux.Server, tool, args string) func(*testing.B) {
+	calls := func(on func() *tmux.Server, tool, args string) func(*testing.B) {
 		return func(b *testing.B) {
+			srv := on()
 			one, two := launch(b, srv), launchOf(b, filepath.Join(other, "tmux-mcp"), srv)
 			against(b, serverPID(b, srv), one.calling("", tool, args, 1), one.pid, two.calling("", tool, args, 1), two.pid)
 		}
 	}
-	hundred := populated(b, 100)
+	with := func(panes int) func() *tmux.Server {
+		return sync.OnceValue(func() *tmux.Server { return populated(b, panes) })
+	}
+	hundred := with(100)
 	b.Run("list_panes/panes=100", calls(hundred, "list_panes", `{}`))
 	b.Run("agent_status/panes=100", calls(hundred, "agent_status", `{}`))
-	five := populated(b, 500)
+	five := with(500)
 	b.Run("list_panes/panes=500", calls(five, "list_panes", `{}`))
 	b.Run("agent_status/panes=500", calls(five, "agent_status", `{}`))
-	ten := populated(b, 90)
-	for i := range 10 {
-		command, _ := testagent.Claude(b)
-		tmuxtest.Run(b, ten, "new-window", "-d", command)
-		tmuxtest.WaitScreen(b, ten, fmt.Sprintf("%%%d", 90+i), "shortcuts")
-	}
+	ten := sync.OnceValue(func() *tmux.Server {
+		srv := populated(b, 90)
+		for i := range 10 {
+			command, _ := testagent.Claude(b)
+			tmuxtest.Run(b, srv, "new-window", "-d", command)
+			tmuxtest.WaitScreen(b, srv, fmt.Sprintf("%%%d", 90+i), "shortcuts")
+		}
+		return srv
+	})
 	b.Run("agent_status/panes=100/agents=10", calls(ten, "agent_status", `{}`))
 	for _, content := range []string{"full", "log", "quiet"} {
-		srv := large(b, content)
+		srv := sync.OnceValue(func() *tmux.Server { return large(b, content) })
 		b.Run("search_panes/text/"+content, calls(srv, "search_panes", `{"pattern":"no such text"}`))
 		b.Run("search_panes/regex/"+content, calls(srv, "search_panes", `{"pattern":"no such [t]ext","regex":true}`))
 		b.Run("search_panes/found/"+content, calls(srv, "search_panes", `{"pattern":"needle 7"}`))
 	}
 
-	one := populated(b, 1)
+	one := with(1)
 	start := func(program string) turn {
 		return turn{"", func() {
-			a := launchOf(b, program, one)
+			a := launchOf(b, program, one())
 			a.in.(io.Closer).Close()
 		}}
 	}
@@ -89,7 +97,7 @@ func BenchmarkAgainst(b *testing.B) {
 			var all [2][]*agent
 			for i, program := range []string{built(), filepath.Join(other, "tmux-mcp")} {
 				for range 5 {
-					a := launchOf(b, program, one)
+					a := launchOf(b, program, one())
 					a.write(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" + request(2, "list_panes", `{}`))
 					a.read()
 					a.read()
