@@ -141,7 +141,8 @@ func TestAdapterOfPages(t *testing.T) {
 	if err := os.WriteFile("adapter.sh", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "mcp-conform", "api", "check", "--tmux", os.Getenv("TMUX_MCP_TMUX_BIN"), "sh adapter.sh").CombinedOutput()
+	// The adapter starts jq some seventy times, which takes three seconds of an idle machine.
+	out, err := exec.CommandContext(t.Context(), "mcp-conform", "api", "check", "--timeout", "5m", "--tmux", os.Getenv("TMUX_MCP_TMUX_BIN"), "sh adapter.sh").CombinedOutput()
 	if err != nil || !strings.HasSuffix(string(out), "\n3 of 12 verbs are offered; the adapter is right\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
