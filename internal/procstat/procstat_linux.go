@@ -59,7 +59,7 @@ func Program(pid int) string {
 
 // Of reads the state of a process.
 func Of(pid int) (p Process, err error) {
-	var room [4096]byte
+	var room [2048]byte // for some 50 numbers and a name
 	stat, err := Begins(pid, "stat", room[:])
 	if err != nil {
 		return p, err
@@ -149,7 +149,7 @@ func Parse(stat []byte) (p Process, err error) {
 		pid, err = strconv.Atoi(strings.TrimSpace(string(stat[:open])))
 	}
 	if pid <= 0 || err != nil || shut < open {
-		return p, fmt.Errorf("%.20q is not the state of a process", stat)
+		return p, fmt.Errorf("%.20q is not the state of a process", string(stat))
 	}
 	p = Process{PID: pid, Name: string(stat[open+1 : shut])}
 	n := 0

@@ -86,7 +86,7 @@ var (
 	line       = regexp.MustCompile(`(?m)^Benchmark(\S+?)(?:-\d+)?\s+\d+\t(.*)$`)
 	metric     = regexp.MustCompile(`([0-9.e+-]+) (\S+)`)
 	row        = regexp.MustCompile(`(?m)^(\| .*<!-- (.*) --> \|[^|]*\|).*$`)
-	delimiters = regexp.MustCompile(`(?m)^\|---\|---\|(---:\|)+$`)
+	delimiters = regexp.MustCompile(`(?m)^(\| <!-- tmux --> .*\n)\|---\|---\|(---:\|)+$`)
 )
 
 // measure returns the figures of one tmux, and the processor's name. The keys are the
@@ -136,7 +136,7 @@ func fill(page string, versions []string, all []map[string]float64) string {
 		}
 		return m[1]
 	})
-	return delimiters.ReplaceAllString(page, "|---|---|"+strings.Repeat("---:|", len(versions)))
+	return delimiters.ReplaceAllString(page, "${1}|---|---|"+strings.Repeat("---:|", len(versions)))
 }
 
 // limitRow writes a row anew whose columns are metrics of one benchmark with one tmux.
