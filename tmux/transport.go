@@ -192,7 +192,7 @@ type item struct {
 	before []encoded
 	stdin  []byte
 	file   *namedFile
-	// turn is that of the whole list, in its first item.
+	// turn is set in the first item of a list, for the whole list.
 	turn *runTurn
 	// text is set if it runs commands, or names a file, given only as text.
 	text bool

@@ -153,7 +153,7 @@ func TestURLOfOneThatTakesNoAnswer(t *testing.T) {
 	}
 }
 
-// TestURLRefused: a refusal counts, also that of a notification, and says why.
+// TestURLRefused: a server that refuses a request or a notification fails, with its reason.
 func TestURLRefused(t *testing.T) {
 	for _, c := range []struct {
 		method, body, want string

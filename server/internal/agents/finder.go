@@ -194,7 +194,7 @@ func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([
 	return seen, err
 }
 
-// seenTokens are those of a Pane that tell where an agent is and what its state is.
+// seenTokens are those of a Pane that show where an agent is, and its state.
 var seenTokens = []string{"pane_id", "session_name", "window_index", "pane_index", "pane_pid", "pane_dead", "pane_title", "cursor_x", "cursor_y"}
 
 // read reads where the agents are, and the states of those whose state is unknown: their
