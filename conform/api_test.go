@@ -13,15 +13,15 @@ import (
 
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // apiRequest returns a request for a script of layer api with the command of an adapter.
 func apiRequest(t *testing.T, script string, api ...string) child.Request {
 	t.Helper()
-	targets, err := ownTarget(tmuxtest.Binary(t))
+	targets, err := ownTarget(testserver.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func BenchmarkAPI(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	targets, err := ownTarget(tmuxtest.Binary(b))
+	targets, err := ownTarget(testserver.Binary(b))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,9 +15,9 @@ import (
 
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // A tmux that is wrong in one way turns the cells of that gap, and no others: at full size all
@@ -25,7 +25,7 @@ import (
 // testdata/broken.
 func TestBrokenTmux(t *testing.T) {
 	t.Parallel()
-	real := tmuxtest.Binary(t)
+	real := testserver.Binary(t)
 	files, err := filepath.Glob("testdata/broken/*.sh")
 	if err != nil {
 		t.Fatal(err)

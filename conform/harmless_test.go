@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // Some versions do not survive what a script is about. It asks them for the rest, and keeps
@@ -41,7 +41,7 @@ func TestVersionsAreNotHarmed(t *testing.T) {
 			dir := t.TempDir()
 			program, log := filepath.Join(dir, "tmux"), filepath.Join(dir, "log")
 			script := "#!/bin/sh\n" + unpack + "[ \"$1\" = -V ] && { echo 'tmux " + tt.version + "'; exit; }\n" +
-				"printf '%s\\n' \"$*\" | sed 's/ ; /\\n/g' >>'" + log + "'\nexec '" + tmuxtest.Binary(t) + "' \"$@\"\n"
+				"printf '%s\\n' \"$*\" | sed 's/ ; /\\n/g' >>'" + log + "'\nexec '" + testserver.Binary(t) + "' \"$@\"\n"
 			if err := testtool.WriteProgram(program, []byte(script)); err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/conform/report"
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 // testdata/server.json has the tools of testServer, those of its dialect, and what those
@@ -182,7 +182,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 	t.Parallel()
 	temp := shortTemp(t)
 	t.Cleanup(func() { nothingLeft(t, temp) })
-	targets, err := ownTarget(tmuxtest.Binary(t))
+	targets, err := ownTarget(testserver.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // varies is what differs between two runs of the same commands: numbers, and
@@ -30,7 +30,7 @@ func TestReproducers(t *testing.T) {
 	gaps = slices.DeleteFunc(gaps, func(g *Gap) bool { return !slices.Contains(some, g.Number) })
 	specs := []string{"needy=" + needy(t) + "?env=NEEDS=a %26 b&arg=--compat"} // which needs more, and then is the real one
 	if testtool.Full {
-		specs = append(specs, "real="+tmuxtest.Binary(t))
+		specs = append(specs, "real="+testserver.Binary(t))
 	}
 	result := mustRun(t, Options{Gaps: gaps, Layers: []report.Layer{report.TmuxLayer}, Reproduce: true}, specs...)
 	for _, c := range result.Cells {
@@ -73,7 +73,7 @@ func sh(t *testing.T, script string, args ...string) (string, int) {
 // none. What passes has no reproducer.
 func TestFailureHasReproducer(t *testing.T) {
 	t.Parallel()
-	real := tmuxtest.Binary(t)
+	real := testserver.Binary(t)
 	wrong := filepath.Join(t.TempDir(), "tmux")
 	if err := testtool.WriteProgram(wrong, []byte("#!/bin/sh\ncase \"$*\" in *rename-window*) exit 0 ;; esac\nexec '"+real+"' \"$@\"\n")); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestServerFailureHasReproducer(t *testing.T) {
 func TestReproducersObeyNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	owned, real := filepath.Join(dir, "owned"), tmuxtest.Binary(t)
+	owned, real := filepath.Join(dir, "owned"), testserver.Binary(t)
 	hostile := "'; touch " + owned + "; $(touch " + owned + ") `touch " + owned + "` \"; touch " + owned + "; #\nEOF\ntouch " + owned + "\n"
 	wrong := filepath.Join(dir, "tmux")
 	if err := os.WriteFile(filepath.Join(dir, "text"), []byte(hostile), 0o600); err != nil {

@@ -22,9 +22,9 @@ import (
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/test/cases"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // tmuxGap returns a gap whose layer tmux is the given script.
@@ -45,7 +45,7 @@ func mustRun(t *testing.T, opts Options, specs ...string) *report.Report {
 	t.Helper()
 	if opts.Targets == nil {
 		var err error
-		if opts.Targets, err = ownTarget(tmuxtest.Binary(t)); specs != nil {
+		if opts.Targets, err = ownTarget(testserver.Binary(t)); specs != nil {
 			opts.Targets, err = resolve(t.Context(), specs, nil)
 		}
 		if err != nil {
@@ -230,7 +230,7 @@ func TestDocumentedGap(t *testing.T) {
 func TestTargetThatDoesNotExec(t *testing.T) {
 	t.Parallel()
 	wrapper := filepath.Join(t.TempDir(), "tmux")
-	if err := testtool.WriteProgram(wrapper, []byte("#!/bin/sh\n'"+tmuxtest.Binary(t)+"' \"$@\"\nexit\n")); err != nil {
+	if err := testtool.WriteProgram(wrapper, []byte("#!/bin/sh\n'"+testserver.Binary(t)+"' \"$@\"\nexit\n")); err != nil {
 		t.Fatal(err)
 	}
 	gaps := slices.DeleteFunc(lastingSuites(t), func(g *Gap) bool { return !slices.Contains([]int{11, 112, 401}, g.Number) })
@@ -246,7 +246,7 @@ func TestTargetThatDoesNotExec(t *testing.T) {
 // One that has it, or crashes, or is asked and answers wrongly, fails.
 func TestNeeds(t *testing.T) {
 	t.Parallel()
-	real := tmuxtest.Binary(t)
+	real := testserver.Binary(t)
 	g, err := gap.Parse("01-test.txtar", []byte("# gap: a test\n# claim: a claim\n# needs: two sessions\n\n-- tmux --\n"+
 		"tmux new-session -d 'exec sleep 3600'\nsaw confirmed a\nclaim confirmed first\ntmux new-session -d 'exec sleep 3600'\ntmux rename-session new\ntmux list-panes\nsaw confirmed b\nclaim confirmed second\n"))
 	if err != nil {
@@ -300,7 +300,7 @@ func TestNobodyListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := child.Request{Dir: filepath.Join(run, "0"), Target: report.Target{Path: tmuxtest.Binary(t), Version: "3.3"}, Layer: report.TmuxLayer, Timeout: unhurried}
+	req := child.Request{Dir: filepath.Join(run, "0"), Target: report.Target{Path: testserver.Binary(t), Version: "3.3"}, Layer: report.TmuxLayer, Timeout: unhurried}
 	if err := child.MakeDirs(req.Dir); err != nil {
 		t.Fatal(err)
 	}
@@ -394,10 +394,10 @@ func TestWritingGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := ownTarget(tmuxtest.Binary(t)); err != nil { // as long as PATH is what other tests have
+	if _, err := ownTarget(testserver.Binary(t)); err != nil { // as long as PATH is what other tests have
 		t.Fatal(err)
 	}
-	if err := os.Symlink(tmuxtest.Binary(t), filepath.Join(dir, "tmux")); err != nil {
+	if err := os.Symlink(testserver.Binary(t), filepath.Join(dir, "tmux")); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))

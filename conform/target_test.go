@@ -12,8 +12,8 @@ import (
 
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // program returns the path of an executable shell script.
@@ -101,7 +101,7 @@ func TestWrongTargets(t *testing.T) {
 func needy(t *testing.T) string {
 	return program(t, `[ "$NEEDS" = "a & b" ] && [ "$1" = --compat ] || { echo "needs more" >&2; exit 1; }
 shift
-exec '`+tmuxtest.Binary(t)+`' "$@"`)
+exec '`+testserver.Binary(t)+`' "$@"`)
 }
 
 // A target's arguments and environment reach it on every layer.
@@ -143,7 +143,7 @@ func TestNeedyTargets(t *testing.T) {
 // A tmux whose -V lies, or makes no sense, has the version of what it can do.
 func TestProbe(t *testing.T) {
 	t.Parallel()
-	real := tmuxtest.Binary(t)
+	real := testserver.Binary(t)
 	version, err := resolve(t.Context(), []string{real}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // recordTo is the variable with the directory in which this binary, run as a server,
@@ -159,8 +159,8 @@ func newStage(t testing.TB) *stage {
 	if runtime.GOOS != "linux" {
 		t.Skip("the caller's pane is found in /proc")
 	}
-	s := &stage{TB: t, tmux: tmuxtest.New(t), records: t.TempDir()}
-	tmuxtest.Run(t, s.tmux, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", "exec cat")
+	s := &stage{TB: t, tmux: testserver.New(t), records: t.TempDir()}
+	testserver.Run(t, s.tmux, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", "exec cat")
 	s.server = []string{program(t), "-S", s.tmux.SocketPath(), "--tmux", s.tmux.Binary(), "--safety", "destructive", "--results", "json"}
 	s.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LANG=C.UTF-8", "XDG_RUNTIME_DIR=" + t.TempDir()}
 	return s
@@ -182,8 +182,8 @@ func (s *stage) inPane(client ...string) string {
 		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 	}
 	script := strings.Join(words, " ") + " >" + out + " 2>" + out + ".err; echo $? >" + out + ".rc; " + s.tmux.Binary() + " -S " + s.tmux.SocketPath() + " wait-for -S done"
-	tmuxtest.Run(s, s.tmux, "new-window", "-d", "-t", "a:", script)
-	tmuxtest.Run(s, s.tmux, "wait-for", "done")
+	testserver.Run(s, s.tmux, "new-window", "-d", "-t", "a:", script)
+	testserver.Run(s, s.tmux, "wait-for", "done")
 	text, _ := os.ReadFile(out)
 	if rc, _ := os.ReadFile(out + ".rc"); string(rc) != "0\n" {
 		complaint, _ := os.ReadFile(out + ".err")

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testagent"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // BenchmarkAgainst compares this build with another one, whose programs are in the directory
@@ -51,8 +51,8 @@ func BenchmarkAgainst(b *testing.B) {
 		srv := populated(b, 90)
 		for i := range 10 {
 			command, _ := testagent.Claude(b)
-			tmuxtest.Run(b, srv, "new-window", "-d", command)
-			tmuxtest.WaitScreen(b, srv, fmt.Sprintf("%%%d", 90+i), "shortcuts")
+			testserver.Run(b, srv, "new-window", "-d", command)
+			testserver.WaitScreen(b, srv, fmt.Sprintf("%%%d", 90+i), "shortcuts")
 		}
 		return srv
 	})
@@ -184,15 +184,15 @@ func large(b *testing.B, content string) *tmux.Server {
 	if err := os.WriteFile(file, []byte(strings.TrimPrefix(text, "\n")+"\rneedle "), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	srv := tmuxtest.New(b)
-	tmuxtest.Run(b, srv, "new-session", "-d", "-s", "bench", "-x", "200", "-y", "50", "exec cat")
+	srv := testserver.New(b)
+	testserver.Run(b, srv, "new-session", "-d", "-s", "bench", "-x", "200", "-y", "50", "exec cat")
 	var cmds []tmux.Command
 	for i := range 500 {
 		cmds = append(cmds, tmux.Raw{Name: "new-window", Args: []string{"-d", fmt.Sprintf("cat %s; printf '%%s end' %d; exec sleep 10000", file, i)}})
 	}
-	if _, err := srv.Do(tmuxtest.Context(b), cmds...); err != nil {
+	if _, err := srv.Do(testserver.Context(b), cmds...); err != nil {
 		b.Fatal(err)
 	}
-	tmuxtest.WaitScreen(b, srv, "%500", "end")
+	testserver.WaitScreen(b, srv, "%500", "end")
 	return srv
 }

@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testagent"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // required returns the other arguments that tools with a target need.
@@ -147,7 +147,7 @@ func ownCall(t *testing.T, srv *tmux.Server, s *Server, d *tool.Tool, args map[s
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.Call(tmuxtest.Context(t), d.Name, raw)
+	res, err := s.Call(testserver.Context(t), d.Name, raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func jobIn(t *testing.T, srv *tmux.Server) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.Call(tmuxtest.Context(t), "run_command", json.RawMessage(`{"pane_id":"%0","command":"echo 'be''gun'; sleep 600","detach":true}`))
+	res, err := s.Call(testserver.Context(t), "run_command", json.RawMessage(`{"pane_id":"%0","command":"echo 'be''gun'; sleep 600","detach":true}`))
 	if err != nil || res.IsError {
 		t.Fatalf("%v, %+v", err, res)
 	}
@@ -304,7 +304,7 @@ func jobIn(t *testing.T, srv *tmux.Server) string {
 	if json.Unmarshal(raw, &job) != nil || job.JobID == "" {
 		t.Fatalf("%s", raw)
 	}
-	tmuxtest.WaitScreen(t, srv, "%0", "begun")
+	testserver.WaitScreen(t, srv, "%0", "begun")
 	return job.JobID
 }
 
@@ -318,8 +318,8 @@ func TestDeclaredHarmlessIsHarmless(t *testing.T) {
 		}
 		t.Run(d.Name, func(t *testing.T) {
 			srv, s := agentServer(t, talker)
-			tmuxtest.Run(t, srv, "select-pane", "-t", "%1")
-			tmuxtest.Run(t, srv, "select-window", "-t", "@1")
+			testserver.Run(t, srv, "select-pane", "-t", "%1")
+			testserver.Run(t, srv, "select-window", "-t", "@1")
 			for _, args := range ownCalls(t, d) {
 				if text, failed := ownCall(t, srv, s, d, args); failed {
 					t.Errorf("%v: %s", args, text)
@@ -347,7 +347,7 @@ const talker = "echo '$ hello'; exec cat"
 // agentServer returns a tmux server on which the agent runs in %0, of window @0 with %1 in
 // session agent. @1 with %2 is in the same session, and session other has @2 with %3.
 func agentServer(t *testing.T, program string) (*tmux.Server, *Server) {
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	for _, words := range [][]string{
 		{"new-session", "-d", "-s", "agent", "-x", "80", "-y", "50", program},
 		{"resize-window", "-t", "@0", "-x", "80", "-y", "50"}, // tmux 3.2 ignores the size of its first session
@@ -355,10 +355,10 @@ func agentServer(t *testing.T, program string) (*tmux.Server, *Server) {
 		{"new-window", "-d", "-t", "=agent:", "cat"},
 		{"new-session", "-d", "-s", "other", "cat"},
 	} {
-		tmuxtest.Run(t, srv, words[0], words[1:]...)
+		testserver.Run(t, srv, words[0], words[1:]...)
 	}
-	tmuxtest.WaitScreen(t, srv, "%0", "$")
-	tmuxtest.Run(t, srv, "set-buffer", "-b", "libtmux_mcp_00000000000000000000000000000000_x", "typed")
+	testserver.WaitScreen(t, srv, "%0", "$")
+	testserver.Run(t, srv, "set-buffer", "-b", "libtmux_mcp_00000000000000000000000000000000_x", "typed")
 	s, err := New(Config{
 		Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Tier: Destructive,
 		Caller: Caller{Pane: "%0", Socket: srv.SocketPath()},
@@ -376,7 +376,7 @@ func ownState(t *testing.T, srv *tmux.Server, d *tool.Tool) string {
 	if d.Name == "split_window" { // takes half of it, as requested
 		size = ""
 	}
-	return tmuxtest.Run(t, srv, "list-panes", "-a", "-f", "#{==:#{pane_id},%0}", "-F",
+	return testserver.Run(t, srv, "list-panes", "-a", "-f", "#{==:#{pane_id},%0}", "-F",
 		size+" pid #{pane_pid}, dead #{pane_dead}, pipe #{pane_pipe}, history #{history_size}, cursor #{cursor_x},#{cursor_y}") +
-		"\n" + strings.TrimSpace(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"))
+		"\n" + strings.TrimSpace(testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0"))
 }

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // BenchmarkWait measures how soon a wait notices output, and what it costs while nothing is
@@ -33,7 +33,7 @@ func BenchmarkWait(b *testing.B) {
 // been looked at after looked milliseconds.
 func benchmarkWait(b *testing.B, srv *tmux.Server, on string, looked int) {
 	a := launch(b, srv)
-	ctx := tmuxtest.Context(b)
+	ctx := testserver.Context(b)
 	var noticed []time.Duration
 	for i := 0; b.Loop(); i++ {
 		// The request before is answered in the moment that the wait begins.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // The benchmarks talk to the real program over pipes. Things to be compared are done in
@@ -158,13 +158,13 @@ func bare(b *testing.B, srv *tmux.Server, words ...string) turn {
 // populated returns a server with so many panes, each in its own window.
 func populated(b *testing.B, panes int) *tmux.Server {
 	b.Helper()
-	srv := tmuxtest.New(b)
-	tmuxtest.Run(b, srv, "new-session", "-d", "-s", "bench", "-x", "80", "-y", "24", "exec cat")
+	srv := testserver.New(b)
+	testserver.Run(b, srv, "new-session", "-d", "-s", "bench", "-x", "80", "-y", "24", "exec cat")
 	var cmds []tmux.Command
 	for range panes - 1 {
 		cmds = append(cmds, tmux.Raw{Name: "new-window", Args: []string{"-d", "exec sleep 10000"}})
 	}
-	if _, err := srv.Do(tmuxtest.Context(b), cmds...); err != nil {
+	if _, err := srv.Do(testserver.Context(b), cmds...); err != nil {
 		b.Fatal(err)
 	}
 	return srv
@@ -208,11 +208,11 @@ func BenchmarkRunCommand(b *testing.B) {
 	for _, name := range []string{"sh", "bash", "zsh", "fish"} {
 		b.Run(name, func(b *testing.B) {
 			start := shellStart(b, name)
-			srv := tmuxtest.New(b)
+			srv := testserver.New(b)
 			quietFish(b, srv)
 			panes := []string{"%0", "%1", "%2"}
 			for i := range panes {
-				tmuxtest.Run(b, srv, "new-session", "-d", "-s", fmt.Sprint("s", i), "-x", "80", "-y", "24", start)
+				testserver.Run(b, srv, "new-session", "-d", "-s", fmt.Sprint("s", i), "-x", "80", "-y", "24", start)
 				waitPrompt(b, srv, panes[i])
 			}
 			args := func(pane string) string { return `{"pane_id":"` + pane + `","command":"echo hello"}` }
@@ -249,7 +249,7 @@ func TestStartIsSmall(t *testing.T) {
 	if !testtool.Full {
 		t.Skip("a measurement of the built program: TMUX_TEST_FULL=1 takes it")
 	}
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	const small = 16_000
 	least := math.MaxInt

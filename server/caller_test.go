@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestADaemonHasNoPane: a client's daemon keeps the variables of the pane in which it was
@@ -29,10 +29,10 @@ func TestADaemonHasNoPane(t *testing.T) {
 	if err := testtool.WriteProgram(agent, binary); err != nil {
 		t.Fatal(err)
 	}
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", agent+" sh -c 'while :; do "+agent+" sleep 1000; done'; :") // %1, below its shell
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "exec cat")                                                 // %2
+	testserver.Run(t, srv, "split-window", "-d", "-t", "%0", agent+" sh -c 'while :; do "+agent+" sleep 1000; done'; :") // %1, below its shell
+	testserver.Run(t, srv, "split-window", "-d", "-t", "%0", "exec cat")                                                 // %2
 	out := filepath.Join(dir, "out")
 	call := program() + " --safety destructive --tmux " + srv.Binary() + " call "
 	script := filepath.Join(dir, "daemon")
@@ -43,15 +43,15 @@ func TestADaemonHasNoPane(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The daemon starts in a pane of its own, %3, which then ends.
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "setsid "+agent+" sh "+script+" </dev/null >/dev/null 2>&1 & sleep 0.2")
-	tmuxtest.Wait(t, srv, "%0", "the end of the daemon's pane", func() bool {
-		return !strings.Contains(tmuxtest.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}"), "%3")
+	testserver.Run(t, srv, "split-window", "-d", "-t", "%0", "setsid "+agent+" sh "+script+" </dev/null >/dev/null 2>&1 & sleep 0.2")
+	testserver.Wait(t, srv, "%0", "the end of the daemon's pane", func() bool {
+		return !strings.Contains(testserver.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}"), "%3")
 	})
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var got string
-	tmuxtest.Wait(t, srv, "%0", "the daemon's calls", func() bool {
+	testserver.Wait(t, srv, "%0", "the daemon's calls", func() bool {
 		b, err := os.ReadFile(out)
 		got = string(b)
 		return err == nil

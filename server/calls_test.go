@@ -18,10 +18,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"tmuxmcp/internal/test/testagent"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestCalls plays the scripts of testdata/calls, each on its own tmux server, which is not
@@ -101,14 +101,14 @@ func TestCalls(t *testing.T) {
 			}
 		},
 		"until": func(p *callPlayer, _ bool, args []string) {
-			tmuxtest.Wait(p.t, p.srv, args[0], args[1]+" "+args[2], func() bool {
-				tmuxtest.Reap(p.t, p.srv)
+			testserver.Wait(p.t, p.srv, args[0], args[1]+" "+args[2], func() bool {
+				testserver.Reap(p.t, p.srv)
 				return p.tmux("display-message", "-p", "-t", args[0], args[1]) == args[2]
 			})
 		},
 		"attach": func(p *callPlayer, _ bool, args []string) {
 			attach(p.t, p.srv, args[0])
-			tmuxtest.Wait(p.t, p.srv, "="+args[0]+":", "client", func() bool { return p.tmux("list-clients") != "" })
+			testserver.Wait(p.t, p.srv, "="+args[0]+":", "client", func() bool { return p.tmux("list-clients") != "" })
 			p.ts.Setenv("CLIENT", p.tmux("list-clients", "-F", "#{client_name}"))
 			p.ts.Setenv("CLIENT_PID", p.tmux("list-clients", "-F", "#{client_pid}"))
 		},
@@ -165,18 +165,18 @@ func TestCalls(t *testing.T) {
 			var command string
 			command, p.agent = testagent.Claude(p.t)
 			p.agentPane = p.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", args[0], "-x", "80", "-y", "24", command)
-			tmuxtest.WaitScreen(p.t, p.srv, p.agentPane, "shortcuts")
+			testserver.WaitScreen(p.t, p.srv, p.agentPane, "shortcuts")
 			p.ts.Setenv("AGENT", p.agent)
 		},
 		"draw": func(p *callPlayer, _ bool, args []string) {
 			p.ts.Check(os.WriteFile(filepath.Join(p.agent, args[0]), []byte(args[1]), 0o600))
-			tmuxtest.Signal(p.t, p.srv, p.agentPane, syscall.SIGUSR1)
+			testserver.Signal(p.t, p.srv, p.agentPane, syscall.SIGUSR1)
 		},
 		"signal": func(p *callPlayer, _ bool, args []string) {
-			tmuxtest.Signal(p.t, p.srv, args[0], syscall.Signal(p.number(args[1])))
-			tmuxtest.Reap(p.t, p.srv)
+			testserver.Signal(p.t, p.srv, args[0], syscall.Signal(p.number(args[1])))
+			testserver.Reap(p.t, p.srv)
 		},
-		"screen": func(p *callPlayer, _ bool, args []string) { tmuxtest.WaitScreen(p.t, p.srv, args[0], args[1]) },
+		"screen": func(p *callPlayer, _ bool, args []string) { testserver.WaitScreen(p.t, p.srv, args[0], args[1]) },
 		"warned": func(p *callPlayer, neg bool, args []string) {
 			if !neg {
 				testtool.Eventually(p.t, "it warns of "+args[0], func() bool { return strings.Contains(p.warnings(), args[0]) })
@@ -200,7 +200,7 @@ func TestCalls(t *testing.T) {
 			p := &callPlayer{
 				t: env.T().(testing.TB), work: env.WorkDir, begun: map[string]func() (string, result){}, canvases: map[string]*screen{},
 			}
-			p.srv = tmuxtest.New(p.t)
+			p.srv = testserver.New(p.t)
 			p.serve(nil)
 			env.Values[playerKey{}] = p
 			env.Setenv("NL", "\n")
@@ -215,7 +215,7 @@ func TestCalls(t *testing.T) {
 			if err != nil {
 				return false, fmt.Errorf("no condition %s", condition)
 			}
-			return version(t, tmuxtest.New(t)).Has(tmux.Version{Major: 3, Minor: minor}), nil
+			return version(t, testserver.New(t)).Has(tmux.Version{Major: 3, Minor: minor}), nil
 		},
 	})
 }
@@ -247,7 +247,7 @@ func player(ts *testscript.TestScript) *callPlayer {
 }
 
 func (p *callPlayer) tmux(args ...string) string {
-	return tmuxtest.Run(p.t, p.srv, args[0], args[1:]...)
+	return testserver.Run(p.t, p.srv, args[0], args[1:]...)
 }
 
 func (p *callPlayer) number(arg string) int {
@@ -476,7 +476,7 @@ func valueAt(text, path string) string {
 func wholeState(t testing.TB, srv *tmux.Server) string {
 	t.Helper()
 	state := readState(t, srv)
-	v, err := srv.Version(tmuxtest.Context(t))
+	v, err := srv.Version(testserver.Context(t))
 	for tries := 0; err == nil && v.Has(tmux.Version{Major: 3, Minor: 7}) && tries < 20; tries++ {
 		again := readState(t, srv)
 		if again == state {
@@ -489,7 +489,7 @@ func wholeState(t testing.TB, srv *tmux.Server) string {
 
 func readState(t testing.TB, srv *tmux.Server) string {
 	t.Helper()
-	objects, err := srv.Do(tmuxtest.Context(t),
+	objects, err := srv.Do(testserver.Context(t),
 		tmux.Raw{Name: "list-panes", Args: []string{"-a", "-F", "#{session_id} #{window_id} #{pane_id}"}})
 	if err != nil {
 		return "none: " + err.Error()
@@ -527,7 +527,7 @@ func readState(t testing.TB, srv *tmux.Server) string {
 	for _, words := range lists {
 		cmds = append(cmds, tmux.Raw{Name: words[0], Args: words[1:]})
 	}
-	outs, err := srv.Do(tmuxtest.Context(t), cmds...)
+	outs, err := srv.Do(testserver.Context(t), cmds...)
 	if err != nil {
 		return "none: " + err.Error()
 	}
@@ -542,7 +542,7 @@ func readState(t testing.TB, srv *tmux.Server) string {
 func fileHas(t testing.TB, srv *tmux.Server, path, want string) {
 	t.Helper()
 	var have []byte
-	tmuxtest.Wait(t, srv, "", fmt.Sprintf("%q in %s", want, path), func() bool {
+	testserver.Wait(t, srv, "", fmt.Sprintf("%q in %s", want, path), func() bool {
 		have, _ = os.ReadFile(path)
 		return strings.Contains(string(have), want) && (want != "" || len(have) == 0)
 	})

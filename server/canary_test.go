@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // Reading shows no secret except what is on screens: not the user's paste buffers, no
@@ -21,21 +21,21 @@ import (
 // one, and nothing of another server.
 func TestReadingShowsNoSecret(t *testing.T) {
 	t.Parallel()
-	srv, other := tmuxtest.New(t), tmuxtest.New(t)
+	srv, other := testserver.New(t), testserver.New(t)
 	session(t, srv, "a")
 	session(t, other, "a")
-	v, err := srv.Version(tmuxtest.Context(t))
+	v, err := srv.Version(testserver.Context(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const secret, plain = "CANARY-secret", "CANARY-plain"
-	run := func(name string, args ...string) { tmuxtest.Run(t, srv, name, args...) }
+	run := func(name string, args ...string) { testserver.Run(t, srv, name, args...) }
 	run("set-buffer", secret)
 	run("set-buffer", "-b", "mine", secret)
 	run("set-option", "-g", "@run", "#{buffer_sample}#{HIDDEN}#{theme}")
-	tmuxtest.Run(t, other, "set-buffer", secret)
-	tmuxtest.Run(t, other, "set-option", "-g", "@note", secret)
-	tmuxtest.Run(t, other, "select-pane", "-t", "%0", "-T", secret)
+	testserver.Run(t, other, "set-buffer", secret)
+	testserver.Run(t, other, "set-option", "-g", "@note", secret)
+	testserver.Run(t, other, "select-pane", "-t", "%0", "-T", secret)
 	// Names that are neither tokens nor options of this version, and those that only modes,
 	// hooks and commands have, are variables here.
 	names := []string{"HIDDEN", "hidden", "SSH_AUTH_SOCK", "a-b", "0", "1", "x", "theme", "editor", "copy_cursor_word", "copy_cursor_line", "search_match", "hook_pane", "command", "line", "buffer_nothing"}
@@ -122,17 +122,17 @@ func TestReadingShowsNoSecret(t *testing.T) {
 // Matching takes our own time: it terminates, and says so.
 func TestMatchingHasALimit(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
-	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "20000")
+	testserver.Run(t, srv, "set-option", "-g", "history-limit", "20000")
 	file := filepath.Join(t.TempDir(), "text")
 	for length, why := range map[int]string{1_500_000: "bytes takes too long to match", 90_000: "longer than 1s"} {
 		line := strings.Repeat("x", length) + "\n"
 		if err := os.WriteFile(file, []byte(strings.Repeat(line, 1_500_000/length)+"\nend"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		pane := tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "200", "-y", "50", "-s", fmt.Sprint(length), "cat "+file+"; exec sleep 1000")
-		tmuxtest.WaitScreen(t, srv, pane, "end")
+		pane := testserver.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "200", "-y", "50", "-s", fmt.Sprint(length), "cat "+file+"; exec sleep 1000")
+		testserver.WaitScreen(t, srv, pane, "end")
 		limited := newServer(t, configFor(srv))
 		limited.SetMatchTime(time.Second)
 		p := connectTo(t, limited)

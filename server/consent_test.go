@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 const modern = "2026-07-28"
@@ -125,7 +125,7 @@ func TestConsentInEveryRevision(t *testing.T) {
 	for _, revision := range append(revisions, "codex", "codex "+modern) {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			srv := tmuxtest.New(t)
+			srv := testserver.New(t)
 			session(t, srv, "a")
 			cfg := configFor(srv)
 			cfg.Results = server.ResultsText
@@ -196,7 +196,7 @@ func TestConsentInEveryRevision(t *testing.T) {
 // TestAnAnswerIsForOneCall: what the user agreed to cannot be used for anything else.
 func TestAnAnswerIsForOneCall(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	cfg := configFor(srv)
 	cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
@@ -234,7 +234,7 @@ func TestAnAnswerIsForOneCall(t *testing.T) {
 			used++
 		}
 	}
-	tmuxtest.WaitScreen(t, srv, "%0", "counted\ncounted\ncounted\ncounted")
+	testserver.WaitScreen(t, srv, "%0", "counted\ncounted\ncounted\ncounted")
 	// Programs on the way may write the arguments anew, and ask again without an answer.
 	args := `{"pane_id":"%0","keys":"ünwritten <twice>"}`
 	state, _ := ask(map[string]any{"name": "send_keys", "arguments": json.RawMessage(args)})
@@ -246,7 +246,7 @@ func TestAnAnswerIsForOneCall(t *testing.T) {
 		t.Errorf("the same arguments in another order get %s", res.text())
 	}
 	const shown = "counted\ncounted\ncounted\ncounted\nünwritten <twice>\nünwritten <twice>" // with cat's echo
-	tmuxtest.WaitScreen(t, srv, "%0", shown)
+	testserver.WaitScreen(t, srv, "%0", shown)
 	s.SetAnswerWait(-time.Nanosecond)
 	state, _ = ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "late"}})
 	if _, res := ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "late"}, "requestState": state, "inputResponses": yes}); used != 2 ||
@@ -293,7 +293,7 @@ func TestAnAnswerIsForOneCall(t *testing.T) {
 			t.Errorf("%v: %s", part, res.text())
 		}
 	}
-	if got := tmuxtest.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}") + strings.TrimSpace(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0")); got != "%0"+shown {
+	if got := testserver.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}") + strings.TrimSpace(testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0")); got != "%0"+shown {
 		t.Errorf("left are %q", got)
 	}
 }
@@ -302,7 +302,7 @@ func TestAnAnswerIsForOneCall(t *testing.T) {
 // for it.
 func TestNoMessageUnasked(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	for more, want := range map[string]int{
 		"": 0, `,"io.modelcontextprotocol/logLevel":"error"`: 0, `,"io.modelcontextprotocol/logLevel":"info"`: 1,
@@ -326,7 +326,7 @@ func TestWaitsInEveryRevision(t *testing.T) {
 	for _, revision := range revisions {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			srv := tmuxtest.New(t)
+			srv := testserver.New(t)
 			session(t, srv, "a")
 			c := &client{peer: start(t, srv, nil), revision: revision, capabilities: `{}`, more: `,"progressToken":"mine"`}
 			c.hello()
@@ -371,9 +371,9 @@ func TestALostCallerIsAskedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "exec cat")
+	testserver.Run(t, srv, "split-window", "-d", "-t", "%0", "exec cat")
 	cfg := configFor(srv)
 	cfg.Results = server.ResultsText
 	cfg.Caller = server.Caller{Socket: srv.SocketPath(), Lost: true, Client: cat}

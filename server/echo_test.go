@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // Programs that read lines, with a line that makes each print "wa" and "it" as one word
@@ -59,7 +59,7 @@ func TestOnlyWhatIsPrintedCounts(t *testing.T) {
 				got := ok[seen](p, "send_keys", args(t, "pane_id", pane, "keys", keys, "patterns", []string{pattern}, "timeout", 60)).Seen
 				t.Logf("%s: %+v", keys, got)
 				if got == nil || got.Outcome != "matched" {
-					t.Fatalf("%s: %+v\n%s", keys, got, tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", pane))
+					t.Fatalf("%s: %+v\n%s", keys, got, testserver.Run(t, srv, "capture-pane", "-p", "-t", pane))
 				}
 				return got.Tail
 			}
@@ -154,11 +154,11 @@ func TestRedrawnPromptIsNoOutput(t *testing.T) {
 				Lines  []string `json:"lines"`
 				Missed bool     `json:"lines_missed"`
 			}
-			shows := func() string { return tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", pane) }
+			shows := func() string { return testserver.Run(t, srv, "capture-pane", "-p", "-t", pane) }
 			redrawn := func() {
 				t.Helper()
 				before := shows()
-				tmuxtest.Wait(t, srv, pane, "prompt drawn again", func() bool { return shows() != before })
+				testserver.Wait(t, srv, pane, "prompt drawn again", func() bool { return shows() != before })
 			}
 			redrawn()
 			cursor := ok[follow](p, "capture_since", args(t, "pane_id", pane)).Cursor
@@ -262,7 +262,7 @@ func TestEchoOfLineEditors(t *testing.T) {
 				}
 				got := ok[seen](p, "send_keys", args(t, "pane_id", pane, "keys", keys, "enter", !open && keys != "Enter", "patterns", []string{line[1]}, "timeout", timeout)).Seen
 				if want := line[2]; want == "" && got.Found || want != "" && strings.Join(got.Matched, "\n") != want {
-					t.Errorf("%q: %+v\n%s", line[0], got, tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", pane))
+					t.Errorf("%q: %+v\n%s", line[0], got, testserver.Run(t, srv, "capture-pane", "-p", "-t", pane))
 				}
 				// For the next, the program is at its prompt.
 				ok[awaited](p, "wait_for_text", args(t, "pane_id", pane, "patterns", []string{strings.TrimSpace(r.prompt)}, "quiet", 0.5, "timeout", 10))

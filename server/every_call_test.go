@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // probes returns a server with the tools of AddProbes.
@@ -26,7 +26,7 @@ func jsonLog(w io.Writer) *slog.Logger {
 
 func TestProgressComesBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	p := probes(t, configFor(srv))
 	p.handshake("{}")
 	var calls []<-chan reply
@@ -78,7 +78,7 @@ func TestProgressComesBeforeTheAnswer(t *testing.T) {
 
 func TestPanicIsAnErrorAndItsStackIsLogged(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	var log lockedBuffer
 	cfg := configFor(srv)
 	cfg.Log = jsonLog(&log)
@@ -97,7 +97,7 @@ func TestPanicIsAnErrorAndItsStackIsLogged(t *testing.T) {
 
 func TestLargeResultsKeepTheirTail(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	p := probes(t, configFor(srv))
 	p.handshake("{}")
 	small := p.tool("probe_text", `{"size":100000}`)
@@ -122,7 +122,7 @@ func TestLargeResultsKeepTheirTail(t *testing.T) {
 
 func TestAuditRecordsTheCallAndNoSecret(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	audit := func() (log *lockedBuffer, p *peer) {
 		log = &lockedBuffer{}
 		cfg := configFor(srv)

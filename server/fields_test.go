@@ -8,18 +8,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // A list returns the requested fields, with the same values as if none were requested.
 func TestFields(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", "exec cat")
-	tmuxtest.Run(t, srv, "split-window", "-d", "exec cat")
-	tmuxtest.Run(t, srv, "select-pane", "-T", "<title> & more")
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "-t", "=a")
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", "exec cat")
+	testserver.Run(t, srv, "split-window", "-d", "exec cat")
+	testserver.Run(t, srv, "select-pane", "-T", "<title> & more")
+	testserver.Run(t, srv, "new-session", "-d", "-s", "b", "-t", "=a")
 	attach(t, srv, "a")
 	p := serve(t, configFor(srv))
 	testtool.Eventually(t, "the client is listed", func() bool { return ok[rows](p, "list_clients", `{}`).Total == 1 })

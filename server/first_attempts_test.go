@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // scene is what a first attempt starts from, and what its last answer says if the task is
@@ -75,7 +75,7 @@ func TestFirstAttempts(t *testing.T) {
 			var answers []string
 			for i, c := range a.Calls {
 				if i == len(a.Calls)-1 && s.Before != "" {
-					tmuxtest.WaitScreen(t, srv, "%0", s.Before)
+					testserver.WaitScreen(t, srv, "%0", s.Before)
 				}
 				res := p.tool(c.Tool, filled(string(c.Arguments), answers))
 				answers = append(answers, res.text())
@@ -87,7 +87,7 @@ func TestFirstAttempts(t *testing.T) {
 			if !strings.Contains(last, s.Says) && strings.Contains(last, " quiet after ") {
 				// A busy machine was silent for longer than the agent waits: it looks
 				// again.
-				tmuxtest.WaitScreen(t, srv, "%0", strings.TrimPrefix(s.Says, "\n"))
+				testserver.WaitScreen(t, srv, "%0", strings.TrimPrefix(s.Says, "\n"))
 				last = p.tool("capture_pane", `{"pane_id":"%0"}`).text()
 				answers = append(answers, last)
 			}
@@ -106,7 +106,7 @@ func TestFirstAttempts(t *testing.T) {
 // set creates the panes of a scene, in a directory with the scripts.
 func (s scene) set(t *testing.T) (srv *tmux.Server, dir string) {
 	t.Helper()
-	srv, dir = tmuxtest.New(t), t.TempDir()
+	srv, dir = testserver.New(t), t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/first-attempts")); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func (s scene) set(t *testing.T) (srv *tmux.Server, dir string) {
 	if start == "" {
 		start = bashPane
 	}
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "work", "-x", "100", "-y", "30", "-c", dir, start)
+	testserver.Run(t, srv, "new-session", "-d", "-s", "work", "-x", "100", "-y", "30", "-c", dir, start)
 	switch s.Start {
 	case "":
 		waitPrompt(t, srv, "%0")
@@ -131,19 +131,19 @@ func (s scene) set(t *testing.T) (srv *tmux.Server, dir string) {
 			if start == "" {
 				start = bashPane
 			}
-			if pane := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "work:", "-c", dir, start); line == "" {
+			if pane := testserver.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "work:", "-c", dir, start); line == "" {
 				waitPrompt(t, srv, pane)
 			}
 		} else if line != "" {
-			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "-l", line)
-			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Enter")
+			testserver.Run(t, srv, "send-keys", "-t", "%0", "-l", line)
+			testserver.Run(t, srv, "send-keys", "-t", "%0", "Enter")
 		}
 	}
 	if s.Runs != "" {
 		runs(t, srv, "%0", s.Runs)
 	}
 	if s.Shows != "" {
-		tmuxtest.WaitScreen(t, srv, "%0", strings.TrimSuffix(s.Shows, " "))
+		testserver.WaitScreen(t, srv, "%0", strings.TrimSuffix(s.Shows, " "))
 	}
 	return srv, dir
 }

@@ -18,11 +18,11 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/server/cli"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // peer is a client of the server under test. Every answer of a tool is checked
@@ -89,7 +89,7 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// configFor returns a configuration for a tmux server of tmuxtest, outside any tmux and
+// configFor returns a configuration for a tmux server of testserver, outside any tmux and
 // with every tool.
 func configFor(srv *tmux.Server) server.Config {
 	return server.Config{
@@ -558,7 +558,7 @@ func (r rows) column(name string) string {
 // session starts a tmux session of 80x24 that runs a silent program.
 func session(t testing.TB, srv *tmux.Server, name string) {
 	t.Helper()
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", name, "-x", "80", "-y", "24", "cat")
+	testserver.Run(t, srv, "new-session", "-d", "-s", name, "-x", "80", "-y", "24", "cat")
 }
 
 // asks returns the ids of the requests that the server has sent.

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testagent"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // act is a call whose effects are observed, and the tmux commands around it.
@@ -59,14 +59,14 @@ type stage struct {
 }
 
 func newStage(t *testing.T) *stage {
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	s := &stage{srv: srv, dir: t.TempDir(), buffer: ourBuffer}
 	for name, text := range map[string]string{"script": "touch " + s.marker() + "\nexec cat\n", "file": "something\n"} {
 		if err := testtool.WriteProgram(filepath.Join(s.dir, name), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	run := func(words ...string) { t.Helper(); tmuxtest.Run(t, srv, words[0], words[1:]...) }
+	run := func(words ...string) { t.Helper(); testserver.Run(t, srv, words[0], words[1:]...) }
 	session(t, srv, "a")
 	run("set-option", "-g", "automatic-rename", "off")
 	run("set-option", "-g", "history-limit", "2000")
@@ -79,13 +79,13 @@ func newStage(t *testing.T) *stage {
 	run("set-buffer", "theirs")
 	run("set-buffer", "-b", s.buffer, "touch "+s.marker()+"\nexit\n")
 	for pane, text := range map[string]string{"%1": "$", "%2": "token200", "%3": "$"} {
-		tmuxtest.WaitScreen(t, srv, pane, text)
+		testserver.WaitScreen(t, srv, pane, text)
 	}
-	tmuxtest.Wait(t, srv, "%4", "dead pane", func() bool {
-		tmuxtest.Reap(t, srv)
-		return strings.Contains(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%4"), "Pane is dead")
+	testserver.Wait(t, srv, "%4", "dead pane", func() bool {
+		testserver.Reap(t, srv)
+		return strings.Contains(testserver.Run(t, srv, "capture-pane", "-p", "-t", "%4"), "Pane is dead")
 	})
-	s.pid = tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	s.pid = testserver.Run(t, srv, "display-message", "-p", "#{pid}")
 	return s
 }
 
@@ -182,9 +182,9 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 		if err := os.WriteFile(filepath.Join(dir, "runs"), []byte("marker() { touch "+s.marker()+"; }\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		tmuxtest.Run(t, s.srv, "resize-window", "-t", "%3", "-x", "250") // the path of tmux may be long
-		tmuxtest.Run(t, s.srv, "respawn-pane", "-k", "-t", "%3", command)
-		tmuxtest.WaitScreen(t, s.srv, "%3", "shortcuts")
+		testserver.Run(t, s.srv, "resize-window", "-t", "%3", "-x", "250") // the path of tmux may be long
+		testserver.Run(t, s.srv, "respawn-pane", "-k", "-t", "%3", command)
+		testserver.WaitScreen(t, s.srv, "%3", "shortcuts")
 	}
 	before, things, programs := wholeState(t, s.srv), s.things(), s.programs()
 	call := func() result { return p.tool(tool, s.fill(a.args)) }
@@ -219,8 +219,8 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 	e.changes = difference(before, after)
 	if a.then == "" && a.first == "" {
 		if tool == "cancel_job" { // what recorded the job may outlive it by two seconds
-			tmuxtest.Wait(t, s.srv, "%1", "pipe that is closed", func() bool {
-				return tmuxtest.Run(t, s.srv, "display-message", "-p", "-t", "%1", "#{pane_pipe}") == "0"
+			testserver.Wait(t, s.srv, "%1", "pipe that is closed", func() bool {
+				return testserver.Run(t, s.srv, "display-message", "-p", "-t", "%1", "#{pane_pipe}") == "0"
 			})
 			after = s.settled(t)
 		}
@@ -236,7 +236,7 @@ func TestHintsAreWhatWasObserved(t *testing.T) {
 	acts := acts(t)
 	listed := map[server.Tier]map[string]listedTool{}
 	for _, tier := range []server.Tier{server.Mutating, server.Destructive} {
-		cfg := configFor(tmuxtest.New(t))
+		cfg := configFor(testserver.New(t))
 		cfg.Tier, cfg.PromptsAsTools = tier, true
 		listed[tier] = map[string]listedTool{}
 		for _, tool := range serve(t, cfg).listed() {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // leakers are the tools whose lists of commands are long or conditional. By default,
@@ -28,7 +28,7 @@ func keepsQuoted(t *testing.T, srv *tmux.Server, pid int) bool {
 	for range 2 { // the first fills what was free
 		before := residentKB(t, pid)
 		for range 100 {
-			tmuxtest.Run(t, srv, "list-windows", "-a", "-F", strings.Repeat("#{q:window_name}", 20))
+			testserver.Run(t, srv, "list-windows", "-a", "-F", strings.Repeat("#{q:window_name}", 20))
 		}
 		growth = residentKB(t, pid) - before
 	}
@@ -40,13 +40,13 @@ func keepsQuoted(t *testing.T, srv *tmux.Server, pid int) bool {
 // such as if-shell runs, so none is used.
 func TestTmuxDoesNotGrow(t *testing.T) {
 	calls := testtool.Size(200, 1000)
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "keep")
 	for range testtool.Size(40, 120) {
-		tmuxtest.Run(t, srv, "new-window", "-d", "-t", "keep:", "echo some output; exec sleep 100000")
+		testserver.Run(t, srv, "new-window", "-d", "-t", "keep:", "echo some output; exec sleep 100000")
 	}
-	tmuxtest.Run(t, srv, "set-option", "-s", "message-limit", "300") // full before the first is measured
-	pid, err := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"))
+	testserver.Run(t, srv, "set-option", "-s", "message-limit", "300") // full before the first is measured
+	pid, err := strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 		if slices.Contains(leakers, tool.Name) && done < calls/5 {
 			t.Errorf("%s: only %d calls succeeded", tool.Name, done)
 		}
-		if log, err := srv.Messages(tmuxtest.Context(t)); err == nil { // before 3.6 it takes a client
+		if log, err := srv.Messages(testserver.Context(t)); err == nil { // before 3.6 it takes a client
 			for _, line := range log {
 				// kill-session needs one on 3.4 and on master.
 				if m := nested.FindString(line); m != "" && !strings.Contains(m, "window_zoomed_flag") {
@@ -96,7 +96,7 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 // again.
 func (w *soaker) afresh(t *testing.T) {
 	t.Helper()
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	sessions, err := w.srv.Sessions(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -8,18 +8,18 @@ import (
 	"syscall"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 func TestTheEndRemovesOurBuffersAlone(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	ours := "libtmux_mcp_" + strings.Repeat("0f", 16) + "_buf"
 	theirs := []string{"buffer0", "libtmux_mcp_notes", "libtmux_mcp_" + strings.Repeat("0f", 16) + "_", "x" + ours}
 	for _, name := range append(theirs, ours) {
-		tmuxtest.Run(t, srv, "set-buffer", "-b", name, "text")
+		testserver.Run(t, srv, "set-buffer", "-b", name, "text")
 	}
 	cfg := configFor(srv)
 	cfg.Transport = tmux.TransportExec
@@ -28,7 +28,7 @@ func TestTheEndRemovesOurBuffersAlone(t *testing.T) {
 		t.Helper()
 		p.in.Close()
 		<-p.done
-		return tmuxtest.Run(t, srv, "list-buffers", "-F", "#{buffer_name}")
+		return testserver.Run(t, srv, "list-buffers", "-F", "#{buffer_name}")
 	}
 	before := counted()
 	if left := end(serve(t, cfg)); !strings.Contains(left, ours) || counted() != before {
@@ -49,7 +49,7 @@ func TestTheEndRemovesOurBuffersAlone(t *testing.T) {
 // TestNothingOfTheServerTouchesTmux: neither its start nor its end is visible.
 func TestNothingOfTheServerTouchesTmux(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	p := start(t, srv, nil)
 	p.handshake("{}")
 	p.request("tools/list", struct{}{})
@@ -68,17 +68,17 @@ func TestNothingIsAttached(t *testing.T) {
 	for _, way := range []tmux.Transport{tmux.TransportExec, tmux.TransportNative} {
 		t.Run(string(way), func(t *testing.T) {
 			t.Parallel()
-			srv := tmuxtest.New(t)
+			srv := testserver.New(t)
 			session(t, srv, "a")
 			session(t, srv, "b")
 			mark := filepath.Join(t.TempDir(), "mark")
 			for _, hook := range []string{"client-attached", "client-detached", "client-session-changed", "session-closed"} {
-				tmuxtest.Run(t, srv, "set-hook", "-g", hook, "run-shell 'echo "+hook+" >>"+mark+"'")
+				testserver.Run(t, srv, "set-hook", "-g", hook, "run-shell 'echo "+hook+" >>"+mark+"'")
 			}
-			tmuxtest.Run(t, srv, "set-option", "-g", "update-environment", "DISPLAY SSH_AUTH_SOCK")
+			testserver.Run(t, srv, "set-option", "-g", "update-environment", "DISPLAY SSH_AUTH_SOCK")
 			see := func() string {
-				return tmuxtest.Run(t, srv, "list-sessions", "-F", "#{session_id} #{session_attached} #{session_last_attached} #{session_activity}") + "\n" +
-					tmuxtest.Run(t, srv, "show-environment", "-t", "=a") + "\n" + tmuxtest.Run(t, srv, "show-environment", "-g")
+				return testserver.Run(t, srv, "list-sessions", "-F", "#{session_id} #{session_attached} #{session_last_attached} #{session_activity}") + "\n" +
+					testserver.Run(t, srv, "show-environment", "-t", "=a") + "\n" + testserver.Run(t, srv, "show-environment", "-g")
 			}
 			before := see()
 			p := start(t, srv, []string{"DISPLAY=ours:0", "SSH_AUTH_SOCK=/ours"}, "--transport="+string(way))
@@ -108,9 +108,9 @@ func TestNothingIsAttached(t *testing.T) {
 func TestSignalRemovesBuffers(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		srv := tmuxtest.New(t)
+		srv := testserver.New(t)
 		session(t, srv, "a")
-		tmuxtest.Run(t, srv, "set-buffer", "-b", "theirs", "x")
+		testserver.Run(t, srv, "set-buffer", "-b", "theirs", "x")
 		p := start(t, srv, nil)
 		p.handshake("{}")
 		for range 3 {
@@ -121,7 +121,7 @@ func TestSignalRemovesBuffers(t *testing.T) {
 		if err := p.process.Wait(); err != nil {
 			t.Errorf("%v: %v", sig, err)
 		}
-		if left := tmuxtest.Run(t, srv, "list-buffers", "-F", "#{buffer_name}"); left != "theirs" {
+		if left := testserver.Run(t, srv, "list-buffers", "-F", "#{buffer_name}"); left != "theirs" {
 			t.Errorf("%v: buffers left are %q", sig, left)
 		}
 	}

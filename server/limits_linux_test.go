@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // limitFiles lets a process open no more file descriptors until the returned function is
@@ -52,7 +52,7 @@ func limitFiles(t *testing.T, pid int) (restore func()) {
 func TestNoFileDescriptors(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"auto", "exec"} {
-		srv := tmuxtest.New(t)
+		srv := testserver.New(t)
 		s := newScreen(t, srv, "a", 80, 24)
 		p := start(t, srv, nil, "--transport", transport)
 		p.handshake(`{}`)
@@ -106,7 +106,7 @@ func TestNoFileDescriptors(t *testing.T) {
 // A socket that cannot be created is reported in one sentence, by every tool and by doctor.
 func TestASocketThatCannotBe(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	dir := t.TempDir()
 	long := filepath.Join(dir, strings.Repeat("x", 110))
 	for _, c := range []struct{ path, tool, want string }{
@@ -119,7 +119,7 @@ func TestASocketThatCannotBe(t *testing.T) {
 			cfg.SocketPath, cfg.Transport = c.path, transport
 			serve(t, cfg).fails(c.tool, `{}`, c.want)
 			var report strings.Builder
-			if good := server.Doctor(tmuxtest.Context(t), cfg, &report); c.path == long && (good || !strings.Contains(report.String(), c.want)) {
+			if good := server.Doctor(testserver.Context(t), cfg, &report); c.path == long && (good || !strings.Contains(report.String(), c.want)) {
 				t.Errorf("doctor says\n%s", &report)
 			}
 		}

@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 const canary = "CANARY7331"
@@ -61,9 +61,9 @@ func TestLogsHoldNoArgument(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			srv := tmuxtest.New(t)
+			srv := testserver.New(t)
 			session(t, srv, "a")
-			tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "-x", "80", "-y", "24")
+			testserver.Run(t, srv, "new-session", "-d", "-s", "b", "-x", "80", "-y", "24")
 			var log lockedBuffer
 			cfg := configFor(srv)
 			cfg.Audit, cfg.Log, cfg.PromptsAsTools = jsonLog(&log), jsonLog(&log), true
@@ -129,7 +129,7 @@ func TestLogsHoldNoArgument(t *testing.T) {
 // program ends with its input and by a signal.
 func TestNothingWaitsForALog(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	for _, log := range []string{"stderr", "audit on stderr", "audit"} {
 		for _, end := range []os.Signal{nil, syscall.SIGTERM, syscall.SIGINT} {
 			t.Run(fmt.Sprint(log, " ", end), func(t *testing.T) {
@@ -191,7 +191,7 @@ func fifoReader(t *testing.T, path string) *os.File {
 // many records are missing, on a line of its own.
 func TestAnAuditLogWithoutSpace(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	audit := filepath.Join(t.TempDir(), "audit")
 	p := started(t, srv, nil, "--audit-log", audit)
 	sh, err := exec.LookPath("sh")

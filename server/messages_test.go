@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 func initialize(revision string) string {
@@ -34,7 +34,7 @@ func (p *peer) lines(text string) (all []string) {
 
 func TestABatchWaitsOnlyForItself(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	p := connect(t, configFor(srv))
 	p.send("%s", initialize("2025-03-26"))
@@ -56,7 +56,7 @@ func TestABatchWaitsOnlyForItself(t *testing.T) {
 	// 900719925474099300000 is another request, and "a" the same.
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":900719925474099300000}}`)
 	p.send(`[{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}]`)
-	tmuxtest.Run(t, srv, "wait-for", "-S", "soon")
+	testserver.Run(t, srv, "wait-for", "-S", "soon")
 	testtool.Eventually(t, "the rest of the batch is answered", func() bool { return len(p.lines(`[{"jsonrpc":"2.0","id":900719925474099300001,"result":`)) == 1 })
 	got := p.lines("Channel 'soon' was signalled")[0]
 	if !strings.HasSuffix(got, `,`+pong("3")+`]`) || strings.Contains(got, `"id":"`) {
@@ -66,7 +66,7 @@ func TestABatchWaitsOnlyForItself(t *testing.T) {
 
 func TestConsentComesInABatch(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	cfg := configFor(srv)
 	cfg.Caller = server.Caller{Socket: srv.SocketPath(), Pane: "%0"}
@@ -76,5 +76,5 @@ func TestConsentComesInABatch(t *testing.T) {
 	testtool.Eventually(t, "the user is asked", func() bool { return len(p.asks()) == 1 })
 	p.send(`[{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"allow":true}}}]`, p.asks()[0])
 	testtool.Eventually(t, "the call is answered", func() bool { return len(p.lines(`"id":`+id+`,"result"`)) == 1 })
-	tmuxtest.WaitScreen(t, srv, "%0", "hello")
+	testserver.WaitScreen(t, srv, "%0", "hello")
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestInAnotherNamespace: an agent in a pane, but in a PID namespace of its own, as in a
@@ -20,9 +20,9 @@ func TestInAnotherNamespace(t *testing.T) {
 	if out, err := exec.Command(testtool.Path(t, "unshare"), "-rpf", "--mount-proc", "true").CombinedOutput(); err != nil {
 		t.Skipf("namespaces cannot be made here: %s", out)
 	}
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "exec cat") // %1
+	testserver.Run(t, srv, "split-window", "-d", "-t", "%0", "exec cat") // %1
 	dir := t.TempDir()
 	for i, variables := range []string{"", "-u TMUX_PANE", "-u TMUX -u TMUX_PANE", "TMUX= TMUX_PANE="} {
 		out := filepath.Join(dir, strings.Repeat("i", i+1))
@@ -42,9 +42,9 @@ func TestInAnotherNamespace(t *testing.T) {
 		if err := os.WriteFile(script, []byte(body), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		tmuxtest.Run(t, srv, "new-window", "-d", "OWN=$TMUX_PANE unshare -rpf --mount-proc sh "+script+"; exec cat")
+		testserver.Run(t, srv, "new-window", "-d", "OWN=$TMUX_PANE unshare -rpf --mount-proc sh "+script+"; exec cat")
 		var got string
-		tmuxtest.Wait(t, srv, "%0", "the calls", func() bool {
+		testserver.Wait(t, srv, "%0", "the calls", func() bool {
 			b, err := os.ReadFile(out)
 			got = string(b)
 			return err == nil

@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // screen is a pane that shows exactly what is written to it.
@@ -30,9 +30,9 @@ func newScreen(t testing.TB, srv *tmux.Server, name string, width, height int) *
 	t.Helper()
 	s := &screen{t: t, srv: srv}
 	command := s.program()
-	s.pane = tmuxtest.Run(t, srv, "new-session", "-d", "-s", name, "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "-P", "-F", "#{pane_id}", command)
+	s.pane = testserver.Run(t, srv, "new-session", "-d", "-s", name, "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "-P", "-F", "#{pane_id}", command)
 	// tmux 3.2 does not heed the size of its first session.
-	tmuxtest.Run(t, srv, "resize-window", "-t", s.pane, "-x", strconv.Itoa(width), "-y", strconv.Itoa(height))
+	testserver.Run(t, srv, "resize-window", "-t", s.pane, "-x", strconv.Itoa(width), "-y", strconv.Itoa(height))
 	return s
 }
 
@@ -62,8 +62,8 @@ func (s *screen) print(text string) {
 	if _, err := s.in.WriteString(text + "\x1b]2;" + title + "\x1b\\"); err != nil {
 		s.t.Fatal(err)
 	}
-	tmuxtest.Wait(s.t, s.srv, s.pane, "end of what was printed", func() bool {
-		return tmuxtest.Run(s.t, s.srv, "display-message", "-p", "-t", s.pane, "#{pane_title}") == title
+	testserver.Wait(s.t, s.srv, s.pane, "end of what was printed", func() bool {
+		return testserver.Run(s.t, s.srv, "display-message", "-p", "-t", s.pane, "#{pane_title}") == title
 	})
 }
 
@@ -78,14 +78,14 @@ func (p *peer) window(shell string) (pane string) {
 // onScreen returns a tmux server with a screen of 40x10, and a client.
 func onScreen(t testing.TB) (*tmux.Server, *screen, *peer) {
 	t.Helper()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	return srv, newScreen(t, srv, "a", 40, 10), serve(t, configFor(srv))
 }
 
 // served returns a tmux server with a silent session a, and a client.
 func served(t testing.TB) (*tmux.Server, *peer) {
 	t.Helper()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	return srv, serve(t, configFor(srv))
 }

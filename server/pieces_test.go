@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/paneprog"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestRowsOfLongPanes: the row of a match is one that capture_pane takes, in a pane that is
 // captured in pieces.
 func TestRowsOfLongPanes(t *testing.T) {
 	t.Parallel()
-	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	srv, ctx := testserver.New(t), testserver.Context(t)
 	pane := paneprog.Long(t, srv)
 	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Results: reply.ResultsJSON})
 	if err != nil {

@@ -9,20 +9,20 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // inhabited returns a tmux server on which the agent runs in pane %0 of window @0 of
 // session agent, beside pane %1. Window @1 with %2 is another one of the session, and
 // session other has @2 with %3.
 func inhabited(t *testing.T) *tmux.Server {
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "agent")
-	tmuxtest.Run(t, srv, "resize-window", "-t", "@0", "-x", "80", "-y", "24")
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "cat")
-	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "=agent:", "cat")
+	testserver.Run(t, srv, "resize-window", "-t", "@0", "-x", "80", "-y", "24")
+	testserver.Run(t, srv, "split-window", "-d", "-t", "%0", "cat")
+	testserver.Run(t, srv, "new-window", "-d", "-t", "=agent:", "cat")
 	session(t, srv, "other")
 	return srv
 }
@@ -30,7 +30,7 @@ func inhabited(t *testing.T) *tmux.Server {
 // TestInsideRealPanes runs the program in panes, with tmux's real variables.
 func TestInsideRealPanes(t *testing.T) {
 	t.Parallel()
-	outer, inner := tmuxtest.New(t), tmuxtest.New(t)
+	outer, inner := testserver.New(t), testserver.New(t)
 	session(t, outer, "a")
 	session(t, inner, "b")
 	dir := t.TempDir()
@@ -46,8 +46,8 @@ func TestInsideRealPanes(t *testing.T) {
 		if strings.Contains(arguments, "OWN") {
 			command = strings.ReplaceAll(command, "OWN", `'"$TMUX_PANE"'`)
 		}
-		pane = tmuxtest.Run(t, on, "new-window", "-d", "-P", "-F", "#{pane_id}", command)
-		tmuxtest.Wait(t, on, pane, "answer of "+tool, func() bool { _, err := os.Stat(file); return err == nil })
+		pane = testserver.Run(t, on, "new-window", "-d", "-P", "-F", "#{pane_id}", command)
+		testserver.Wait(t, on, pane, "answer of "+tool, func() bool { _, err := os.Stat(file); return err == nil })
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestInsideRealPanes(t *testing.T) {
 		return pane, string(text)
 	}
 	alive := func(srv *tmux.Server, pane string) bool {
-		return tmuxtest.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}", "-f", "#{==:#{pane_id},"+pane+"}") == pane
+		return testserver.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}", "-f", "#{==:#{pane_id},"+pane+"}") == pane
 	}
 
 	// The own server is the one to act on without a flag, and is known.
@@ -73,7 +73,7 @@ func TestInsideRealPanes(t *testing.T) {
 		t.Errorf("to end its own server without TMUX answers %q", out)
 	}
 	_, out = run(outer, "", "", "create_session", `{"session_name":"made"}`)
-	if got := tmuxtest.Run(t, outer, "list-sessions", "-F", "#{session_name}"); got != "a\nmade" {
+	if got := testserver.Run(t, outer, "list-sessions", "-F", "#{session_name}"); got != "a\nmade" {
 		t.Errorf("create_session in a pane: sessions are %q; it answers %q", got, out)
 	}
 	// Another server's pane of the same id is another pane, as long as nothing
@@ -88,8 +88,8 @@ func TestInsideRealPanes(t *testing.T) {
 		t.Errorf("to end another server answers %q", out)
 	}
 	// A tmux inside a pane of tmux: the own pane is the inner one.
-	tmuxtest.Run(t, outer, "new-window", "-d", "env -u TMUX "+tmux.ShellQuote(inner.Binary())+" -S "+inner.SocketPath()+" attach -t =b")
-	tmuxtest.Wait(t, inner, "", "client of the inner server", func() bool { return tmuxtest.Run(t, inner, "list-clients") != "" })
+	testserver.Run(t, outer, "new-window", "-d", "env -u TMUX "+tmux.ShellQuote(inner.Binary())+" -S "+inner.SocketPath()+" attach -t =b")
+	testserver.Wait(t, inner, "", "client of the inner server", func() bool { return testserver.Run(t, inner, "list-clients") != "" })
 	pane, out = run(inner, "", "", "kill_window", `{"window_id":"@1"}`)
 	if pane != "%1" || !strings.Contains(out, "refusing to end pane %1") || !alive(inner, pane) {
 		t.Errorf("to end its own window in the inner tmux (pane %s) answers %q", pane, out)
@@ -104,14 +104,14 @@ func TestInsideRealPanes(t *testing.T) {
 // another call or by the user. The agent's own pane survives all the same.
 func TestWhatHappensMeanwhile(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "keep")
 	alive := func(pane string) bool {
-		return tmuxtest.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}", "-f", "#{==:#{pane_id},"+pane+"}") != ""
+		return testserver.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}", "-f", "#{==:#{pane_id},"+pane+"}") != ""
 	}
 	for i := range 12 {
 		name := fmt.Sprint("own", i)
-		own := tmuxtest.Run(t, srv, "new-session", "-d", "-s", name, "-P", "-F", "#{pane_id}", "cat")
+		own := testserver.Run(t, srv, "new-session", "-d", "-s", name, "-P", "-F", "#{pane_id}", "cat")
 		cfg := configFor(srv)
 		cfg.Caller = server.Caller{Pane: tmux.PaneID(own), Socket: srv.SocketPath()}
 		first, second := connect(t, cfg), connect(t, cfg)
@@ -124,13 +124,13 @@ func TestWhatHappensMeanwhile(t *testing.T) {
 			calls = append(calls, c)
 		}
 		if i%4 < 2 { // each of two sessions leaves the pane to the other
-			tmuxtest.Run(t, srv, "new-session", "-d", "-t", name, "-s", name+"-peer")
+			testserver.Run(t, srv, "new-session", "-d", "-t", name, "-s", name+"-peer")
 			begin(first, "kill_session", `{"session_name":"`+name+`"}`)
 			begin(second, "kill_session", `{"session_name":"`+name+`-peer"}`)
 		} else { // the pane moves into a window that is closed
-			window := tmuxtest.Run(t, srv, "new-window", "-d", "-t", name+":", "-P", "-F", "#{window_id}", "cat")
+			window := testserver.Run(t, srv, "new-window", "-d", "-t", name+":", "-P", "-F", "#{window_id}", "cat")
 			begin(first, "kill_window", `{"window_id":"`+window+`"}`)
-			_, _ = srv.Do(tmuxtest.Context(t), tmux.Raw{Name: "join-pane", Args: []string{"-d", "-s", own, "-t", window}})
+			_, _ = srv.Do(testserver.Context(t), tmux.Raw{Name: "join-pane", Args: []string{"-d", "-s", own, "-t", window}})
 			begin(second, "kill_window", `{"window_id":"`+window+`"}`)
 		}
 		for _, c := range calls {
@@ -146,10 +146,10 @@ func TestWhatHappensMeanwhile(t *testing.T) {
 // path of its socket.
 func TestAnotherWayToTheOwnServer(t *testing.T) {
 	t.Parallel()
-	own, other := inhabited(t), tmuxtest.New(t)
+	own, other := inhabited(t), testserver.New(t)
 	session(t, other, "x")
-	tmuxtest.Run(t, other, "split-window", "-d", "-t", "%0", "cat")
-	pid, err := strconv.Atoi(tmuxtest.Run(t, own, "display-message", "-p", "#{pid}"))
+	testserver.Run(t, other, "split-window", "-d", "-t", "%0", "cat")
+	pid, err := strconv.Atoi(testserver.Run(t, own, "display-message", "-p", "#{pid}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestAnotherWayToTheOwnServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := s.Call(tmuxtest.Context(t), tool, json.RawMessage(args))
+		res, err := s.Call(testserver.Context(t), tool, json.RawMessage(args))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,13 +194,13 @@ func TestAnotherWayToTheOwnServer(t *testing.T) {
 // no keys from tools, whatever runs the client in it.
 func TestOuterTerminals(t *testing.T) {
 	t.Parallel()
-	own, outer := inhabited(t), tmuxtest.New(t)
+	own, outer := inhabited(t), testserver.New(t)
 	attach := "env -u TMUX " + tmux.ShellQuote(own.Binary()) + " -S " + own.SocketPath() + " attach -t =agent"
-	tmuxtest.Run(t, outer, "new-session", "-d", attach)                  // %0
-	tmuxtest.Run(t, outer, "new-session", "-d", "sh -c '"+attach+"; :'") // %1
-	tmuxtest.Run(t, outer, "new-session", "-d", "exec cat")              // %2
-	tmuxtest.Wait(t, own, "", "two clients", func() bool { return strings.Count(tmuxtest.Run(t, own, "list-clients"), "\n") == 1 })
-	pid, err := strconv.Atoi(tmuxtest.Run(t, own, "display-message", "-p", "#{pid}"))
+	testserver.Run(t, outer, "new-session", "-d", attach)                  // %0
+	testserver.Run(t, outer, "new-session", "-d", "sh -c '"+attach+"; :'") // %1
+	testserver.Run(t, outer, "new-session", "-d", "exec cat")              // %2
+	testserver.Wait(t, own, "", "two clients", func() bool { return strings.Count(testserver.Run(t, own, "list-clients"), "\n") == 1 })
+	pid, err := strconv.Atoi(testserver.Run(t, own, "display-message", "-p", "#{pid}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestOuterTerminals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for pane, want := range map[string]string{"%0": "pane %0, or one that is synchronized with it, is a terminal of tmux", "%1": " is a terminal of tmux", "%2": "Keys sent to pane %2"} {
-		res, err := s.Call(tmuxtest.Context(t), "send_keys", json.RawMessage(`{"pane_id":"`+pane+`","keys":"x"}`))
+		res, err := s.Call(testserver.Context(t), "send_keys", json.RawMessage(`{"pane_id":"`+pane+`","keys":"x"}`))
 		text, _ := json.Marshal(res)
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%v, %s", err, text)

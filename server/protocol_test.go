@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // metaOf returns the _meta of a request of revision 2026-07-28, with other members or
@@ -22,7 +22,7 @@ func metaOf(version string, more string) string {
 // or one of the wrong type, is an error, and every message gets exactly one answer.
 func TestMethodsOfRevisions(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	methods := map[string]struct {
 		params  string // that are right, without _meta
@@ -102,7 +102,7 @@ func codeOf(r reply) int {
 // server at a time, others work on it.
 func TestAskingHoldsNoSlot(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	cfg := configFor(srv)
 	cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}

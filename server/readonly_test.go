@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // world is a tmux server in which everything with a name is named like an attack, and what
@@ -31,7 +31,7 @@ type world struct {
 const ourBuffer = "libtmux_mcp_0123456789abcdef0123456789abcdef_x"
 
 func newWorld(t testing.TB) *world {
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	w := &world{srv: srv, dir: t.TempDir()}
 	job := w.job()
 	dir := filepath.Join(w.dir, "#(:)")
@@ -41,7 +41,7 @@ func newWorld(t testing.TB) *world {
 			t.Fatal(err)
 		}
 	}
-	run := func(name string, args ...string) { t.Helper(); tmuxtest.Run(t, srv, name, args...) }
+	run := func(name string, args ...string) { t.Helper(); testserver.Run(t, srv, name, args...) }
 	session(t, srv, "a")
 	literal := strings.ReplaceAll(job, "#", "##")
 	run("new-session", "-d", "-x", "80", "-y", "24", "-s", strings.ReplaceAll(literal, ".", ""), "-n", literal, "-c", dir, "printf 'needle %s\\n' "+tmux.ShellQuote(job)+"; exec cat")
@@ -56,11 +56,11 @@ func newWorld(t testing.TB) *world {
 	run("set-environment", "-g", "JOB", job)
 	run("set-buffer", "-b", job, "theirs")
 	run("set-buffer", "-b", ourBuffer, job+"\n")
-	tmuxtest.WaitScreen(t, srv, "%1", "needle")
-	tmuxtest.Wait(t, srv, "%2", "title", func() bool {
-		return strings.Contains(tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%2", "#{pane_title}"), "touch")
+	testserver.WaitScreen(t, srv, "%1", "needle")
+	testserver.Wait(t, srv, "%2", "title", func() bool {
+		return strings.Contains(testserver.Run(t, srv, "display-message", "-p", "-t", "%2", "#{pane_title}"), "touch")
 	})
-	w.pid = tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	w.pid = testserver.Run(t, srv, "display-message", "-p", "#{pid}")
 	return w
 }
 
@@ -102,7 +102,7 @@ func (w *world) state(t testing.TB) string {
 	t.Helper()
 	var b strings.Builder
 	// Reading is no activity either.
-	b.WriteString(tmuxtest.Run(t, w.srv, "list-windows", "-a", "-F", "#{session_activity} #{window_activity}") + "\n" + wholeState(t, w.srv))
+	b.WriteString(testserver.Run(t, w.srv, "list-windows", "-a", "-F", "#{session_activity} #{window_activity}") + "\n" + wholeState(t, w.srv))
 	files := func(dir string) {
 		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err == nil {
@@ -162,7 +162,7 @@ func (w *world) unchanged(t testing.TB, before string, during time.Duration) {
 func (w *world) sees(t testing.TB, before string) {
 	t.Helper()
 	for range 500 {
-		tmuxtest.Run(t, w.srv, "display-message", "-p", w.job())
+		testserver.Run(t, w.srv, "display-message", "-p", w.job())
 		if w.state(t) != before {
 			return
 		}

@@ -9,22 +9,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestResourcesAreWhatToolsReturn compares each resource with the objects that the tools
 // return as JSON, on a server of either form of results.
 func TestResourcesAreWhatToolsReturn(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "work")
-	tmuxtest.Run(t, srv, "set-option", "-g", "automatic-rename", "off")
-	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "echo shown; exec cat")
-	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "=work:3", "-n", "other", "exec cat")
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "peer", "-t", "=work")
-	tmuxtest.Run(t, srv, "select-pane", "-t", "%1", "-T", "a title")
-	tmuxtest.WaitScreen(t, srv, "%1", "shown")
+	testserver.Run(t, srv, "set-option", "-g", "automatic-rename", "off")
+	testserver.Run(t, srv, "split-window", "-t", "%0", "echo shown; exec cat")
+	testserver.Run(t, srv, "new-window", "-d", "-t", "=work:3", "-n", "other", "exec cat")
+	testserver.Run(t, srv, "new-session", "-d", "-s", "peer", "-t", "=work")
+	testserver.Run(t, srv, "select-pane", "-t", "%1", "-T", "a title")
+	testserver.WaitScreen(t, srv, "%1", "shown")
 	for _, pane := range []string{"%0", "%1", "%2"} { // nothing changes from here on
 		runs(t, srv, pane, "cat")
 	}
@@ -82,7 +82,7 @@ func TestResourcesAreWhatToolsReturn(t *testing.T) {
 // reads the same either, by any method.
 func TestResourcesComeWithTheirTools(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "work")
 	reads := map[string][]string{ // and by their names as URIs
 		"tmux://sessions": {"list_sessions"}, "tmux://sessions/work": {"list_sessions", "list_windows"}, "tmux://sessions/work/windows": {"list_windows"},
@@ -159,7 +159,7 @@ func decoded(t *testing.T, v any) (out any) {
 // TestPromptsNameArguments: every call in a prompt must be one that a tool accepts.
 func TestPromptsNameArguments(t *testing.T) {
 	t.Parallel()
-	cfg := configFor(tmuxtest.New(t))
+	cfg := configFor(testserver.New(t))
 	cfg.PromptsAsTools = true
 	p := serve(t, cfg)
 	arguments := map[string][]string{}

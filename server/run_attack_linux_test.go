@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 const strangerID = 65534
@@ -167,8 +167,8 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	shellStart(t, "bash")
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "100", "-y", "24", "exec env HISTCONTROL= PS1='$ ' bash --norc --noprofile -i")
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-x", "100", "-y", "24", "exec env HISTCONTROL= PS1='$ ' bash --norc --noprofile -i")
 	waitPrompt(t, srv, "%0")
 	in := intrude(t, tmp, victim, marker)
 
@@ -181,15 +181,15 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	begin()
 	recall := func() {
 		began := time.Now()
-		tmuxtest.Wait(t, srv, "%0", "prompt", func() bool {
+		testserver.Wait(t, srv, "%0", "prompt", func() bool {
 			// Interrupted just as it begins to read a line, bash draws no new prompt.
 			if time.Since(began) > 3*time.Second {
 				began = time.Now()
-				tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Enter")
+				testserver.Run(t, srv, "send-keys", "-t", "%0", "Enter")
 			}
-			return strings.HasSuffix(strings.TrimSpace(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0")), "$")
+			return strings.HasSuffix(strings.TrimSpace(testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0")), "$")
 		})
-		tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Up", "Enter")
+		testserver.Run(t, srv, "send-keys", "-t", "%0", "Up", "Enter")
 	}
 	home := filepath.Join(tmp, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
 	began := time.Now()
@@ -256,7 +256,7 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 		t.Errorf("%d jobs are left of %d commands", len(dirs), attacks)
 	}
 	pid := format(t, srv, "%0", "#{pid}")
-	tmuxtest.End(t, srv)
+	testserver.End(t, srv)
 	testtool.Eventually(t, "the tmux server has ended", func() bool { return ended(pid) })
 	begin()
 	p.tool("list_jobs", `{}`) // which removes them

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // typist is a pane with a shell, and a file in which commands count themselves: the truth
@@ -81,11 +81,11 @@ func (y *typist) run(command string, more ...string) (outcome, string) {
 	return said, res.text()
 }
 
-func (y *typist) screen() string { return tmuxtest.Run(y.t, y.srv, "capture-pane", "-p", "-t", "%0") }
+func (y *typist) screen() string { return testserver.Run(y.t, y.srv, "capture-pane", "-p", "-t", "%0") }
 
 func (y *typist) keys(keys ...string) {
 	y.t.Helper()
-	tmuxtest.Run(y.t, y.srv, "send-keys", append([]string{"-t", "%0"}, keys...)...)
+	testserver.Run(y.t, y.srv, "send-keys", append([]string{"-t", "%0"}, keys...)...)
 }
 
 // settled compares the answers with the counts once everything typed has been read.
@@ -118,7 +118,7 @@ func (y *typist) settled() {
 // while.
 func (y *typist) still() {
 	y.t.Helper()
-	words := strings.Fields(tmuxtest.Run(y.t, y.srv, "display-message", "-p", "-t", "%0", "#{pane_pid} #{pane_tty}"))
+	words := strings.Fields(testserver.Run(y.t, y.srv, "display-message", "-p", "-t", "%0", "#{pane_pid} #{pane_tty}"))
 	pid, err := strconv.Atoi(words[0])
 	if err != nil {
 		y.t.Fatal(err)

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestRunCommandAnswersNoQuestion: a question of a shell, a function or a start-up file is
@@ -29,17 +29,17 @@ func TestRunCommandAnswersNoQuestion(t *testing.T) {
 		t.Run(question, func(t *testing.T) {
 			t.Parallel()
 			start := shellStart(t, shell)
-			srv := tmuxtest.New(t)
+			srv := testserver.New(t)
 			quietFish(t, srv)
 			dir := filepath.Join(filepath.Dir(srv.SocketPath()), "home")
-			if _, err := srv.Do(tmuxtest.Context(t), tmux.StartServer{}, tmux.NewSession{Detached: true, Name: "a", Dir: dir, Width: 80, Height: 24, Command: []string{start}}); err != nil {
+			if _, err := srv.Do(testserver.Context(t), tmux.StartServer{}, tmux.NewSession{Detached: true, Name: "a", Dir: dir, Width: 80, Height: 24, Command: []string{start}}); err != nil {
 				t.Fatal(err)
 			}
 			s, p := promptly(t, srv)
 			p.expect("%0", "echo first", "first")
 			s.SetPromptWait(200 * time.Millisecond)
 			typeCommand(t, srv, "%0", "clear; echo ask''ed; "+ask+"; echo got=$x.")
-			tmuxtest.WaitScreen(t, srv, "%0", "asked")
+			testserver.WaitScreen(t, srv, "%0", "asked")
 			p.fails("run_command", runArgs("%0", "echo second"), shell[:2], "is busy: it shows no prompt")
 			answered(t, srv, ask)
 			s.SetPromptWait(time.Minute)
@@ -57,14 +57,14 @@ func TestRunCommandAnswersNoCompletion(t *testing.T) {
 		t.Run(fmt.Sprint(width, " columns"), func(t *testing.T) {
 			t.Parallel()
 			start := shellStart(t, "bash")
-			srv := tmuxtest.New(t)
+			srv := testserver.New(t)
 			dir := t.TempDir()
 			for i := range 150 {
 				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file-%03d", i)), nil, 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, err := srv.Do(tmuxtest.Context(t), tmux.StartServer{}, tmux.NewSession{Detached: true, Name: "a", Dir: dir, Width: width, Height: 12, Command: []string{start}}); err != nil {
+			if _, err := srv.Do(testserver.Context(t), tmux.StartServer{}, tmux.NewSession{Detached: true, Name: "a", Dir: dir, Width: width, Height: 12, Command: []string{start}}); err != nil {
 				t.Fatal(err)
 			}
 			s, p := promptly(t, srv)
@@ -72,16 +72,16 @@ func TestRunCommandAnswersNoCompletion(t *testing.T) {
 			s.SetPromptWait(200 * time.Millisecond)
 			refused := func(shown string) {
 				t.Helper()
-				tmuxtest.Wait(t, srv, "%0", shown, func() bool {
-					return strings.Contains(tmuxtest.Run(t, srv, "capture-pane", "-pJ", "-t", "%0"), shown)
+				testserver.Wait(t, srv, "%0", shown, func() bool {
+					return strings.Contains(testserver.Run(t, srv, "capture-pane", "-pJ", "-t", "%0"), shown)
 				})
 				p.fails("run_command", runArgs("%0", "echo second"), "bash", "is busy: it shows no prompt")
 			}
-			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "touch ran ./file-", "Tab", "Tab")
+			testserver.Run(t, srv, "send-keys", "-t", "%0", "touch ran ./file-", "Tab", "Tab")
 			refused("(y or n)")
-			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "y")
+			testserver.Run(t, srv, "send-keys", "-t", "%0", "y")
 			refused("--More--")
-			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "q")
+			testserver.Run(t, srv, "send-keys", "-t", "%0", "q")
 			s.SetPromptWait(time.Minute)
 			p.expect("%0", "echo third", "third")
 			if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
@@ -98,9 +98,9 @@ func answered(t *testing.T, srv *tmux.Server, ask string) {
 	if strings.Contains(ask, "select") {
 		key = "1"
 	}
-	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", key, "Enter")
-	tmuxtest.WaitScreen(t, srv, "%0", "got=")
-	got := tmuxtest.Run(t, srv, "capture-pane", "-p")
+	testserver.Run(t, srv, "send-keys", "-t", "%0", key, "Enter")
+	testserver.WaitScreen(t, srv, "%0", "got=")
+	got := testserver.Run(t, srv, "capture-pane", "-p")
 	if !strings.Contains(got, "got=y.") && !strings.Contains(got, "got=morey.") {
 		t.Errorf("something else was answered:\n%s", got)
 	}
@@ -128,8 +128,8 @@ func TestAStartUpFileThatAsks(t *testing.T) {
 				if err := os.WriteFile(rc, []byte("PS1='$ '\n"+c.ask+"\necho got=$x.\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				srv := tmuxtest.New(t)
-				tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", map[bool]string{true: start, false: "cat"}[tool == "run_command"])
+				srv := testserver.New(t)
+				testserver.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", map[bool]string{true: start, false: "cat"}[tool == "run_command"])
 				s, p := promptly(t, srv)
 				s.SetPromptWait(200 * time.Millisecond)
 				s.SetReadyWait(2 * time.Second)
@@ -143,9 +143,9 @@ func TestAStartUpFileThatAsks(t *testing.T) {
 					t.Fatalf("built %+v", built)
 				}
 				pane := built.Panes[0].PaneID
-				tmuxtest.Run(t, srv, "send-keys", "-t", pane, "y", "Enter")
-				tmuxtest.WaitScreen(t, srv, pane, "got=")
-				if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", pane); !strings.Contains(screen, "got=y.") {
+				testserver.Run(t, srv, "send-keys", "-t", pane, "y", "Enter")
+				testserver.WaitScreen(t, srv, pane, "got=")
+				if screen := testserver.Run(t, srv, "capture-pane", "-p", "-t", pane); !strings.Contains(screen, "got=y.") {
 					t.Errorf("something else was answered:\n%s", screen)
 				}
 			})

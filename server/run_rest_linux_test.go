@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"tmuxmcp/internal/procstat"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestRunCommandAfterABusyRecorder: a resting recorder that has not read everything that
@@ -45,8 +45,8 @@ func TestRunCommandAfterABusyRecorder(t *testing.T) {
 // the shell that started it. record makes one, which may be gone before a slow machine finds it.
 func recorderOf(t *testing.T, srv *tmux.Server, record func()) (dd, sh int) {
 	t.Helper()
-	server := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
-	tmuxtest.Wait(t, srv, "%0", "recorder", func() bool {
+	server := testserver.Run(t, srv, "display-message", "-p", "#{pid}")
+	testserver.Wait(t, srv, "%0", "recorder", func() bool {
 		record()
 		for _, p := range procstat.All() {
 			if p.Name != "dd" {
@@ -83,7 +83,7 @@ func TestAKilledServerLeavesNoRecorder(t *testing.T) {
 				testtool.Eventually(t, "the pipe is closed "+what, func() bool { return format(t, srv, "%0", "#{pane_pipe}") == "0" })
 				word := fmt.Sprint(shell, "-typed-", srv.SocketPath())
 				typeCommand(t, srv, "%0", "echo "+word) // before the prompt it would be echoed elsewhere
-				tmuxtest.WaitScreen(t, srv, "%0", "\n"+word)
+				testserver.WaitScreen(t, srv, "%0", "\n"+word)
 				if recorded(word) {
 					t.Errorf("what the user typed %s is kept", what)
 				}
@@ -101,7 +101,7 @@ func TestAKilledServerLeavesNoRecorder(t *testing.T) {
 			p := serving()
 			p.expect("%0", "echo a", "a")
 			typeLine(t, srv, "%0", "echo at-rest"+"-"+shell)
-			tmuxtest.WaitScreen(t, srv, "%0", "\nat-rest-"+shell)
+			testserver.WaitScreen(t, srv, "%0", "\nat-rest-"+shell)
 			kill(p)
 			ended("while it rested")
 			if recorded("at-rest-" + shell) {

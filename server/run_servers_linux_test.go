@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestSeveralServersShareAPane: each of many calls of four independent servers returns its
@@ -22,7 +22,7 @@ func TestSeveralServersShareAPane(t *testing.T) {
 				t.Parallel()
 				srv, other := shellPane(t, "bash")
 				if piped {
-					tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "50000")
+					testserver.Run(t, srv, "set-option", "-g", "history-limit", "50000")
 				}
 				type asked struct {
 					want  []string

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // onSmallDisk plays a test again in a mount namespace, where it may mount a file system of
@@ -54,7 +54,7 @@ func TestNoisyJobsLeaveRoom(t *testing.T) { onSmallDisk(t, "60m", noisyJobs) }
 func noisyJobs(t *testing.T, dir string) {
 	srv, p := shellPane(t, "bash")
 	for range 5 {
-		tmuxtest.Run(t, srv, "new-window", "-d", shellStart(t, "bash"))
+		testserver.Run(t, srv, "new-window", "-d", shellStart(t, "bash"))
 	}
 	var jobs []string
 	for i := range 6 {
@@ -81,8 +81,8 @@ func noisyJobs(t *testing.T, dir string) {
 func TestAFullDisk(t *testing.T) { onSmallDisk(t, "1m", fullDisk) }
 
 func fullDisk(t *testing.T, dir string) {
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", shellStart(t, "bash"))
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", shellStart(t, "bash"))
 	waitPrompt(t, srv, "%0")
 	p := serve(t, configFor(srv))
 	home := filepath.Join(dir, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
@@ -116,7 +116,7 @@ func fullDisk(t *testing.T, dir string) {
 	p.fails("get_job", `{"job_id":"`+job.JobID+`"}`, "there is no job")
 
 	// A full disk is reported once the resting recorder has freed its space.
-	tmuxtest.Wait(t, srv, "%0", "end of the recorder", func() bool {
+	testserver.Wait(t, srv, "%0", "end of the recorder", func() bool {
 		left, err := filepath.Glob(filepath.Join(home, "*", "*"))
 		return err == nil && len(left) == 0
 	})
@@ -124,7 +124,7 @@ func fullDisk(t *testing.T, dir string) {
 		fill()
 		p.fails("run_command", runArgs("%0", "echo not-here"), "the command has not run: no space left in "+home, "free some space there, or set TMPDIR")
 	}
-	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p"); strings.Contains(screen, "not-here") {
+	if screen := testserver.Run(t, srv, "capture-pane", "-p"); strings.Contains(screen, "not-here") {
 		t.Errorf("it ran:\n%s", screen)
 	}
 	if err := os.Remove(filler); err != nil {

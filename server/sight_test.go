@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 // seen is what a tool that types returns.
@@ -26,7 +26,7 @@ func numberedRows(n int) string {
 // TestShownScreensAreWhole: all rows, drawn to the end, and what comes then is new.
 func TestShownScreensAreWhole(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "keep")
 	p := serve(t, configFor(srv))
 	s := newScreen(t, srv, "a", 80, 30)

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 const soakers = 16
@@ -29,13 +29,13 @@ const soakers = 16
 // goroutines here and in tmux, and buffers, options and files that no caller asked for.
 func TestSoak(t *testing.T) {
 	calls := testtool.Size(320, 10_000)
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "keep")
-	tmuxtest.Run(t, srv, "set-buffer", "-b", "theirs", "x")
+	testserver.Run(t, srv, "set-buffer", "-b", "theirs", "x")
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	t.Setenv("XDG_RUNTIME_DIR", "")
-	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	pid := testserver.Run(t, srv, "display-message", "-p", "#{pid}")
 	before := leftBehind(t, srv, pid)
 	goroutines := runtime.NumGoroutine()
 
@@ -61,12 +61,12 @@ func TestSoak(t *testing.T) {
 	// What only a caller asks for is called @soak and SOAK.
 	options := ""
 	for _, args := range [][]string{{"-s"}, {"-g"}, {"-gw"}} {
-		options += tmuxtest.Run(t, srv, "show-options", args...) + "\n"
+		options += testserver.Run(t, srv, "show-options", args...) + "\n"
 	}
 	for scope, list := range map[string][]string{"": {"list-sessions", "-F", "#{session_id}"}, "-w": {"list-windows", "-a", "-F", "#{window_id}"}, "-p": {"list-panes", "-a", "-F", "#{pane_id}"}} {
-		for target := range strings.FieldsSeq(tmuxtest.Run(t, srv, list[0], list[1:]...)) {
+		for target := range strings.FieldsSeq(testserver.Run(t, srv, list[0], list[1:]...)) {
 			args := slices.DeleteFunc([]string{scope, "-t", target}, func(s string) bool { return s == "" })
-			options += tmuxtest.Run(t, srv, "show-options", args...) + "\n"
+			options += testserver.Run(t, srv, "show-options", args...) + "\n"
 		}
 	}
 	for line := range strings.Lines(options) {
@@ -77,15 +77,15 @@ func TestSoak(t *testing.T) {
 
 	team[0].p.in.Close()
 	<-team[0].p.done
-	for session := range strings.FieldsSeq(tmuxtest.Run(t, srv, "list-sessions", "-F", "#{session_id}:#{session_name}")) {
+	for session := range strings.FieldsSeq(testserver.Run(t, srv, "list-sessions", "-F", "#{session_id}:#{session_name}")) {
 		if id, name, _ := strings.Cut(session, ":"); name != "keep" {
-			tmuxtest.Run(t, srv, "kill-session", "-t", id)
+			testserver.Run(t, srv, "kill-session", "-t", id)
 		}
 	}
 	for _, args := range [][]string{{"-s"}, {"-g"}, {"-gw"}} {
-		tmuxtest.Run(t, srv, "set-option", append(args, "-u", "@soak")...)
+		testserver.Run(t, srv, "set-option", append(args, "-u", "@soak")...)
 	}
-	tmuxtest.Run(t, srv, "set-environment", "-g", "-u", "SOAK")
+	testserver.Run(t, srv, "set-environment", "-g", "-u", "SOAK")
 	odd := ""
 	defer func() {
 		if t.Failed() {
@@ -95,7 +95,7 @@ func TestSoak(t *testing.T) {
 		}
 	}()
 	testtool.Eventually(t, "all is as it was before the calls:\n"+before, func() bool {
-		tmuxtest.Reap(t, srv)
+		testserver.Reap(t, srv)
 		return leftBehind(t, srv, pid) == before && runtime.NumGoroutine() <= goroutines
 	})
 	// The directory of the user stays, with the jobs that have ended.
@@ -149,7 +149,7 @@ func leftBehind(t testing.TB, srv *tmux.Server, pid string) string {
 		fmt.Fprintf(&b, "%d children of %s\n", children, self)
 	}
 	show := func(name string, args ...string) {
-		fmt.Fprintf(&b, "%s: %s\n", name, tmuxtest.Run(t, srv, name, args...))
+		fmt.Fprintf(&b, "%s: %s\n", name, testserver.Run(t, srv, name, args...))
 	}
 	show("list-sessions", "-F", "#{session_name}")
 	show("list-panes", "-a", "-F", "#{pane_id}")
@@ -160,7 +160,7 @@ func leftBehind(t testing.TB, srv *tmux.Server, pid string) string {
 	}
 	show("show-hooks", "-g")
 	show("show-environment", "-g")
-	if v, err := srv.Version(tmuxtest.Context(t)); err == nil && v.Has(tmux.Version{Major: 3, Minor: 8}) {
+	if v, err := srv.Version(testserver.Context(t)); err == nil && v.Has(tmux.Version{Major: 3, Minor: 8}) {
 		// Older ones do not show who waits on a channel, but a waiter is a connection.
 		for i := range soakers {
 			show("wait-for", "-l", fmt.Sprintf("soak-w%d", i))

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestShellsKeepNoHistoryFile: with the option a shell does not keep its history after it
@@ -20,9 +20,9 @@ func TestShellsKeepNoHistoryFile(t *testing.T) {
 			t.Parallel()
 			testtool.Path(t, shell.name)
 			for _, suppress := range []bool{false, true} {
-				srv := tmuxtest.New(t)
+				srv := testserver.New(t)
 				session(t, srv, "a")
-				tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
+				testserver.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
 				home := t.TempDir()
 				quietFishIn(t, home)
 				env := map[string]string{"HOME": home, "XDG_DATA_HOME": home, "PS1": "ready ", "TERM": "screen"}
@@ -32,22 +32,22 @@ func TestShellsKeepNoHistoryFile(t *testing.T) {
 				p := serve(t, configFor(srv))
 				ok[map[string]any](p, "respawn_pane", args(t, "pane_id", "%0", "shell", shell.command, "environment", env,
 					"start_directory", home, "suppress_persistent_history", suppress))
-				enter := func(line string) { tmuxtest.Run(t, srv, "send-keys", "-t", "%0", line, "Enter") }
+				enter := func(line string) { testserver.Run(t, srv, "send-keys", "-t", "%0", line, "Enter") }
 				if shell.name == "zsh" {
 					enter("SAVEHIST=9")
 				}
 				enter("echo sek''rit")
-				tmuxtest.WaitScreen(t, srv, "%0", "sekrit")
+				testserver.WaitScreen(t, srv, "%0", "sekrit")
 				if suppress {
 					enter("clear")
-					tmuxtest.Wait(t, srv, "%0", "clear screen", func() bool {
-						return !strings.Contains(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"), "sek")
+					testserver.Wait(t, srv, "%0", "clear screen", func() bool {
+						return !strings.Contains(testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0"), "sek")
 					})
 					enter("history")
-					tmuxtest.WaitScreen(t, srv, "%0", "sek''rit")
+					testserver.WaitScreen(t, srv, "%0", "sek''rit")
 				}
 				enter("exit")
-				tmuxtest.Wait(t, srv, "%0", "end of the shell", func() bool { return format(t, srv, "%0", "#{pane_dead}") == "1" })
+				testserver.Wait(t, srv, "%0", "end of the shell", func() bool { return format(t, srv, "%0", "#{pane_dead}") == "1" })
 				var found []string
 				filepath.WalkDir(home, func(path string, d os.DirEntry, err error) error {
 					if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), "sek''rit") {

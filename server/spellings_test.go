@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestOtherSpellingsAreNoTarget: no other spelling of the agent's own pane, or of what
@@ -131,7 +131,7 @@ func TestANameIsOfOneMoment(t *testing.T) {
 	srv, cfg := server.AgentServer(t)
 	s := newServer(t, cfg)
 	before := server.OwnState(t, srv)
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"probe","version":"1"}}}
@@ -38,7 +38,7 @@ func frozen(t testing.TB, srv *tmux.Server) (env string, freeze func()) {
 		t.Fatal(err)
 	}
 	session(t, other, "ice")
-	pid, err := strconv.Atoi(tmuxtest.Run(t, other, "display-message", "-p", "#{pid}"))
+	pid, err := strconv.Atoi(testserver.Run(t, other, "display-message", "-p", "#{pid}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestWaitingCallsDelayNothingAndDieWhenCancelled(t *testing.T) {
 }
 
 func testWaitingCalls(t *testing.T, transport string) {
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	env, freeze := frozen(t, srv)
 	p := start(t, srv, []string{env}, transport)
@@ -161,7 +161,7 @@ func TestCancelledBeforeItRuns(t *testing.T) {
 }
 
 func testCancelledBeforeItRuns(t *testing.T, transport string) {
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	env, freeze := frozen(t, srv)
 	freeze()
@@ -178,7 +178,7 @@ func testCancelledBeforeItRuns(t *testing.T, transport string) {
 
 func TestEndOfInputStillAnswersEverything(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	var input strings.Builder
 	input.WriteString(hello)
@@ -200,7 +200,7 @@ func TestEndOfInputStillAnswersEverything(t *testing.T) {
 
 func TestSignalEndsItAtOnce(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	env, freeze := frozen(t, srv)
 	freeze()
@@ -238,7 +238,7 @@ func TestSignalEndsItAtOnce(t *testing.T) {
 // TestGarbage is passed over.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	p := start(t, srv, nil)
 	p.handshake("{}")
 	for _, line := range []string{"garbage", "[]", "{", `"x"`, `{"jsonrpc":"2.0","id":1}`, "\x00\xff"} {
@@ -254,7 +254,7 @@ func TestGarbage(t *testing.T) {
 
 func TestAClientThatReadsNoMoreEndsIt(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	cmd := exec.Command(program(), "-S", srv.SocketPath(), "--tmux", srv.Binary())
 	in, err := cmd.StdinPipe()

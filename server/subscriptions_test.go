@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 const updatedMethod = `"method":"notifications/resources/updated"`
@@ -42,7 +42,7 @@ func (p *peer) updatedBy(uri, what string, do func()) {
 
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	s := newScreen(t, srv, "b", 40, 10)
 	cfg := configFor(srv)
@@ -57,11 +57,11 @@ func TestSubscriptions(t *testing.T) {
 		}
 	}
 	p.updatedBy(content, "output", func() { s.print("shown\n") })
-	p.updatedBy(state, "a title", func() { tmuxtest.Run(t, srv, "select-pane", "-t", s.pane, "-T", "other") })
+	p.updatedBy(state, "a title", func() { testserver.Run(t, srv, "select-pane", "-t", s.pane, "-T", "other") })
 	p.updatedBy(sessions, "a session", func() { session(t, srv, "c") })
 	time.Sleep(2 * oneReading)
 	silent := p.updates(content) + p.updates(state)
-	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "a", "cat")
+	testserver.Run(t, srv, "new-window", "-d", "-t", "a", "cat")
 	time.Sleep(2 * oneReading)
 	if n := p.updates(content) + p.updates(state); n != silent {
 		t.Errorf("%d notifications while nothing happened", n-silent)
@@ -73,14 +73,14 @@ func TestSubscriptions(t *testing.T) {
 	before := p.updates(content)
 	p.updatedBy(state, "a title", func() {
 		s.print("more\n")
-		tmuxtest.Run(t, srv, "select-pane", "-t", s.pane, "-T", "third")
+		testserver.Run(t, srv, "select-pane", "-t", s.pane, "-T", "third")
 	})
 	time.Sleep(oneReading)
 	if n := p.updates(content); n != before {
 		t.Error("notified after unsubscribing")
 	}
-	p.updatedBy(state, "its end", func() { tmuxtest.Run(t, srv, "kill-pane", "-t", s.pane) })
-	p.updatedBy(sessions, "the end of tmux", func() { tmuxtest.End(t, srv) })
+	p.updatedBy(state, "its end", func() { testserver.Run(t, srv, "kill-pane", "-t", s.pane) })
+	p.updatedBy(sessions, "the end of tmux", func() { testserver.End(t, srv) })
 	p.updatedBy(sessions, "its beginning", func() { session(t, srv, "again") })
 }
 
@@ -91,7 +91,7 @@ const oneReading = 300 * time.Millisecond
 // server starts again.
 func TestSubscriptionsFollowAPane(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	s := newScreen(t, srv, "b", 40, 10)
 	p := serve(t, configFor(srv))
 	content := "tmux://panes/%25" + s.pane[1:] + "/content"
@@ -106,8 +106,8 @@ func TestSubscriptionsFollowAPane(t *testing.T) {
 		p.updatedBy(content, c.what, func() { s.print(c.drawn) })
 	}
 	p.updatedBy(content, "a long line", func() { s.print("\x1b[?1049l" + strings.Repeat("long ", 7) + "\n") })
-	p.updatedBy(content, "its size", func() { tmuxtest.Run(t, srv, "resize-window", "-t", s.pane, "-x", "20", "-y", "5") })
-	p.updatedBy(content, "its end", func() { tmuxtest.End(t, srv) })
+	p.updatedBy(content, "its size", func() { testserver.Run(t, srv, "resize-window", "-t", s.pane, "-x", "20", "-y", "5") })
+	p.updatedBy(content, "its end", func() { testserver.End(t, srv) })
 	p.updatedBy(content, "another pane of its id", func() { session(t, srv, "again") })
 }
 
@@ -125,7 +125,7 @@ func (p *peer) stream(id string) []string {
 // TestListen is the same for revision 2026-07-28, where a request is a stream.
 func TestListen(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	s := newScreen(t, srv, "b", 40, 10)
 	p := serve(t, configFor(srv))
 	content := "tmux://panes/" + s.pane + "/content"
@@ -182,7 +182,7 @@ func TestListen(t *testing.T) {
 // TestSubscriptionsAreBounded: how many, and what is left of them.
 func TestSubscriptionsAreBounded(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	pane := newScreen(t, srv, "b", 40, 10)
 	s, p := promptly(t, srv)
@@ -235,9 +235,9 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	// The streams end with their requests, in goroutines of their own.
 	testtool.Eventually(t, "no subscriptions are left of a session", func() bool { return s.Subscriptions() == 0 })
 	testtool.Eventually(t, "nothing is connected to tmux", func() bool {
-		left := tmuxtest.Run(t, srv, "list-clients")
-		if tmuxtest.Run(t, srv, "display-message", "-p", "-t", pane.pane, "#{pane_output_generation}") != "" {
-			left += tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity")
+		left := testserver.Run(t, srv, "list-clients")
+		if testserver.Run(t, srv, "display-message", "-p", "-t", pane.pane, "#{pane_output_generation}") != "" {
+			left += testserver.Run(t, srv, "wait-for", "-E", "-l", "pane-activity")
 		}
 		return left == ""
 	})

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // optionWorld is a tmux server with everything that an option may end or discard.
@@ -26,20 +26,20 @@ type optionWorld struct {
 }
 
 func newOptionWorld(t *testing.T, attached bool) *optionWorld {
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	w := &optionWorld{srv: srv, dir: t.TempDir()}
 	session(t, srv, "a")
-	tmuxtest.Run(t, srv, "set-option", "-g", "status-interval", "1")
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "-x", "80", "-y", "24", "seq 300; exec cat")
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "=b:", "cat")
-	tmuxtest.Run(t, srv, "set-option", "-p", "-t", "%2", "remain-on-exit", "on")
-	tmuxtest.Run(t, srv, "respawn-pane", "-k", "-t", "%2", "true")
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "c", "-t", "=b")
-	tmuxtest.Run(t, srv, "set-option", "-g", "@theirs", "x")
-	tmuxtest.Run(t, srv, "set-buffer", "theirs")
-	tmuxtest.WaitScreen(t, srv, "%1", "300")
-	tmuxtest.Wait(t, srv, "%2", "dead pane", func() bool {
-		return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%2", "#{pane_dead}") == "1"
+	testserver.Run(t, srv, "set-option", "-g", "status-interval", "1")
+	testserver.Run(t, srv, "new-session", "-d", "-s", "b", "-x", "80", "-y", "24", "seq 300; exec cat")
+	testserver.Run(t, srv, "split-window", "-d", "-t", "=b:", "cat")
+	testserver.Run(t, srv, "set-option", "-p", "-t", "%2", "remain-on-exit", "on")
+	testserver.Run(t, srv, "respawn-pane", "-k", "-t", "%2", "true")
+	testserver.Run(t, srv, "new-session", "-d", "-s", "c", "-t", "=b")
+	testserver.Run(t, srv, "set-option", "-g", "@theirs", "x")
+	testserver.Run(t, srv, "set-buffer", "theirs")
+	testserver.WaitScreen(t, srv, "%1", "300")
+	testserver.Wait(t, srv, "%2", "dead pane", func() bool {
+		return testserver.Run(t, srv, "display-message", "-p", "-t", "%2", "#{pane_dead}") == "1"
 	})
 	// A script that is fit to be a shell.
 	if err := testtool.WriteProgram(filepath.Join(w.dir, "shell"), []byte("#!/bin/sh\ntouch "+w.dir+"/marker-shell\nexec cat\n")); err != nil {
@@ -49,8 +49,8 @@ func newOptionWorld(t *testing.T, attached bool) *optionWorld {
 	cfg.Tier = server.Mutating
 	w.p = serve(t, cfg)
 	if attached {
-		tmuxtest.Attach(t, srv, "=a", 80, 25)
-		tmuxtest.Wait(t, srv, "%0", "client", func() bool { return tmuxtest.Run(t, srv, "list-clients") != "" })
+		testserver.Attach(t, srv, "=a", 80, 25)
+		testserver.Wait(t, srv, "%0", "client", func() bool { return testserver.Run(t, srv, "list-clients") != "" })
 	}
 	w.before = w.alive()
 	return w
@@ -183,7 +183,7 @@ func TestTierMutatingSetsNoOptionThatEndsOrRuns(t *testing.T) {
 func (w *optionWorld) options(t *testing.T) []string {
 	var names []string
 	for _, flag := range []string{"-s", "-g", "-gw"} {
-		for line := range strings.Lines(tmuxtest.Run(t, w.srv, "show-options", flag)) {
+		for line := range strings.Lines(testserver.Run(t, w.srv, "show-options", flag)) {
 			name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 			name, _, indexed := strings.Cut(name, "[")
 			if !slices.Contains(names, name) {

@@ -7,24 +7,24 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 // TestMetadataIsLegible: what programs put into titles, names and paths reaches the client
 // without invisible characters; their screens reach it unchanged.
 func TestMetadataIsLegible(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	const hidden = "a\u202eb\u200bc\u2066\ufeff\u00ad\U000e0041"
 	const shown = `a\u202eb\u200bc\u2066\ufeff\u00ad\U000e0041`
 	dir := filepath.Join(t.TempDir(), hidden)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "s"+hidden, "-n", "w"+hidden, "-x", "80", "-y", "24", "mkdir -p '"+dir+"'; cd '"+dir+"'; printf '"+hidden+" marked'; exec cat")
-	tmuxtest.Run(t, srv, "select-pane", "-t", "%0", "-T", "t"+hidden)
-	tmuxtest.WaitScreen(t, srv, "%0", "marked")
-	tmuxtest.Wait(t, srv, "%0", "path", func() bool {
-		return strings.Contains(tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_current_path}"), "b")
+	testserver.Run(t, srv, "new-session", "-d", "-s", "s"+hidden, "-n", "w"+hidden, "-x", "80", "-y", "24", "mkdir -p '"+dir+"'; cd '"+dir+"'; printf '"+hidden+" marked'; exec cat")
+	testserver.Run(t, srv, "select-pane", "-t", "%0", "-T", "t"+hidden)
+	testserver.WaitScreen(t, srv, "%0", "marked")
+	testserver.Wait(t, srv, "%0", "path", func() bool {
+		return strings.Contains(testserver.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_current_path}"), "b")
 	})
-	screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0")
+	screen := testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0")
 	if !strings.ContainsAny(screen, "\u202e\u200b\u2066\ufeff\u00ad") {
 		t.Logf("this tmux keeps nothing invisible on a screen: %q", screen)
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testagent"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // fakeAgent runs a program that looks like an agent in %0. show writes one of its files and
@@ -23,10 +23,10 @@ func fakeAgent(t *testing.T) (srv *tmux.Server, p *peer, dir string, show func(n
 	if runtime.GOOS != "linux" {
 		t.Skip("which program runs in a pane is found in /proc")
 	}
-	srv = tmuxtest.New(t)
+	srv = testserver.New(t)
 	command, dir := testagent.Claude(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", command)
-	tmuxtest.WaitScreen(t, srv, "%0", "shortcuts")
+	testserver.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", command)
+	testserver.WaitScreen(t, srv, "%0", "shortcuts")
 	s, p := promptly(t, srv)
 	s.SetPromptStands(5 * time.Second)
 	return srv, p, dir, func(name, text string) {
@@ -34,7 +34,7 @@ func fakeAgent(t *testing.T) (srv *tmux.Server, p *peer, dir string, show func(n
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		tmuxtest.Signal(t, srv, "%0", syscall.SIGUSR1)
+		testserver.Signal(t, srv, "%0", syscall.SIGUSR1)
 	}
 }
 
@@ -65,12 +65,12 @@ func TestSendPromptIsNeverSentTwice(t *testing.T) {
 	show("footer", "idle")
 	awaitAgent(t, p, "idle")
 	// What is typed does not show.
-	tty := tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_tty}")
+	tty := testserver.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_tty}")
 	if out, err := exec.Command("stty", "-F", tty, "-echo").CombinedOutput(); err != nil {
 		t.Fatalf("stty: %v %s", err, out)
 	}
 	p.fails("send_prompt", `{"pane_id":"%0","prompt":"unseen"}`, "pasted but not submitted", "the input box is empty")
-	if buffers := tmuxtest.Run(t, srv, "list-buffers"); buffers != "" {
+	if buffers := testserver.Run(t, srv, "list-buffers"); buffers != "" {
 		t.Errorf("left: %s", buffers)
 	}
 }
@@ -79,7 +79,7 @@ func TestSendPromptIsNeverSentTwice(t *testing.T) {
 func TestSendPromptAfterItsPaste(t *testing.T) {
 	t.Parallel()
 	srv, p, dir, _ := fakeAgent(t)
-	tmuxtest.Run(t, srv, "set-hook", "-g", "after-paste-buffer", "copy-mode -t %0")
+	testserver.Run(t, srv, "set-hook", "-g", "after-paste-buffer", "copy-mode -t %0")
 	res := p.fails("send_prompt", `{"pane_id":"%0","prompt":"half sent"}`, "pasted but not submitted", "copy-mode", "the input box has: half sent")
 	if res.Meta["error_type"] != "unproven" {
 		t.Errorf("%v", res.Meta)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 type bufferAnswer struct {
@@ -22,17 +22,17 @@ type bufferAnswer struct {
 // TestAStuckTmuxIsGivenUp: each buffer tool ends with an error that says so.
 func TestAStuckTmuxIsGivenUp(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	hurried := newServer(t, configFor(srv))
 	hurried.SetBufferTime(300 * time.Millisecond)
 	p := connectTo(t, hurried)
 	p.handshake("{}")
-	pid, err := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"))
+	pid, err := strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tmuxtest.Run(t, srv, "set-buffer", "-b", ourBuffer, "x")
+	testserver.Run(t, srv, "set-buffer", "-b", ourBuffer, "x")
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package server_test
 import (
 	"testing"
 
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 type said struct {
@@ -20,7 +20,7 @@ func TestCancelledWaitForAChannel(t *testing.T) {
 	_, id := p.wait("wait_for_channel", `{"channel":"c"}`)
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
 	// Nobody waits any more: the signal is kept for the next.
-	tmuxtest.Wait(t, srv, "%0", "end of the wait", func() bool {
+	testserver.Wait(t, srv, "%0", "end of the wait", func() bool {
 		ok[said](p, "signal_channel", `{"channel":"c"}`)
 		return !p.tool("wait_for_channel", `{"channel":"c","timeout":0.1}`).IsError
 	})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 // followed is an answer of capture_since.
@@ -32,7 +32,7 @@ func numbered(n int) string {
 
 func TestBrokenCursorsAreRefused(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	s := newScreen(t, srv, "a", 40, 6)
 	other := newScreen(t, srv, "b", 40, 6)
 	p := serve(t, configFor(srv))

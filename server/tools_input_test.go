@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // catcher starts a pane whose program writes its input to a file, byte for byte, and
@@ -18,9 +18,9 @@ import (
 func catcher(t testing.TB, srv *tmux.Server, before string) (pane string, got func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "got")
-	pane = tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "80", "-y", "24",
+	pane = testserver.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "80", "-y", "24",
 		"stty raw -echo; "+before+" echo ready; exec cat >"+tmux.ShellQuote(file))
-	tmuxtest.WaitScreen(t, srv, pane, "ready")
+	testserver.WaitScreen(t, srv, pane, "ready")
 	return pane, func() string {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -53,7 +53,7 @@ func asJSON(t testing.TB, v any) string {
 
 func TestSendKeysTypesExactly(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	pane, got := catcher(t, srv, "")
 	p := serve(t, configFor(srv))
 	cases, err := os.ReadFile("testdata/keys.txt")
@@ -89,10 +89,10 @@ func TestSendKeysTypesExactly(t *testing.T) {
 
 func TestPasteTextArrives(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	_, got := catcher(t, srv, "")
 	_, gotBracketed := catcher(t, srv, `printf '\033[?2004h';`)
-	tmuxtest.Run(t, srv, "set-buffer", "the user's")
+	testserver.Run(t, srv, "set-buffer", "the user's")
 	p := serve(t, configFor(srv))
 	all, bracketed := "", ""
 	for _, text := range []string{"two\nlines", "-x", "foo;", "#{pane_id} %Y", "tab\tgrün 日本\n", strings.Repeat("0123456789abcde\n", 2500)} {
@@ -110,7 +110,7 @@ func TestPasteTextArrives(t *testing.T) {
 		bracketed += typed
 		receives(t, gotBracketed, bracketed)
 	}
-	if buffers := tmuxtest.Run(t, srv, "list-buffers", "-F", "#{buffer_sample}"); buffers != "the user's" {
+	if buffers := testserver.Run(t, srv, "list-buffers", "-F", "#{buffer_sample}"); buffers != "the user's" {
 		t.Errorf("the buffers are %q", buffers)
 	}
 }

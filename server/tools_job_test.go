@@ -15,15 +15,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 func TestJobsOutliveTheirServer(t *testing.T) {
 	t.Parallel()
 	srv, _ := shellPane(t, "bash")
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", shellStart(t, "dash"))
+	testserver.Run(t, srv, "split-window", "-d", "-t", "%0", shellStart(t, "dash"))
 	waitPrompt(t, srv, "%0")
 	waitPrompt(t, srv, "%1")
 	g := newGate(t)
@@ -32,7 +32,7 @@ func TestJobsOutliveTheirServer(t *testing.T) {
 	detached := first.command("%0", "seq 1 3000; "+g.wait()+"; seq 3001 4000; exit 6", `"detach":true`)
 	// Nobody has the id of this one.
 	first.running("%1", "echo begun; "+g.wait()+"; echo ended")
-	tmuxtest.WaitScreen(t, srv, "%1", "\nbegun")
+	testserver.WaitScreen(t, srv, "%1", "\nbegun")
 	if err := first.process.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestJobsOutliveTheirServer(t *testing.T) {
 // runs waits until a program runs in a pane, however deep below its shell.
 func runs(t testing.TB, srv *tmux.Server, pane, program string) {
 	t.Helper()
-	root, err := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "-t", pane, "#{pane_pid}"))
+	root, err := strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "-t", pane, "#{pane_pid}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestARecorderOfAKilledServer(t *testing.T) {
 	second := start(t, srv, env)
 	second.handshake("{}")
 	second.expect("%0", "echo second", "second")
-	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"); regexp.MustCompile(`\[[0-9a-f]{16}`).MatchString(screen) {
+	if screen := testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0"); regexp.MustCompile(`\[[0-9a-f]{16}`).MatchString(screen) {
 		t.Errorf("the output was not recorded but read off the screen:\n%s", screen)
 	}
 }
@@ -137,7 +137,7 @@ func TestRunCommandWaitsForWhatEnds(t *testing.T) {
 				run = "sh -c \"" + strings.Trim(run, "()") + "\""
 			}
 			typeCommand(t, srv, "%0", run)
-			tmuxtest.WaitScreen(t, srv, "%0", "\nwaits")
+			testserver.WaitScreen(t, srv, "%0", "\nwaits")
 			answer, _ := p.running("%0", "echo second")
 			select {
 			case r := <-answer:
@@ -162,9 +162,9 @@ func TestAStoppedCommand(t *testing.T) {
 			srv, p := shellPane(t, shell)
 			p.expect("%0", "echo first", "first")
 			answer, _ := p.running("%0", "sh -c 'echo begun; exec sleep 300'")
-			tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
+			testserver.WaitScreen(t, srv, "%0", "\nbegun")
 			runs(t, srv, "%0", "sleep")
-			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-z")
+			testserver.Run(t, srv, "send-keys", "-t", "%0", "C-z")
 			var res result
 			var got ran
 			if err := json.Unmarshal((<-answer).Result, &res); err != nil || json.Unmarshal(res.Structured, &got) != nil {
@@ -174,7 +174,7 @@ func TestAStoppedCommand(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			p.expect("%0", "echo second", "second")
-			if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"); regexp.MustCompile(`\[[0-9a-f]{16}`).MatchString(screen) {
+			if screen := testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0"); regexp.MustCompile(`\[[0-9a-f]{16}`).MatchString(screen) {
 				t.Errorf("marks on the screen:\n%s", screen)
 			}
 			if job := p.job(got.JobID); job.State != "stopped" || !strings.Contains(job.Note, "fg") {
@@ -200,7 +200,7 @@ func TestAStoppedCommandAmongOutput(t *testing.T) {
 	p.expect("%0", "echo first", "first")
 	answer, _ := p.running("%0", "yes & sh -c 'exec sleep 300'")
 	runs(t, srv, "%0", "sleep")
-	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-z")
+	testserver.Run(t, srv, "send-keys", "-t", "%0", "C-z")
 	var res result
 	var got ran
 	if err := json.Unmarshal((<-answer).Result, &res); err != nil || json.Unmarshal(res.Structured, &got) != nil {
@@ -221,13 +221,13 @@ func TestCancelHitsNobodyElse(t *testing.T) {
 			srv, p := shellPane(t, shell)
 			p.expect("%0", "echo first", "first")
 			job := p.command("%0", "sh -c 'echo begun; exec sleep 300'", `"detach":true`)
-			tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
-			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-z")
+			testserver.WaitScreen(t, srv, "%0", "\nbegun")
+			testserver.Run(t, srv, "send-keys", "-t", "%0", "C-z")
 			waitPrompt(t, srv, "%0")
 			typeLine(t, srv, "%0", "clear; echo; echo theirs; cat")
-			tmuxtest.WaitScreen(t, srv, "%0", "\ntheirs")
+			testserver.WaitScreen(t, srv, "%0", "\ntheirs")
 			typed := func() string {
-				return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_current_command}")
+				return testserver.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_current_command}")
 			}
 			testtool.Eventually(t, "the user's program runs", func() bool { return typed() == "cat" || shell == "busybox" })
 			got := ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`"}`)
@@ -236,8 +236,8 @@ func TestCancelHitsNobodyElse(t *testing.T) {
 			}
 			t.Logf("%+v", got)
 			typeLine(t, srv, "%0", "still-here")
-			tmuxtest.Wait(t, srv, "%0", "two lines", func() bool {
-				return strings.Count(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"), "still-here") == 2
+			testserver.Wait(t, srv, "%0", "two lines", func() bool {
+				return strings.Count(testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0"), "still-here") == 2
 			})
 			if now := typed(); now != "cat" && shell != "busybox" {
 				t.Errorf("the user's program was ended: %s runs", now)
@@ -255,7 +255,7 @@ func TestOnlyWaitsNeedNoSlot(t *testing.T) {
 	p := connectTo(t, s)
 	p.handshake("{}")
 	job := p.command("%0", "sleep 600", `"detach":true`)
-	release, err := s.HoldSlots(tmuxtest.Context(t))
+	release, err := s.HoldSlots(testserver.Context(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 // TestValuesStayText: text that looks like a number, a flag, a format or shell stays text,
@@ -34,7 +34,7 @@ func TestValuesStayText(t *testing.T) {
 			t.Errorf("a variable is set to %q, is said to be %q and is %q", text, set["value"], variables["ONE"])
 		}
 	}
-	if left := tmuxtest.Run(t, srv, "list-buffers"); left != "" {
+	if left := testserver.Run(t, srv, "list-buffers"); left != "" {
 		t.Errorf("buffers are left: %s", left)
 	}
 }
@@ -44,7 +44,7 @@ func TestNoHookIsSetThroughOptions(t *testing.T) {
 	t.Parallel()
 	srv, p := served(t)
 	before := wholeState(t, srv)
-	names := strings.Fields(tmuxtest.Run(t, srv, "show-hooks", "-g") + "\n" + tmuxtest.Run(t, srv, "show-hooks", "-gw"))
+	names := strings.Fields(testserver.Run(t, srv, "show-hooks", "-g") + "\n" + testserver.Run(t, srv, "show-hooks", "-gw"))
 	if len(names) < 40 {
 		t.Fatalf("these are not tmux's hooks: %v", names)
 	}

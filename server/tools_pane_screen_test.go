@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 func TestPipePaneWritesToExactlyThatFile(t *testing.T) {
@@ -22,7 +22,7 @@ func TestPipePaneWritesToExactlyThatFile(t *testing.T) {
 		if got["result"] != "Piping to "+shown+" (pane %0)" || got["pane_id"] != "%0" {
 			t.Errorf("%q: pipe_pane answers %v", path, got)
 		}
-		tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "-l", "typed")
+		testserver.Run(t, srv, "send-keys", "-t", "%0", "-l", "typed")
 		fileHas(t, srv, path, "typed")
 		want = append(want, name)
 	}

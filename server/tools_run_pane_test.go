@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 func TestRunCommandTakesAnyPrompt(t *testing.T) {
@@ -31,8 +31,8 @@ $ ' dash`},
 		t.Run(c.shell, func(t *testing.T) {
 			t.Parallel()
 			shellStart(t, c.shell)
-			srv := tmuxtest.New(t)
-			tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", c.start)
+			srv := testserver.New(t)
+			testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", c.start)
 			p := serve(t, configFor(srv))
 			for range 3 {
 				p.expect("%0", "echo a; printf b", "a", "b")
@@ -61,21 +61,21 @@ func TestRunCommandRefusesWhatIsNoPrompt(t *testing.T) {
 			srv, p := shellPane(t, "bash")
 			p.expect("%0", "echo", "")
 			typeCommand(t, srv, "%0", "clear; "+c.start)
-			tmuxtest.Wait(t, srv, "%0", c.name, func() bool {
+			testserver.Wait(t, srv, "%0", c.name, func() bool {
 				// What clear prints may come later than the program after it begins.
-				name, row, _ := strings.Cut(tmuxtest.Run(t, srv, "display-message", "-p", "#{pane_current_command} #{cursor_y}"), " ")
+				name, row, _ := strings.Cut(testserver.Run(t, srv, "display-message", "-p", "#{pane_current_command} #{cursor_y}"), " ")
 				cleared := row == "0" || c.program != "cat" && c.program != "bash"
 				return cleared && name != "clear" && (name != "bash" || c.program == "bash")
 			})
 			if c.program == "python3" {
-				tmuxtest.WaitScreen(t, srv, "%0", ">>>")
+				testserver.WaitScreen(t, srv, "%0", ">>>")
 			}
-			before := tmuxtest.Run(t, srv, "capture-pane", "-p")
+			before := testserver.Run(t, srv, "capture-pane", "-p")
 			p.fails("run_command", runArgs("%0", "echo not-here"), c.says, "send_keys types")
 			if c.program == "vi" || c.program == "less" { // may just have drawn
 				return
 			}
-			if after := tmuxtest.Run(t, srv, "capture-pane", "-p"); after != before {
+			if after := testserver.Run(t, srv, "capture-pane", "-p"); after != before {
 				t.Errorf("something was typed:\n%s\nbefore:\n%s", after, before)
 			}
 		})
@@ -100,7 +100,7 @@ func TestRunCommandInAStrangeShell(t *testing.T) {
 				srv, p := shellPane(t, shell)
 				p.expect("%0", "echo a", "a")
 				typeCommand(t, srv, "%0", setup+"; echo set")
-				tmuxtest.WaitScreen(t, srv, "%0", "\nset")
+				testserver.WaitScreen(t, srv, "%0", "\nset")
 				got := p.command("%0", "echo b; (exit 7)")
 				out := strings.Join(got.Output, "\n")
 				if setup == "set -x" || setup == "set -v" { // shows what the command does, and nothing of ours
@@ -126,7 +126,7 @@ func TestRunCommandKeepsOutOfHistory(t *testing.T) {
 			t.Parallel()
 			shell, control, _ := strings.Cut(c, " ")
 			shellStart(t, shell)
-			srv := tmuxtest.New(t)
+			srv := testserver.New(t)
 			quietFish(t, srv)
 			home := filepath.Join(filepath.Dir(srv.SocketPath()), "home")
 			file := filepath.Join(home, "history")
@@ -141,7 +141,7 @@ func TestRunCommandKeepsOutOfHistory(t *testing.T) {
 			if shell == "fish" {
 				file = filepath.Join(home, ".local/share/fish/fish_history")
 			}
-			tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "exec env "+start)
+			testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "exec env "+start)
 			p := serve(t, configFor(srv))
 			waitPrompt(t, srv, "%0")
 			typeCommand(t, srv, "%0", "echo first")
@@ -151,7 +151,7 @@ func TestRunCommandKeepsOutOfHistory(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			typeCommand(t, srv, "%0", "echo typed")
-			tmuxtest.WaitScreen(t, srv, "%0", "\ntyped")
+			testserver.WaitScreen(t, srv, "%0", "\ntyped")
 			typeCommand(t, srv, "%0", "exit")
 			var history string
 			testtool.Eventually(t, "the shell has written its history", func() bool {
@@ -222,7 +222,7 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 	nothingIsLeft := func() {
 		t.Helper()
 		testtool.Eventually(t, "nothing is left", func() bool {
-			left = format(t, srv, "%0", "#{?pane_pipe,pipe,}") + tmuxtest.Run(t, srv, "list-buffers")
+			left = format(t, srv, "%0", "#{?pane_pipe,pipe,}") + testserver.Run(t, srv, "list-buffers")
 			jobs, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp-*/j*"))
 			for _, j := range jobs { // what ended after nobody waited for it is kept for get_job
 				if status, _ := os.ReadFile(filepath.Join(j, "status")); strings.TrimSpace(string(status)) == "" {
@@ -239,7 +239,7 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 	}
 	p.fails("run_command", runArgs("%0", "echo not-here", `"timeout":0.1`), "pane %0 runs ")
 	g.open(t)
-	tmuxtest.WaitScreen(t, srv, "%0", "\nended")
+	testserver.WaitScreen(t, srv, "%0", "\nended")
 	nothingIsLeft()
 	if got := p.job(got.JobID); got.status() != "0" || fmt.Sprint(got.Output) != "[begun ended]" || got.LinesMissed {
 		t.Errorf("its job is %+v", got)
@@ -252,7 +252,7 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 
 	g = newGate(t)
 	_, id := p.running("%0", "echo begun; "+g.wait()+"; echo ended")
-	tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
+	testserver.WaitScreen(t, srv, "%0", "\nbegun")
 	queued, queuedID := p.running("%0", "echo not-here")
 	for _, id := range []string{queuedID, id} {
 		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
@@ -260,7 +260,7 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 	p.request("ping", struct{}{}) // they were read
 	g.open(t)
 	nothingIsLeft()
-	tmuxtest.WaitScreen(t, srv, "%0", "\nended")
+	testserver.WaitScreen(t, srv, "%0", "\nended")
 	p.expect("%0", "echo usable", "usable")
 	if len(queued) > 0 {
 		t.Errorf("a cancelled call in the queue was answered: %s", (<-queued).Result)
@@ -268,12 +268,12 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 
 	// What asks is not answered.
 	typeCommand(t, srv, "%0", `printf 'name? '; read x; echo "<$x>"`)
-	tmuxtest.WaitScreen(t, srv, "%0", "\nname?")
+	testserver.WaitScreen(t, srv, "%0", "\nname?")
 	p.fails("run_command", runArgs("%0", "echo not-here", `"timeout":0.3`), "bash in pane %0 is busy: it shows no prompt")
 	typeLine(t, srv, "%0", "me")
-	tmuxtest.WaitScreen(t, srv, "%0", "<me>")
+	testserver.WaitScreen(t, srv, "%0", "<me>")
 	p.expect("%0", "echo usable", "usable")
-	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p"); strings.Contains(screen, "not-here") || strings.Contains(screen, "No such file") {
+	if screen := testserver.Run(t, srv, "capture-pane", "-p"); strings.Contains(screen, "not-here") || strings.Contains(screen, "No such file") {
 		t.Errorf("the screen is:\n%s", screen)
 	}
 	nothingIsLeft()
@@ -289,9 +289,9 @@ func TestRunCommandWhileOutputIsHeld(t *testing.T) {
 			srv, p := shellPane(t, shell)
 			p.expect("%0", "echo first", "first")
 			waitPrompt(t, srv, "%0")
-			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-s")
+			testserver.Run(t, srv, "send-keys", "-t", "%0", "C-s")
 			p.fails("run_command", runArgs("%0", "echo not-here", `"timeout":120`), "did not begin it", "C-s", "C-q")
-			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-q")
+			testserver.Run(t, srv, "send-keys", "-t", "%0", "C-q")
 			p.expect("%0", "echo usable", "usable")
 		})
 	}
@@ -326,7 +326,7 @@ func TestWhatEndsACommand(t *testing.T) {
 				// In a directory where no other server cleans up.
 				p := start(t, srv, []string{"TMPDIR=" + filepath.Dir(srv.SocketPath()), "XDG_RUNTIME_DIR="})
 				p.handshake("{}")
-				tmuxtest.Run(t, srv, "new-window", "-d", "cat")
+				testserver.Run(t, srv, "new-window", "-d", "cat")
 				pid, _ := strconv.Atoi(format(t, srv, "%0", "#{pid}"))
 				g := newGate(t)
 				call, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{
@@ -339,7 +339,7 @@ func TestWhatEndsACommand(t *testing.T) {
 					return id != "" && fmt.Sprint(p.job(id).Output) == "[begun]"
 				})
 				if c.tmux != nil {
-					tmuxtest.Run(t, srv, c.tmux[0], c.tmux[1:]...)
+					testserver.Run(t, srv, c.tmux[0], c.tmux[1:]...)
 				}
 				g.open(t)
 				if !detach {
@@ -365,7 +365,7 @@ func TestWhatEndsACommand(t *testing.T) {
 					}
 				case name == "the shell is killed":
 					testtool.Eventually(t, "what read the pane is gone", func() bool {
-						tmuxtest.Reap(t, srv)
+						testserver.Reap(t, srv)
 						return len(children(t, pid)) == 1 // the cat
 					})
 				}
@@ -377,7 +377,7 @@ func TestWhatEndsACommand(t *testing.T) {
 		srv, p := shellPane(t, "bash")
 		p.expect("%0", "echo", "")
 		typeCommand(t, srv, "%0", "PS1='inner$ ' bash --norc --noprofile")
-		tmuxtest.WaitScreen(t, srv, "%0", "inner$ ")
+		testserver.WaitScreen(t, srv, "%0", "inner$ ")
 		p.expect("%0", "echo a", "a")
 		p.fails("run_command", runArgs("%0", "kill -9 $$; sleep 20"), "the shell in pane %0 ended before the command did")
 		pipeCloses(t, srv, "%0")

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // ran is what run_command answers.
@@ -82,13 +82,13 @@ func shellStart(t testing.TB, name string) string {
 func shellPane(t testing.TB, name string, options ...string) (*tmux.Server, *peer) {
 	t.Helper()
 	start := shellStart(t, name)
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	quietFish(t, srv)
 	list := []tmux.Command{tmux.StartServer{}}
 	for i := 0; i < len(options); i += 2 {
 		list = append(list, tmux.SetOption{Global: true, Name: options[i], Value: &options[i+1]})
 	}
-	if _, err := srv.Do(tmuxtest.Context(t), append(list, tmux.NewSession{Detached: true, Name: "a", Dir: filepath.Join(filepath.Dir(srv.SocketPath()), "home"), Width: 80, Height: 24, Command: []string{start}})...); err != nil {
+	if _, err := srv.Do(testserver.Context(t), append(list, tmux.NewSession{Detached: true, Name: "a", Dir: filepath.Join(filepath.Dir(srv.SocketPath()), "home"), Width: 80, Height: 24, Command: []string{start}})...); err != nil {
 		t.Fatal(err)
 	}
 	return srv, serve(t, configFor(srv))
@@ -165,7 +165,7 @@ func (p *peer) expect(pane, command string, want ...string) {
 // pipeCloses waits until a pane has no pipe.
 func pipeCloses(t testing.TB, srv *tmux.Server, pane string) {
 	t.Helper()
-	tmuxtest.Wait(t, srv, pane, "pipe that is closed", func() bool { return format(t, srv, pane, "#{pane_pipe}") == "0" })
+	testserver.Wait(t, srv, pane, "pipe that is closed", func() bool { return format(t, srv, pane, "#{pane_pipe}") == "0" })
 }
 
 // shellUser is somebody who uses one shell for several tests.
@@ -269,7 +269,7 @@ func (u shellUser) subshell() {
 	u.command("%0", set)
 	// In the shell itself, not in a subshell of it.
 	typeCommand(u, u.srv, "%0", show)
-	if screen := tmuxtest.WaitScreen(u, u.srv, "%0", "\n<>\n"); strings.Contains(screen, "<>\n/\n") {
+	if screen := testserver.WaitScreen(u, u.srv, "%0", "\n<>\n"); strings.Contains(screen, "<>\n/\n") {
 		u.Errorf("the shell was changed:\n%s", screen)
 	}
 }
@@ -283,7 +283,7 @@ func (u shellUser) interrupt() {
 		u.Errorf("%+v", got)
 	}
 	runs(u, u.srv, "%0", "sleep") // fish may miss an interrupt while it starts a program
-	tmuxtest.Run(u, u.srv, "send-keys", "-t", "%0", "C-c")
+	testserver.Run(u, u.srv, "send-keys", "-t", "%0", "C-c")
 	want := "130"
 	if u.shell == "ksh" { // what its own subshells say
 		want = "2"
@@ -378,7 +378,7 @@ func (u shellUser) cancel() {
 // screen.
 func (u shellUser) pipe() {
 	log, g := filepath.Join(u.TempDir(), "log"), newGate(u)
-	tmuxtest.Run(u, u.srv, "pipe-pane", "-t", "%0", "exec cat >"+log)
+	testserver.Run(u, u.srv, "pipe-pane", "-t", "%0", "exec cat >"+log)
 	u.expect("%0", "echo a; printf 'b\\n\\n'", "a", "b", "")
 	u.expect("%0", "printf 'a long line: %060d'  7", "a long line: "+strings.Repeat("0", 59)+"7")
 	u.expect("%0", "true")
@@ -391,7 +391,7 @@ func (u shellUser) pipe() {
 		u.Errorf("more than the history holds: %+v", got)
 	}
 	job := u.command("%0", "sh -c 'echo piped; "+g.wait()+"'", `"detach":true`)
-	tmuxtest.WaitScreen(u, u.srv, "%0", "\npiped")
+	testserver.WaitScreen(u, u.srv, "%0", "\npiped")
 	if got = u.job(job.JobID, `"timeout":0.01`); !got.TimedOut || fmt.Sprint(got.Output) != "[piped]" {
 		u.Errorf("%+v", got)
 	}
@@ -406,14 +406,14 @@ func (u shellUser) pipe() {
 	testtool.Eventually(u, "the pipe works", func() bool { b, _ := os.ReadFile(log); return strings.Contains(string(b), "5000") })
 	if u.shell != "fish" { // has no set -x
 		typeCommand(u, u.srv, "%0", "set -x; echo set")
-		tmuxtest.WaitScreen(u, u.srv, "%0", "\nset")
+		testserver.WaitScreen(u, u.srv, "%0", "\nset")
 		out := strings.Join(u.command("%0", "echo b").Output, "\n")
 		if strings.Contains(out, "/tmux-mcp-") && !strings.Contains(out, "/command:") || !strings.Contains(out, "echo b\nb") {
 			u.Errorf("what set -x shows of our own is in the output:\n%s", out)
 		}
 		typeCommand(u, u.srv, "%0", "set +x")
 	}
-	tmuxtest.Run(u, u.srv, "pipe-pane", "-t", "%0")
+	testserver.Run(u, u.srv, "pipe-pane", "-t", "%0")
 }
 
 // TestRunCommandTakesBinaryNoise: bytes that are no text, and the beginnings of sequences
@@ -449,7 +449,7 @@ func (u shellUser) noise() {
 // typeLine types a line into a pane.
 func typeLine(t testing.TB, srv *tmux.Server, pane, text string) {
 	t.Helper()
-	if err := srv.Pane(tmux.PaneID(pane)).SendLine(tmuxtest.Context(t), text); err != nil {
+	if err := srv.Pane(tmux.PaneID(pane)).SendLine(testserver.Context(t), text); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -464,8 +464,8 @@ func typeCommand(t testing.TB, srv *tmux.Server, pane, text string) {
 // waitPrompt waits for the prompt of a shell.
 func waitPrompt(t testing.TB, srv *tmux.Server, pane string) {
 	t.Helper()
-	tmuxtest.Wait(t, srv, pane, "prompt", func() bool {
-		screen := strings.TrimSpace(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", pane))
+	testserver.Wait(t, srv, pane, "prompt", func() bool {
+		screen := strings.TrimSpace(testserver.Run(t, srv, "capture-pane", "-p", "-t", pane))
 		return screen != "" && strings.ContainsAny(screen[len(screen)-1:], "$#%>")
 	})
 }

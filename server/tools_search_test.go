@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // found is an answer of search_panes.
@@ -49,7 +49,7 @@ func search(p *peer, pattern, more string) found {
 // the same, and no pattern runs anything.
 func TestSearchIsTheSameOnBothPaths(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	mark := filepath.Join(t.TempDir(), "mark")
 	r := rand.New(rand.NewPCG(1, 2))
 	words := []string{"a", "B", "err", "Error", "#", "#S", "##", "#{", "}", "#{pane_id}", "#(touch " + mark + ")", ",", "*", "?", "[", "]", "\\", "%H", "%", " ", "  ", ":", ";", "|", "$", "^", "x;", "ſ", "K", "ß", "é", "k", "S", "~", "-l", "\t", "'", "\"", "0", "1"}
@@ -95,7 +95,7 @@ func TestSearchIsTheSameOnBothPaths(t *testing.T) {
 
 func TestSearchWhilePanesEnd(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "keep")
 	s := newScreen(t, srv, "a", 40, 6)
 	s.print("token\n")
@@ -111,7 +111,7 @@ func TestSearchWhilePanesEnd(t *testing.T) {
 			default:
 			}
 			// Panes that are gone as soon as they are listed.
-			tmuxtest.Run(t, srv, "new-window", "-d", "-t", "=keep:", "echo token")
+			testserver.Run(t, srv, "new-window", "-d", "-t", "=keep:", "echo token")
 		}
 	}()
 	for range 25 {
@@ -127,7 +127,7 @@ func TestSearchWhilePanesEnd(t *testing.T) {
 // there, however lines are wrapped, in the history and on the screen.
 func TestSearchRowsAreThoseOfCapture(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	var screens []*screen
 	for i, width := range []int{10, 21, 60} {
@@ -166,7 +166,7 @@ func TestSearchRowsAreThoseOfCapture(t *testing.T) {
 		check(more + `,"regex":true,"context":2`)
 	}
 	for _, id := range []string{"@0", "@2"} {
-		tmuxtest.Run(t, srv, "resize-window", "-t", id, "-x", "33", "-y", "9")
+		testserver.Run(t, srv, "resize-window", "-t", id, "-x", "33", "-y", "9")
 	}
 	for _, more := range ranges {
 		check(more)
@@ -181,12 +181,12 @@ func TestSearchRowsAreThoseOfCapture(t *testing.T) {
 // between.
 func TestSearchHoldsTmuxShortly(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	const panes = 60
 	window := tmux.Raw{Name: "new-window", Args: []string{"-d", "echo needle; exec cat"}}
 	cmds := slices.Repeat([]tmux.Command{window}, panes)
 	cmds[0] = tmux.Raw{Name: "new-session", Args: []string{"-d", "-x", "200", "-y", "100", "echo needle; exec cat"}}
-	if _, err := srv.Do(tmuxtest.Context(t), append([]tmux.Command{tmux.StartServer{}}, cmds...)...); err != nil {
+	if _, err := srv.Do(testserver.Context(t), append([]tmux.Command{tmux.StartServer{}}, cmds...)...); err != nil {
 		t.Fatal(err)
 	}
 	cfg := configFor(srv)

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // args is a tool's arguments as JSON.
@@ -29,13 +29,13 @@ func args(t testing.TB, nameValues ...any) string {
 // format is what tmux expands a format to.
 func format(t testing.TB, srv *tmux.Server, target, format string) string {
 	t.Helper()
-	return tmuxtest.Run(t, srv, "display-message", "-p", "-t", target, format)
+	return testserver.Run(t, srv, "display-message", "-p", "-t", target, format)
 }
 
 // version is the tmux under test, such as 3.3.
 func version(t testing.TB, srv *tmux.Server) tmux.Version {
 	t.Helper()
-	v, err := srv.Version(tmuxtest.Context(t))
+	v, err := srv.Version(testserver.Context(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestNamesAreLiteralText(t *testing.T) {
 // environment for a moment, and made the session on another server.
 func TestCreateSessionOnTheServerItNames(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
 	cfg := configFor(srv)
 	cfg.Env = append(cfg.Env, "HOME="+t.TempDir(), "TMUX="+srv.SocketPath()+",1,0", "TMUX_PANE=%0")

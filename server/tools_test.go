@@ -9,16 +9,16 @@ import (
 	"strconv"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestNamesAreAsListed: what list_sessions calls a session is its name for every tool,
 // though tmux would take some of these for more than a name.
 func TestNamesAreAsListed(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	for _, name := range []string{"work", "work2", "w##S,}x", "$dollar", "sp ace", "1", "@1", "=work", "a:0", "b.1", "c:d.e"} {
 		session(t, srv, name)
 	}
@@ -35,7 +35,7 @@ func TestNamesAreAsListed(t *testing.T) {
 
 func TestListServers(t *testing.T) {
 	t.Parallel()
-	one, other := tmuxtest.New(t), tmuxtest.New(t)
+	one, other := testserver.New(t), testserver.New(t)
 	session(t, one, "a")
 	session(t, other, "b")
 	session(t, other, "c")
@@ -73,7 +73,7 @@ func TestManyPanes(t *testing.T) {
 	t.Parallel()
 	const panes = 5
 	windows := testtool.Size(10, 40)
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "s0")
 	var b tmux.Batch
 	for i := range windows {
@@ -88,7 +88,7 @@ func TestManyPanes(t *testing.T) {
 			tmux.Add(&b, tmux.SplitWindow{Target: window, Detached: true, Size: tmux.Cells(5), Command: []string{"exec cat"}})
 		}
 	}
-	if err := b.Do(tmuxtest.Context(t), srv); err != nil {
+	if err := b.Do(testserver.Context(t), srv); err != nil {
 		t.Fatal(err)
 	}
 	cfg := configFor(srv)

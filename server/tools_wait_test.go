@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // awaited is an answer of wait_for_text.
@@ -44,7 +44,7 @@ func waitText(p *peer, s *screen, args string) func() awaited {
 // TestWaitForWhatIsPrinted plays the cases of testdata/waits.txt.
 func TestWaitForWhatIsPrinted(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "keep")
 	cases, err := os.ReadFile("testdata/waits.txt")
 	if err != nil {
@@ -115,7 +115,7 @@ func TestWaitReportsProgress(t *testing.T) {
 
 func TestWaitEndsWithItsPane(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "keep")
 	p := serve(t, configFor(srv))
 	for i, c := range []struct {
@@ -124,20 +124,20 @@ func TestWaitEndsWithItsPane(t *testing.T) {
 		want []string
 	}{
 		{"the program ends and the pane stays", func(s *screen) {
-			tmuxtest.Run(t, srv, "set-option", "-p", "-t", s.pane, "remain-on-exit", "on")
-			tmuxtest.Signal(t, srv, s.pane, syscall.SIGTERM)
-			tmuxtest.Reap(t, srv)
+			testserver.Run(t, srv, "set-option", "-p", "-t", s.pane, "remain-on-exit", "on")
+			testserver.Signal(t, srv, s.pane, syscall.SIGTERM)
+			testserver.Reap(t, srv)
 		}, []string{"died", "last words"}},
-		{"killed", func(s *screen) { tmuxtest.Run(t, srv, "kill-pane", "-t", s.pane) }, []string{"closed", "last words"}},
-		{"respawned", func(s *screen) { tmuxtest.Run(t, srv, "respawn-pane", "-k", "-t", s.pane, "exec cat") }, []string{"respawned", "last words"}},
-		{"the server ends", func(s *screen) { tmuxtest.Run(t, srv, "kill-server") }, []string{"died with its tmux server", srv.SocketPath(), "last words"}},
+		{"killed", func(s *screen) { testserver.Run(t, srv, "kill-pane", "-t", s.pane) }, []string{"closed", "last words"}},
+		{"respawned", func(s *screen) { testserver.Run(t, srv, "respawn-pane", "-k", "-t", s.pane, "exec cat") }, []string{"respawned", "last words"}},
+		{"the server ends", func(s *screen) { testserver.Run(t, srv, "kill-server") }, []string{"died with its tmux server", srv.SocketPath(), "last words"}},
 	} {
 		s := newScreen(t, srv, fmt.Sprint("e", i), 40, 10)
 		call, _ := p.wait("wait_for_text", `{"pane_id":"`+s.pane+`","patterns":["never"],"timeout":20}`)
 		s.print("last words\n")
 		// They are seen before the pane is gone: two more looks were reported.
 		before := len(p.notified("notifications/progress"))
-		tmuxtest.Wait(t, srv, s.pane, "looks at it", func() bool { return len(p.notified("notifications/progress")) >= before+2 })
+		testserver.Wait(t, srv, s.pane, "looks at it", func() bool { return len(p.notified("notifications/progress")) >= before+2 })
 		c.end(s)
 		res := p.toolResult("wait_for_text", p.await(call))
 		if !res.IsError || res.Meta["error_type"] != "pane_gone" {
@@ -156,7 +156,7 @@ func TestWaitEndsWithItsPane(t *testing.T) {
 
 func TestCancelledWaitForText(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	s := newScreen(t, srv, "a", 40, 10)
 	cfg := configFor(srv)
 	cfg.Transport = tmux.TransportExec
@@ -183,7 +183,7 @@ func TestCancelledWaitForText(t *testing.T) {
 // Many waits at once delay nothing.
 func TestManyWaitsDelayNoQuickCall(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	s := newScreen(t, srv, "a", 80, 24)
 	p := serve(t, configFor(srv))
 	ok[rows](p, "list_panes", `{}`)

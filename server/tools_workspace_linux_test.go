@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestCancelledWorkspaceLeavesNothing: while it waits for a shell that never gets ready.
@@ -21,11 +21,11 @@ func TestCancelledWorkspaceLeavesNothing(t *testing.T) {
 	for _, name := range []string{"new", "a"} {
 		_, id := p.begin("tools/call", map[string]any{"name": "build_workspace", "arguments": json.RawMessage(
 			`{"session_name":"` + name + `","append":true,"windows":[{},{"panes":[{"shell":"while :; do echo; sleep 0.05; done","command":"x"}]}]}`)})
-		tmuxtest.Wait(t, srv, "%0", "panes", func() bool {
-			return strings.Count(tmuxtest.Run(t, srv, "list-panes", "-a"), "\n") >= 2
+		testserver.Wait(t, srv, "%0", "panes", func() bool {
+			return strings.Count(testserver.Run(t, srv, "list-panes", "-a"), "\n") >= 2
 		})
 		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
-		tmuxtest.Wait(t, srv, "%0", "as before", func() bool { return wholeState(t, srv) == before })
+		testserver.Wait(t, srv, "%0", "as before", func() bool { return wholeState(t, srv) == before })
 	}
 }
 
@@ -34,9 +34,9 @@ func TestCancelledWorkspaceLeavesNothing(t *testing.T) {
 func TestWorkspaceTypesOnce(t *testing.T) {
 	t.Parallel()
 	bash := testtool.Path(t, "bash")
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "a")
-	tmuxtest.Run(t, srv, "set-option", "-gw", "synchronize-panes", "on")
+	testserver.Run(t, srv, "set-option", "-gw", "synchronize-panes", "on")
 	dir := t.TempDir()
 	rc := func(name, text string) string {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("PS1='$ '; unset HISTFILE\n"+text), 0o600); err != nil {
@@ -61,7 +61,7 @@ func TestWorkspaceTypesOnce(t *testing.T) {
 	s, p := promptly(t, srv)
 	s.SetReadyWait(time.Minute)
 	w := ok[workspaceBuilt](p, "build_workspace", `{"session_name":"w","x":200,"y":60,"directory":`+quoted(dir)+`,"windows":[`+strings.Join(windows, ",")+`]}`)
-	if sizes := tmuxtest.Run(t, srv, "list-windows", "-t", "=w", "-F", "#{window_width}x#{window_height}"); sizes != strings.TrimSuffix(strings.Repeat("200x60\n", len(windows)), "\n") {
+	if sizes := testserver.Run(t, srv, "list-windows", "-t", "=w", "-F", "#{window_width}x#{window_height}"); sizes != strings.TrimSuffix(strings.Repeat("200x60\n", len(windows)), "\n") {
 		t.Errorf("the windows are %s", sizes)
 	}
 	read := func(name string) string {
@@ -79,7 +79,7 @@ func TestWorkspaceTypesOnce(t *testing.T) {
 			t.Errorf("%s: %d lines ran, want %d", name, strings.Count(read(name), "\n"), len(lines))
 		}
 	}
-	tmuxtest.Wait(t, srv, w.Panes[6].PaneID, "the command of the slow shell", func() bool { return read("slow.out") == "once\n" })
+	testserver.Wait(t, srv, w.Panes[6].PaneID, "the command of the slow shell", func() bool { return read("slow.out") == "once\n" })
 	for i, p := range w.Panes {
 		switch problem := p.Problem; {
 		case i == 7 && (problem == nil || !strings.Contains(*problem, "has ended")), i < 7 && problem != nil:

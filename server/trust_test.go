@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // Another user's tmux server gets nothing through any tool, however a client or the
@@ -30,7 +30,7 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 	}
 	uid := strconv.Itoa(os.Getuid())
 	socket, planted := filepath.Join(dir, "tmux-"+uid, "default"), filepath.Join(dir, "planted")
-	foreign := tmuxtest.NewForeign(t, socket, "/etc/hosts", planted)
+	foreign := testserver.NewForeign(t, socket, "/etc/hosts", planted)
 	plain := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LANG=C.UTF-8"}
 	his := append(plain, "TMUX_TMPDIR="+dir)
 	own := append(plain, "TMUX_TMPDIR="+t.TempDir())
@@ -54,12 +54,12 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg.Tmux, cfg.Transport = tmuxtest.Binary(t), way
+			cfg.Tmux, cfg.Transport = testserver.Binary(t), way
 			if c.cfg.SocketName != "" || c.cfg.SocketPath != "" {
 				cfg.SocketName, cfg.SocketPath = c.cfg.SocketName, c.cfg.SocketPath
 			}
 			s := newServer(t, cfg)
-			res, err := s.Call(tmuxtest.Context(t), c.tool, json.RawMessage(c.args))
+			res, err := s.Call(testserver.Context(t), c.tool, json.RawMessage(c.args))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,18 +10,18 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // A wait does not poll: output is announced to it, so it notices output soon even
 // with a long interval between looks.
 func TestWaitNoticesOutputBetweenLooks(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	s := newScreen(t, srv, "a", 40, 10)
-	events := tmuxtest.Run(t, srv, "display-message", "-p", "-t", s.pane, "#{pane_output_generation}") != ""
+	events := testserver.Run(t, srv, "display-message", "-p", "-t", s.pane, "#{pane_output_generation}") != ""
 	if !events && runtime.GOOS != "linux" {
 		t.Skip("neither tmux nor the system announces output here")
 	}
@@ -52,7 +52,7 @@ func TestWaitOnAServerInAContainer(t *testing.T) {
 	for i := range 8 {
 		call, _ := p.wait("wait_for_text", fmt.Sprintf(`{"pane_id":"%%0","patterns":["go %d\\b"],"regex":true,"timeout":60}`, i))
 		time.Sleep(time.Duration(50+7*i) * time.Millisecond) // not at the beginning of the wait
-		tmuxtest.Run(t, srv, "send-keys", "-l", "-t", "%0", fmt.Sprintf("go %d\n", i))
+		testserver.Run(t, srv, "send-keys", "-l", "-t", "%0", fmt.Sprintf("go %d\n", i))
 		if got := decode[awaited](p, "wait_for_text", p.await(call)); got.Outcome != "matched" {
 			t.Fatalf("%+v", got)
 		}
@@ -63,7 +63,7 @@ func TestWaitOnAServerInAContainer(t *testing.T) {
 // a pane that shows what is typed.
 func secluded(t testing.TB) *tmux.Server {
 	t.Helper()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	// The namespace lives as long as its first process.
 	cmd := exec.Command("unshare", "--map-root-user", "--pid", "--fork", "--kill-child", "sh", "-c", `"$0" -S "$1" -f /dev/null new-session -d -x 80 -y 24 cat && exec sleep 600`, srv.Binary(), srv.SocketPath())
 	if err := cmd.Start(); err != nil {
@@ -81,7 +81,7 @@ func secluded(t testing.TB) *tmux.Server {
 			t.Skip("namespaces cannot be made here")
 		case <-time.After(10 * time.Millisecond):
 		}
-		if _, err := srv.Do(tmuxtest.Context(t), tmux.DisplayMessage{Print: true, Target: tmux.PaneID("%0"), Message: "#{pane_id}"}); err == nil {
+		if _, err := srv.Do(testserver.Context(t), tmux.DisplayMessage{Print: true, Target: tmux.PaneID("%0"), Message: "#{pane_id}"}); err == nil {
 			return srv
 		}
 	}
@@ -90,7 +90,7 @@ func secluded(t testing.TB) *tmux.Server {
 // A silent pane costs next to nothing, and one that never stops printing not much.
 func TestWaitsLookSeldom(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	session(t, srv, "keep")
 	for _, c := range []struct {
 		program, interval string
@@ -99,7 +99,7 @@ func TestWaitsLookSeldom(t *testing.T) {
 		{"exec cat", "", 10, 25},
 		{"exec yes noise", `"interval":60,`, 60, 20}, // which are ever further apart
 	} {
-		pane := tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "-P", "-F", "#{pane_id}", c.program)
+		pane := testserver.Run(t, srv, "new-session", "-d", "-s", "b", "-P", "-F", "#{pane_id}", c.program)
 		cfg := configFor(srv)
 		counted := countedTmux(t, &cfg)
 		p := serve(t, cfg)
@@ -109,7 +109,7 @@ func TestWaitsLookSeldom(t *testing.T) {
 		if n, most := counted()-before, c.most+c.rate*got.Elapsed; float64(n) > most {
 			t.Errorf("%s: a wait of %v s asked tmux %d times, want at most %v", c.program, got.Elapsed, n, most)
 		}
-		tmuxtest.Run(t, srv, "kill-session", "-t", "=b")
+		testserver.Run(t, srv, "kill-session", "-t", "=b")
 	}
 }
 
@@ -118,17 +118,17 @@ func TestWaitsLookSeldom(t *testing.T) {
 func TestWaitLeavesNothingBehind(t *testing.T) {
 	srv, s, p := onScreen(t)
 	ok[rows](p, "list_panes", `{}`)
-	server := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	server := testserver.Run(t, srv, "display-message", "-p", "#{pid}")
 	// The tmux server counts what it has open, this process its own.
 	state := func() string {
 		left := ""
 		if runtime.GOOS == "linux" {
 			left = fmt.Sprintf("tmux has %s open, this process %s", openFiles(t, server, "socket:"), openFiles(t, "self", "inotify"))
 		}
-		if tmuxtest.Run(t, srv, "display-message", "-p", "-t", s.pane, "#{pane_output_generation}") != "" {
-			left += "; waiters " + tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity")
+		if testserver.Run(t, srv, "display-message", "-p", "-t", s.pane, "#{pane_output_generation}") != "" {
+			left += "; waiters " + testserver.Run(t, srv, "wait-for", "-E", "-l", "pane-activity")
 		}
-		return left + "; clients " + tmuxtest.Run(t, srv, "list-clients")
+		return left + "; clients " + testserver.Run(t, srv, "list-clients")
 	}
 	before := state()
 	testtool.Eventually(t, "what came before is over", func() bool {

@@ -6,17 +6,17 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestACutRowIsReadAgain: a tmux of 3.7 or later that was held up for 100 ms drops the rest
 // of a row. Here a program in between drops it, once or always.
 func TestACutRowIsReadAgain(t *testing.T) {
 	t.Parallel()
-	base := tmuxtest.New(t)
-	tmuxtest.Run(t, base, "new-session", "-d")
+	base := testserver.New(t)
+	testserver.Run(t, base, "new-session", "-d")
 	dir := t.TempDir()
 	binary, log := filepath.Join(dir, "tmux"), filepath.Join(dir, "log")
 	script := `#!/bin/sh
@@ -36,7 +36,7 @@ echo >>log
 	}
 	list := func(what string, wantSent int, cmd tmux.Lister) (rows []row, err error) {
 		t.Helper()
-		rows, err = tmux.List[row](tmuxtest.Context(t), srv, cmd)
+		rows, err = tmux.List[row](testserver.Context(t), srv, cmd)
 		sent, _ := os.ReadFile(log)
 		os.Remove(log)
 		equal(t, what+": sent", wantSent, len(sent))
@@ -56,7 +56,7 @@ echo >>log
 	// Nor is a row that is missing entirely taken for a part of the next one.
 	script = strings.Replace(script, `s/^\(\..*%[0-9]*|\)[0-9]*|$/\1/`, `1s/.*//`, 1)
 	ok(t, testtool.WriteProgram(binary, []byte(script)))
-	tmuxtest.Run(t, base, "split-window", "-d")
+	testserver.Run(t, base, "split-window", "-d")
 	rows, err = list("without a row", 3, tmux.ListPanes{All: true})
 	expect(t, err != nil, "%v", rows)
 	rows, err = list("what makes a pane", 1, tmux.SplitWindow{Detached: true})

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // A benchmark here does several things in turns, so that all of them see the same machine,
@@ -113,5 +113,5 @@ func grow(tb testing.TB, srv *tmux.Server, panes int) {
 	for range panes - 1 {
 		cmds = append(cmds, tmux.Raw{Name: "new-window", Args: []string{"-d", "exec sleep 10000"}})
 	}
-	ok(tb, do(tmuxtest.Context(tb), srv, cmds...))
+	ok(tb, do(testserver.Context(tb), srv, cmds...))
 }

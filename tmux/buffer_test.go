@@ -3,13 +3,13 @@ package tmux_test
 import (
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 func TestPasteOptions(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	pane := record(t, srv)
 	ok(t, pane.Paste(ctx, []byte("a\nb"), tmux.PasteOptions{Returns: true}))
 	equal(t, "with returns", "a\rb", string(pane.next(t)))

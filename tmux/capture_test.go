@@ -8,20 +8,20 @@ import (
 	"slices"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestCaptureAll: the text is what the panes show one after the other, in a list of any
 // length. It fails if one of them is gone.
 func TestCaptureAll(t *testing.T) {
 	t.Parallel()
-	base, ctx := started(t), tmuxtest.Context(t)
+	base, ctx := started(t), testserver.Context(t)
 	var captures []tmux.CapturePane
 	var want [][]byte
 	for i := range 3 {
 		pane := drawn(t, base, fmt.Sprintf("printf 'one %d\n\ntwo'", i))
-		tmuxtest.WaitScreen(t, base, string(pane.ID), "two")
+		testserver.WaitScreen(t, base, string(pane.ID), "two")
 		captures = append(captures, tmux.CapturePane{Target: pane.ID, Join: true})
 		want = append(want, must[[]byte](t)(pane.Capture(ctx, tmux.CapturePane{Join: true})))
 	}
@@ -48,14 +48,14 @@ func TestCaptureAll(t *testing.T) {
 // it has run all of it.
 func TestCaptureAllTakesTurns(t *testing.T) {
 	t.Parallel()
-	base, ctx := started(t), tmuxtest.Context(t)
+	base, ctx := started(t), testserver.Context(t)
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
 		for _, c := range []struct {
 			erased string
 			drawn  int
 		}{{"as the turn begins", 0}, {"as the turn ends", 100}} {
 			pane := drawn(t, base, "printf drawn")
-			tmuxtest.WaitScreen(t, base, string(pane.ID), "drawn")
+			testserver.WaitScreen(t, base, string(pane.ID), "drawn")
 			turn := &captureTurn{begin: func() {}, end: func() {}}
 			erase := func() { ok(t, do(ctx, base, tmux.SendKeys{Target: pane.ID, Reset: true})) }
 			if turn.end = erase; c.drawn == 0 {

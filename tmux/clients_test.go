@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // attached returns a server with a session "main" and a client attached to it, in a pane of
@@ -14,11 +14,11 @@ import (
 func attached(t testing.TB) (srv *tmux.Server, client tmux.Client, outer tmux.PaneRef) {
 	t.Helper()
 	srv = started(t)
-	host, ctx := started(t), tmuxtest.Context(t)
+	host, ctx := started(t), testserver.Context(t)
 	outer = host.Pane("%0")
 	attach := []string{"env", "-u", "TMUX", "-u", "TMUX_PANE", srv.Binary(), "-u", "-S", srv.SocketPath(), "-f", os.DevNull, "attach-session", "-t", "main"}
 	must[tmux.Pane](t)(outer.Respawn(ctx, tmux.RespawnPane{Kill: true, Command: attach}))
-	tmuxtest.Wait(t, host, "%0", "attached client", func() bool {
+	testserver.Wait(t, host, "%0", "attached client", func() bool {
 		all := must[[]tmux.Client](t)(srv.Clients(ctx))
 		if len(all) == 1 {
 			client = all[0]
@@ -31,7 +31,7 @@ func attached(t testing.TB) (srv *tmux.Server, client tmux.Client, outer tmux.Pa
 func TestClients(t *testing.T) {
 	t.Parallel()
 	srv, c, outer := attached(t)
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	host := outer.Server()
 	main := must[tmux.Session](t)(srv.SessionNamed(ctx, "main"))
 	other := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "other"}))
@@ -52,9 +52,9 @@ func TestClients(t *testing.T) {
 	ok(t, do(ctx, srv, tmux.DisplayPopup{Client: c, Title: "", CloseOnExit: true, Dir: "/", Command: []string{"true"}}))
 	if must[bool](t)(srv.Supports(ctx, tmux.CommandFeature(tmux.ShowPromptHistory{}))) {
 		ok(t, do(ctx, srv, tmux.CommandPrompt{Client: c, Background: true, Prompts: "(ask me)", Template: "rename-session '%%'"}))
-		tmuxtest.WaitScreen(t, host, "%0", "(ask me)")
+		testserver.WaitScreen(t, host, "%0", "(ask me)")
 		ok(t, do(ctx, host, tmux.SendKeys{Target: outer, Keys: []string{"renamed", "Enter"}}))
-		tmuxtest.Wait(t, host, "%0", "session renamed by the prompt", func() bool {
+		testserver.Wait(t, host, "%0", "session renamed by the prompt", func() bool {
 			return must[tmux.Session](t)(main.Info(ctx)).Name == "renamed"
 		})
 		if history := must[[][]byte](t)(srv.Do(ctx, tmux.ShowPromptHistory{Type: "command"})); !strings.Contains(string(history[0]), "1: renamed\n") {
@@ -69,17 +69,17 @@ func TestClients(t *testing.T) {
 			tmux.MenuItem{Name: "second", Key: "b", Command: "set-option -g @chosen second"}))
 		done <- err
 	}()
-	screen := tmuxtest.WaitScreen(t, host, "%0", "second")
+	screen := testserver.WaitScreen(t, host, "%0", "second")
 	if !strings.Contains(screen, "of #{pane_id} }") || !strings.Contains(screen, "first "+string(main.ID)) {
 		t.Errorf("menu:\n%s", screen)
 	}
 	ok(t, do(ctx, host, tmux.SendKeys{Target: outer, Keys: []string{"b"}}))
 	ok(t, <-done)
-	tmuxtest.Wait(t, host, "%0", "choice", func() bool {
-		return tmuxtest.Run(t, srv, "display-message", "-p", "#{@chosen}") == "second"
+	testserver.Wait(t, host, "%0", "choice", func() bool {
+		return testserver.Run(t, srv, "display-message", "-p", "#{@chosen}") == "second"
 	})
 
 	ok(t, c.Detach(ctx))
-	tmuxtest.Wait(t, host, "%0", "detached client", func() bool { return len(must[[]tmux.Client](t)(srv.Clients(ctx))) == 0 })
+	testserver.Wait(t, host, "%0", "detached client", func() bool { return len(must[[]tmux.Client](t)(srv.Clients(ctx))) == 0 })
 	isKind(t, "Info of a client that is gone", second(c.Info(ctx)), tmux.ErrNotFound)
 }

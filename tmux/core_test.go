@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 func TestDoNamesTheCommandThatFailed(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	for _, test := range []struct {
 		cmds    []tmux.Command
 		command string
@@ -36,7 +36,7 @@ func TestDoNamesTheCommandThatFailed(t *testing.T) {
 
 func TestListsOverTheLimits(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	t.Run("one long command", func(t *testing.T) {
 		long := strings.Repeat("it's \\\n#{x};", 3000) + ";"
 		ok(t, do(ctx, srv, tmux.Raw{Name: "set-option", Args: []string{"-g", "@long", long}}))
@@ -46,14 +46,14 @@ func TestListsOverTheLimits(t *testing.T) {
 		equal(t, "the value", long, only[row](t)(tmux.List[row](ctx, srv, tmux.ListSessions{})).Long)
 	})
 	t.Run("a server is started for a long list", func(t *testing.T) {
-		srv := tmuxtest.New(t)
+		srv := testserver.New(t)
 		ok(t, do(ctx, srv, tmux.Raw{Name: "new-session", Args: []string{"-d", "-e", "LONG=" + strings.Repeat("x", 20000)}}))
 	})
 }
 
 func TestRowsCarryAnyValue(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	type row struct {
 		A    string      `tmux:"@a"`
 		ID   tmux.PaneID `tmux:"pane_id"`
@@ -79,7 +79,7 @@ func TestListsWithBuffers(t *testing.T) {
 	base := started(t)
 	data := strings.Repeat("0123456789", 10000)
 	for _, way := range transports {
-		outs := must[[][]byte](t)(by(t, base, way).Do(tmuxtest.Context(t),
+		outs := must[[][]byte](t)(by(t, base, way).Do(testserver.Context(t),
 			tmux.Raw{Name: "set-buffer", Args: []string{"-b", "b", data}},
 			tmux.DisplayMessage{Print: true, Message: "one\ntwo"},
 			tmux.Raw{Name: "show-buffer", Args: []string{"-b", "b"}},
@@ -99,15 +99,15 @@ func TestListsWithBuffers(t *testing.T) {
 func TestMarksOnTheScreen(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	if _, err := srv.Do(ctx, tmux.Raw{Name: "show-messages"}); err != nil {
 		t.Skip("this tmux shows its log to terminals only: ", err)
 	}
 	look := []tmux.Command{tmux.ListPanes{All: true, Format: "#{pane_id}"}, tmux.ListSessions{}, tmux.CapturePane{Target: tmux.PaneID("%0"), Print: true}}
 	ok(t, do(ctx, srv, look...))
 	command := srv.Binary() + " -S " + srv.SocketPath() + " show-messages | sed 's,.* -p end,end,'; printf %s%s all over; exec cat"
-	id := tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", command))
-	tmuxtest.WaitScreen(t, srv, string(id), "allover")
+	id := tmux.PaneID(testserver.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", command))
+	testserver.WaitScreen(t, srv, string(id), "allover")
 	// The log above contains the lists that must not be confused.
 	outs := must[[][]byte](t)(srv.Do(ctx, tmux.CapturePane{Target: id, Print: true}, tmux.DisplayMessage{Print: true, Message: "next"}))
 	if !strings.Contains(string(outs[0]), "\nend-") || !strings.Contains(string(outs[0]), "allover\n") || string(outs[1]) != "next\n" {
@@ -121,7 +121,7 @@ func TestMarksOnTheScreen(t *testing.T) {
 func TestManyLooks(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	lengths := []int{31, 32, 33, 64, 321, 100, 320, 1000}
 	for _, n := range lengths[:testtool.Size(5, len(lengths))] {
 		// The last one works in the first round.
@@ -160,7 +160,7 @@ func TestManyLooks(t *testing.T) {
 func TestRowsOfSomeTokens(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	type row struct {
 		ID    tmux.PaneID `tmux:"pane_id"`
 		Width int         `tmux:"pane_width"`
@@ -189,7 +189,7 @@ func TestRowsWithEmbeddedStructs(t *testing.T) {
 		window
 		tmux.Pane
 	}
-	got := only[row](t)(tmux.List[row](tmuxtest.Context(t), srv, tmux.ListPanes{}))
+	got := only[row](t)(tmux.List[row](testserver.Context(t), srv, tmux.ListPanes{}))
 	expect(t, got.Session == "main" && got.Name != "" && got.ID == "%0" && got.Active && got.Height > 0, "%+v", got)
 	_, err := got.Capture(t.Context(), tmux.CapturePane{})
 	ok(t, err) // its handle has the server

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // The same mistake is of the same kind on every tmux, however it words it;
 // testdata/objects/errors.txtar has those that are not sent unchanged.
 func TestErrorKinds(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	raw := func(name string, args ...string) tmux.Command { return tmux.Raw{Name: name, Args: args} }
 	ok(t, do(ctx, srv, tmux.SplitWindow{Target: tmux.PaneID("%0")}, tmux.NewWindow{Detached: true},
 		raw("new-window", "-d", "-t", "$0:50"), raw("resize-window", "-t", "$0:50", "-y", "1")))
@@ -43,7 +43,7 @@ func TestErrorKinds(t *testing.T) {
 // after an error with that error.
 func TestSourceSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	for script, want := range map[string][2]string{
 		"display-message -p a\nfoo bar\n":                                            {"source-file: -:2: unknown command: foo", "-:2: unknown command: foo\n"},
 		"display-message -p a\nif-shell true {\n":                                    {"source-file: -:3: syntax error", "-:3: syntax error\n"},
@@ -58,16 +58,16 @@ func TestSourceSaysWhatIsWrong(t *testing.T) {
 // error.
 func TestServerEndsDuringAList(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d")
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d")
 	ended := make(chan error)
 	working := job(t)
 	go func() {
-		ended <- do(tmuxtest.Context(t), srv, tmux.WaitFor{Signal: true, Channel: "begun"},
+		ended <- do(testserver.Context(t), srv, tmux.WaitFor{Signal: true, Channel: "begun"},
 			tmux.Raw{Name: "run-shell", Args: []string{working}}, tmux.DisplayMessage{Print: true, Message: "over"})
 	}()
-	ok(t, srv.Channel("begun").Wait(tmuxtest.Context(t)))
-	ok(t, srv.Kill(tmuxtest.Context(t))) // though tmux 3.3a stays as long as the job runs
+	ok(t, srv.Channel("begun").Wait(testserver.Context(t)))
+	ok(t, srv.Kill(testserver.Context(t))) // though tmux 3.3a stays as long as the job runs
 	isKind(t, "the list that it was working on", <-ended, tmux.ErrServerGone)
 }
 

@@ -12,16 +12,16 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // throwaway starts a tmux server for an example, on its own socket, with no configuration
 // file and one session, "work", that has one pane. The returned function ends the server.
 func throwaway() (*tmux.Server, func()) {
-	srv, end, err := tmuxtest.Open(os.Getenv("TMUX_TEST_BINARY"))
+	srv, end, err := testserver.Open(os.Getenv("TMUX_TEST_BINARY"))
 	if err == nil {
 		_, err = srv.NewSession(context.Background(), tmux.NewSession{Name: "work", Width: 80, Height: 24})
 	}

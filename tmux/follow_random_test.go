@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/paneprog"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 var (
@@ -43,7 +43,7 @@ func TestFollowingRandomPrograms(t *testing.T) {
 	if runs.Text != "" {
 		p := must[paneprog.Program](t)(paneprog.Parse(runs.Text))
 		var total follower
-		f := must[*follower](t)(follow(t.Context(), tmuxtest.New(t), p, false))
+		f := must[*follower](t)(follow(t.Context(), testserver.New(t), p, false))
 		total.add(f)
 		t.Logf("%s\n%s", total.String(), strings.Join(f.log, "\n"))
 		equal(t, "failure", "", f.failure)
@@ -55,7 +55,7 @@ func TestFollowingRandomPrograms(t *testing.T) {
 		died  int // tmux servers that died by themselves
 	)
 	speed := runs.Run(t, func() func(uint64) (func() string, error) {
-		srv := tmuxtest.New(t)
+		srv := testserver.New(t)
 		return func(seed uint64) (func() string, error) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			plain := seed%8 == 0
@@ -71,7 +71,7 @@ func TestFollowingRandomPrograms(t *testing.T) {
 			switch {
 			case err != nil && ended(srv):
 				t.Logf("program %d: tmux itself died: %v\n%s", seed, err, p)
-				srv = tmuxtest.New(t)
+				srv = testserver.New(t)
 				died++
 				return nil, nil
 			case err != nil:

@@ -12,8 +12,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // printer is a pane in which only the test prints.
@@ -32,7 +32,7 @@ func newPrinter(t testing.TB, srv *tmux.Server, size string) *printer {
 	ok(t, syscall.Mkfifo(fifo, 0o600))
 	in := must[*os.File](t)(os.OpenFile(fifo, os.O_RDWR, 0)) // for both, so that neither end waits for the other
 	t.Cleanup(func() { in.Close() })
-	id := tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "stty -echo; exec cat <"+fifo)
+	id := testserver.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "stty -echo; exec cat <"+fifo)
 	p := &printer{t: t, srv: srv, pane: srv.Pane(tmux.PaneID(id)), in: in}
 	p.resize(size)
 	p.print("")
@@ -42,7 +42,7 @@ func newPrinter(t testing.TB, srv *tmux.Server, size string) *printer {
 
 func (p *printer) run(name string, args ...string) string {
 	p.t.Helper()
-	return tmuxtest.Run(p.t, p.srv, name, append([]string{"-t", string(p.pane.ID)}, args...)...)
+	return testserver.Run(p.t, p.srv, name, append([]string{"-t", string(p.pane.ID)}, args...)...)
 }
 
 func (p *printer) resize(size string) {
@@ -57,7 +57,7 @@ func (p *printer) print(text string) {
 	p.n++
 	title := fmt.Sprintf("printed-%d", p.n)
 	must[int](p.t)(p.in.WriteString(text + "\x1b]2;" + title + "\x1b\\"))
-	tmuxtest.Wait(p.t, p.srv, string(p.pane.ID), "end of what was printed", func() bool {
+	testserver.Wait(p.t, p.srv, string(p.pane.ID), "end of what was printed", func() bool {
 		return p.run("display-message", "-p", "#{pane_title}") == title
 	})
 }
@@ -65,7 +65,7 @@ func (p *printer) print(text string) {
 // look looks at the pane, and remembers that.
 func (p *printer) look() *tmux.Look {
 	p.t.Helper()
-	l := must[*tmux.Look](p.t)(p.pane.Look(tmuxtest.Context(p.t), p.seen))
+	l := must[*tmux.Look](p.t)(p.pane.Look(testserver.Context(p.t), p.seen))
 	// A mark is the same after it was stored.
 	p.seen = new(tmux.Mark)
 	ok(p.t, p.seen.UnmarshalBinary(must[[]byte](p.t)(l.Mark().MarshalBinary())))
@@ -106,7 +106,7 @@ type lookScript struct {
 // missed.
 func TestLooks(t *testing.T) {
 	t.Parallel()
-	counters := must[tmux.Pane](t)(started(t).Pane("%0").Info(tmuxtest.Context(t))).HistoryGeneration != nil
+	counters := must[tmux.Pane](t)(started(t).Pane("%0").Info(testserver.Context(t))).HistoryGeneration != nil
 	params := testscript.Params{
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){},
 		// The only condition is counters: tmux counts rows, from 3.8 on.
@@ -139,7 +139,7 @@ var lookCommands = map[string]func(s *lookScript, args []string) error{
 		if len(args) > 1 {
 			limit = args[1]
 		}
-		tmuxtest.Run(s.t, s.srv, "set-option", "-g", "history-limit", limit)
+		testserver.Run(s.t, s.srv, "set-option", "-g", "history-limit", limit)
 		s.printer, s.words, s.told = newPrinter(s.t, s.srv, args[0]), 0, map[string]bool{}
 		return nil
 	},
@@ -169,20 +169,20 @@ var lookCommands = map[string]func(s *lookScript, args []string) error{
 	},
 	"end": func(s *lookScript, _ []string) error {
 		s.in.Close()
-		tmuxtest.Wait(s.t, s.srv, string(s.pane.ID), "end of the program", func() bool {
-			tmuxtest.Reap(s.t, s.srv)
+		testserver.Wait(s.t, s.srv, string(s.pane.ID), "end of the program", func() bool {
+			testserver.Reap(s.t, s.srv)
 			return strings.Contains(s.run("capture-pane", "-p"), "Pane is dead")
 		})
 		return nil
 	},
 	"resize": func(s *lookScript, args []string) error { s.resize(args[0]); return nil },
 	"option": func(s *lookScript, args []string) error {
-		tmuxtest.Run(s.t, s.srv, "set-option", "-g", args[0], args[1])
+		testserver.Run(s.t, s.srv, "set-option", "-g", args[0], args[1])
 		return nil
 	},
 	"tmux": func(s *lookScript, args []string) error { s.run(args[0], args[1:]...); return nil },
 	"until": func(s *lookScript, args []string) error {
-		tmuxtest.WaitScreen(s.t, s.srv, string(s.pane.ID), args[0])
+		testserver.WaitScreen(s.t, s.srv, string(s.pane.ID), args[0])
 		return nil
 	},
 	"forget": func(s *lookScript, _ []string) error { s.seen = nil; return nil },

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // texts are the seeds: every character to which some parser between here and the server
@@ -27,7 +27,7 @@ func FuzzText(f *testing.F) {
 	pane, session, user := record(f, srv), srv.Session("$0"), srv.GlobalSessionOptions()
 	long := tmux.SetOption{Global: true, Name: "@pad", Value: ptr(strings.Repeat("x", 20000))} // too long for arguments
 	f.Fuzz(func(t *testing.T, text string) {
-		ctx := tmuxtest.Context(t)
+		ctx := testserver.Context(t)
 		null := strings.Contains(text, "\x00")
 		// check takes the result of putting the text somewhere, and a way to get it back.
 		check := func(what string, err error, get func() (string, error)) {

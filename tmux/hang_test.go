@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // hangs are the steps of the protocol at which a server stops answering, and what it has
@@ -25,9 +25,9 @@ var hangs = []struct {
 }{
 	{"says nothing", nil},
 	{"half a header", exits[:7]},
-	{"half a message", tmuxtest.Frame(msgWrite, []byte("\x01\x00\x00\x00half"))[:20]},
-	{"prints, never exits", tmuxtest.Frame(msgWrite, []byte("\x01\x00\x00\x00line\n"))},
-	{"asks, never listens", tmuxtest.Frame(msgReadOpen, []byte{3, 0, 0, 0, 0, 0, 0, 0, '-', 0})},
+	{"half a message", testserver.Frame(msgWrite, []byte("\x01\x00\x00\x00half"))[:20]},
+	{"prints, never exits", testserver.Frame(msgWrite, []byte("\x01\x00\x00\x00line\n"))},
+	{"asks, never listens", testserver.Frame(msgReadOpen, []byte{3, 0, 0, 0, 0, 0, 0, 0, '-', 0})},
 }
 
 // hangingServer answers lists that only print, if it answers the version, and hangs in the
@@ -45,7 +45,7 @@ func hangingServer(t testing.TB, answers bool, hang func(net.Conn, []string)) (s
 			if typ, _, err := readFrame(c); err != nil || typ != msgWriteReady {
 				return
 			}
-			c.Write(tmuxtest.Frame(msgWrite, append([]byte{1, 0, 0, 0}, out...)))
+			c.Write(testserver.Frame(msgWrite, append([]byte{1, 0, 0, 0}, out...)))
 			c.Write(exits)
 			return
 		}
@@ -86,7 +86,7 @@ func readCommands(c net.Conn) (words []string, ok bool) {
 				return words, true
 			}
 			words = nil
-			c.Write(tmuxtest.Frame(300, []byte{3, 0, 0, 0, 0, 0, 0, 0, '-', 0}))
+			c.Write(testserver.Frame(300, []byte{3, 0, 0, 0, 0, 0, 0, 0, '-', 0}))
 		}
 	}
 }
@@ -267,7 +267,7 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 // A method on an object that is gone returns an error that names the object.
 func TestGoneObjects(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	object := func(kind, name string) tmux.Object { return tmux.Object{Kind: kind, Name: name} }
 	pane, window, session := object("pane", "%99"), object("window", "@99"), object("session", "$99")
 	for _, c := range []struct {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -71,8 +71,8 @@ func do(ctx context.Context, srv *tmux.Server, cmds ...tmux.Command) error {
 // started returns a server with one session "main" of one window with one pane.
 func started(t testing.TB) *tmux.Server {
 	t.Helper()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "main", "-x", "80", "-y", "24")
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-s", "main", "-x", "80", "-y", "24")
 	return srv
 }
 
@@ -87,7 +87,7 @@ func by(t testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
 func handle(t testing.TB, cfg tmux.Config) *tmux.Server {
 	t.Helper()
 	if cfg.Binary == "" {
-		cfg.Binary = tmuxtest.Binary(t)
+		cfg.Binary = testserver.Binary(t)
 	}
 	return must[*tmux.Server](t)(tmux.New(cfg))
 }
@@ -132,14 +132,14 @@ func job(t testing.TB) string {
 // drawn returns a pane that a shell script draws on.
 func drawn(t testing.TB, srv *tmux.Server, script string) tmux.PaneRef {
 	t.Helper()
-	return srv.Pane(tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", script+`; exec sleep 1000`)))
+	return srv.Pane(tmux.PaneID(testserver.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", script+`; exec sleep 1000`)))
 }
 
 // waitDisplay waits until a format of a pane expands to want.
 func waitDisplay(t testing.TB, pane tmux.PaneRef, format tmux.Format, want string) {
 	t.Helper()
-	tmuxtest.Wait(t, pane.Server(), string(pane.ID), string(format)+" "+want, func() bool {
-		got, err := pane.Display(tmuxtest.Context(t), format)
+	testserver.Wait(t, pane.Server(), string(pane.ID), string(format)+" "+want, func() bool {
+		got, err := pane.Display(testserver.Context(t), format)
 		return err == nil && got == want
 	})
 }

@@ -12,9 +12,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // inertLines returns the lines of a section of testdata/inert.txtar.
@@ -33,20 +33,20 @@ func inertLines(t testing.TB, section string) (lines []string) {
 
 // inertServer returns a server with something in it that each format below shows.
 func inertServer(t testing.TB) *tmux.Server {
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "main", "-n", "win dow", "cat")
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "two", "cat")
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "=main:", "cat")
-	tmuxtest.Run(t, srv, "set-option", "-g", "@note", "a#Sb,}c %H é")
-	tmuxtest.Run(t, srv, "set-option", "-g", "@huge", strings.Repeat("é", 6000))
-	tmuxtest.Run(t, srv, "select-pane", "-t", "%0", "-T", "title/1")
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-s", "main", "-n", "win dow", "cat")
+	testserver.Run(t, srv, "new-session", "-d", "-s", "two", "cat")
+	testserver.Run(t, srv, "split-window", "-d", "-t", "=main:", "cat")
+	testserver.Run(t, srv, "set-option", "-g", "@note", "a#Sb,}c %H é")
+	testserver.Run(t, srv, "set-option", "-g", "@huge", strings.Repeat("é", 6000))
+	testserver.Run(t, srv, "select-pane", "-t", "%0", "-T", "title/1")
 	return srv
 }
 
 // inert expands a format through Inert, as a caller of it would.
 func inert(t testing.TB, srv *tmux.Server, format string) string {
 	t.Helper()
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	f, err := tmux.Inert(format, must[tmux.Version](t)(srv.Version(ctx)))
 	if err != nil {
 		t.Fatalf("%s: %v", format, err)
@@ -61,14 +61,14 @@ func inert(t testing.TB, srv *tmux.Server, format string) string {
 func TestInertFormatsExpandAsTheyAre(t *testing.T) {
 	t.Parallel()
 	srv := inertServer(t)
-	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
+	v := must[tmux.Version](t)(srv.Version(testserver.Context(t)))
 	formats := inertLines(t, "expand")
 	if v.Has(tmux.Version{Major: 3, Minor: 3}) {
 		formats = append(formats, inertLines(t, "expand, from 3.3")...)
 	}
 	for _, format := range formats {
 		// Percent signs are text here, and t/f takes them as in a status line.
-		want := tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", strings.ReplaceAll(format, "%0", "%%0"))
+		want := testserver.Run(t, srv, "display-message", "-p", "-t", "%0", strings.ReplaceAll(format, "%0", "%%0"))
 		if v.Major == 3 && (v.Minor == 4 || v.Minor == 5) {
 			// These print what is not a letter as an escape.
 			want = strings.ReplaceAll(strings.ReplaceAll(want, `\\`, `\`), `\$`, "$")
@@ -114,13 +114,13 @@ func FuzzInert(f *testing.F) {
 	for _, seed := range inertLines(f, "seeds") {
 		f.Add(seed)
 	}
-	srv := tmuxtest.New(f)
+	srv := testserver.New(f)
 	mark := filepath.Join(f.TempDir(), "mark")
 	run := "#(touch " + mark + ")"
-	tmuxtest.Run(f, srv, "new-session", "-d", "-s", "main", "cat")
-	tmuxtest.Run(f, srv, "set-option", "-g", "@run", run)
-	tmuxtest.Run(f, srv, "select-pane", "-t", "%0", "-T", strings.ReplaceAll(run, "#", "##"))
-	ctx := tmuxtest.Context(f)
+	testserver.Run(f, srv, "new-session", "-d", "-s", "main", "cat")
+	testserver.Run(f, srv, "set-option", "-g", "@run", run)
+	testserver.Run(f, srv, "select-pane", "-t", "%0", "-T", strings.ReplaceAll(run, "#", "##"))
+	ctx := testserver.Context(f)
 	v := must[tmux.Version](f)(srv.Version(ctx))
 	f.Fuzz(func(t *testing.T, format string) {
 		format = strings.ReplaceAll(format, "MARK", mark)
@@ -155,10 +155,10 @@ func TestInertFormatsAreCheap(t *testing.T) {
 	srv := inertServer(t)
 	for n := 64; n <= 64<<10; n *= 2 {
 		for i := 0; i < n; i += 4096 { // some versions of tmux accept no more at once
-			tmuxtest.Run(t, srv, "set-option", "-ga", fmt.Sprint("@v", n), strings.Repeat("é; ", min(n, 4096)/4))
+			testserver.Run(t, srv, "set-option", "-ga", fmt.Sprint("@v", n), strings.Repeat("é; ", min(n, 4096)/4))
 		}
 	}
-	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	pid := testserver.Run(t, srv, "display-message", "-p", "#{pid}")
 	most, before := 0, memory(t, pid)
 	for n := 64; n <= 64<<10; n *= testtool.Size(32, 2) {
 		value := fmt.Sprintf("#{@v%d}", n)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // recorder is a pane whose program writes every byte that it gets to a file.
@@ -22,17 +22,17 @@ type recorder struct {
 func record(t testing.TB, srv *tmux.Server) *recorder {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bytes")
-	id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "stty raw -echo; echo ready; exec cat >"+path)
-	tmuxtest.WaitScreen(t, srv, id, "ready")
+	id := testserver.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "stty raw -echo; echo ready; exec cat >"+path)
+	testserver.WaitScreen(t, srv, id, "ready")
 	return &recorder{PaneRef: srv.Pane(tmux.PaneID(id)), path: path}
 }
 
 // next returns what has arrived since the last call, up to a NUL byte sent now.
 func (r *recorder) next(t testing.TB) []byte {
 	t.Helper()
-	ok(t, do(tmuxtest.Context(t), r.Server(), tmux.SendKeys{Target: r, Hex: true, Keys: []string{"0"}}))
+	ok(t, do(testserver.Context(t), r.Server(), tmux.SendKeys{Target: r, Hex: true, Keys: []string{"0"}}))
 	var got []byte
-	tmuxtest.Wait(t, r.Server(), string(r.ID), "end of what was typed", func() bool {
+	testserver.Wait(t, r.Server(), string(r.ID), "end of what was typed", func() bool {
 		data, _ := os.ReadFile(r.path)
 		got = data[min(r.seen, len(data)):]
 		return bytes.HasSuffix(got, []byte{0})
@@ -50,7 +50,7 @@ func TestSendTextOfAnyLength(t *testing.T) {
 		strings.Repeat("x", 40000) + ";",
 		strings.Repeat("a line of text\n", 70000),
 	} {
-		ok(t, pane.SendText(tmuxtest.Context(t), text))
+		ok(t, pane.SendText(testserver.Context(t), text))
 		equal(t, fmt.Sprintf("%d bytes", len(text)), text, string(pane.next(t)))
 	}
 }
@@ -58,11 +58,11 @@ func TestSendTextOfAnyLength(t *testing.T) {
 // A program that asked for extended keys gets the bytes of the text too.
 func TestSendTextToExtendedKeys(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	tmuxtest.Run(t, srv, "set-option", "-s", "extended-keys", "on")
+	srv, ctx := started(t), testserver.Context(t)
+	testserver.Run(t, srv, "set-option", "-s", "extended-keys", "on")
 	path := filepath.Join(t.TempDir(), "bytes")
-	id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", `stty raw -echo; printf '\033[>4;2mready'; exec cat >`+path)
-	tmuxtest.WaitScreen(t, srv, id, "ready")
+	id := testserver.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", `stty raw -echo; printf '\033[>4;2mready'; exec cat >`+path)
+	testserver.WaitScreen(t, srv, id, "ready")
 	pane := &recorder{PaneRef: srv.Pane(tmux.PaneID(id)), path: path}
 	for _, text := range []string{"a\nb", "tab\tand\r", "\x01\x1f\x7f\x1b", "ü"} {
 		ok(t, pane.SendText(ctx, text))
@@ -72,7 +72,7 @@ func TestSendTextToExtendedKeys(t *testing.T) {
 
 func TestSendKeysByName(t *testing.T) {
 	t.Parallel()
-	pane, ctx := record(t, started(t)), tmuxtest.Context(t)
+	pane, ctx := record(t, started(t)), testserver.Context(t)
 	for _, test := range []struct {
 		keys []string
 		want string
@@ -107,8 +107,8 @@ func TestSendKeysByName(t *testing.T) {
 // tmux does not send arrives as its name, as a key with fewer modifiers, or not at all.
 func TestKeyReaches(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	tmuxtest.Run(t, srv, "set-option", "-s", "extended-keys", "on")
+	srv, ctx := started(t), testserver.Context(t)
+	testserver.Run(t, srv, "set-option", "-s", "extended-keys", "on")
 	names := strings.Fields("Up Down Left Right Home End IC Insert DC Delete NPage PageDown PgDn PPage PageUp PgUp BSpace BTab Enter Escape Space Tab" +
 		" F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 ü 你")
 	for c := '!'; c <= '~'; c++ {
@@ -116,8 +116,8 @@ func TestKeyReaches(t *testing.T) {
 	}
 	for _, asks := range []string{"", "1", "2"} {
 		path := filepath.Join(t.TempDir(), "bytes")
-		id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", `stty raw -echo; printf '\033[>4;`+asks+`m'; printf ready; exec cat >`+path)
-		tmuxtest.WaitScreen(t, srv, id, "ready")
+		id := testserver.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", `stty raw -echo; printf '\033[>4;`+asks+`m'; printf ready; exec cat >`+path)
+		testserver.WaitScreen(t, srv, id, "ready")
 		pane := &recorder{PaneRef: srv.Pane(tmux.PaneID(id)), path: path}
 		sent := map[string]string{}
 		for _, name := range names {

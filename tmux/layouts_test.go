@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // threePanes returns a window with a pane on the left and two on the right.
 func threePanes(t testing.TB) (*tmux.Server, tmux.WindowRef) {
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	right := must[tmux.Pane](t)(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Right: true}))
 	must[tmux.Pane](t)(right.Split(ctx, tmux.SplitWindow{}))
 	return srv, srv.Window("@0")
@@ -21,7 +21,7 @@ func threePanes(t testing.TB) (*tmux.Server, tmux.WindowRef) {
 func TestCustomLayoutsComeBack(t *testing.T) {
 	t.Parallel()
 	srv, w := threePanes(t)
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	before := must[tmux.Window](t)(w.Info(ctx))
 	root := must[tmux.LayoutCell](t)(tmux.ParseLayout(tmux.Layout(before.Layout)))
 	if root.Panes() != 3 || root.Kind != 'h' || root.Width != 80 || root.Cells[1].Kind != 'v' || root.Cells[1].Cells[1].Pane != 2 {
@@ -64,7 +64,7 @@ func TestClassicLayouts(t *testing.T) {
 func TestBrokenLayoutsAreRefused(t *testing.T) {
 	t.Parallel()
 	srv, w := threePanes(t)
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	leaf := func(w, h int) tmux.LayoutCell { return tmux.LayoutCell{Kind: 'p', Width: w, Height: h} }
 	layouts := []tmux.Layout{
 		"foo", "tile", "0000,", "b25d,80x24,0,0,0,",

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 const limitedEnv = "TMUX_TEST_LIMITED"
@@ -38,8 +38,8 @@ func TestFileDescriptorsRunOut(t *testing.T) {
 
 func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
 	var log bytes.Buffer
-	cfg := tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: way, Logger: debugLog(&log)}
-	srv, ctx := handle(t, cfg), tmuxtest.Context(t)
+	cfg := tmux.Config{Binary: testserver.Binary(t), SocketPath: socket, Transport: way, Logger: debugLog(&log)}
+	srv, ctx := handle(t, cfg), testserver.Context(t)
 	ok(t, do(ctx, srv, tmux.ListSessions{}))
 	limit := syscall.Rlimit{Cur: 80, Max: 80}
 	ok(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // Handles without a server: zero ones, and ones decoded from JSON. Every method that can
@@ -56,7 +56,7 @@ func TestHandlesWithoutServer(t *testing.T) {
 
 func TestRowsThatCannotBe(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	list := func(err error) string {
 		t.Helper()
 		isKind(t, "the list", err, tmux.ErrArgument)

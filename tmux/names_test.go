@@ -9,9 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // nameSeeds are texts with a meaning to one of the parsers that a name passes.
@@ -34,7 +34,7 @@ func addSeeds(f *testing.F, of int) {
 func FuzzNames(f *testing.F) {
 	addSeeds(f, 3)
 	srv := started(f)
-	setup := tmuxtest.Context(f)
+	setup := testserver.Context(f)
 	v := must[tmux.Version](f)(srv.Version(setup))
 	since37 := v.Has(tmux.Version{Major: 3, Minor: 7})
 	session, window, pane := srv.Session("$0"), srv.Window("@0"), srv.Pane("%0")
@@ -116,7 +116,7 @@ func FuzzDirectories(f *testing.F) {
 	srv := started(f)
 	base := f.TempDir()
 	f.Fuzz(func(t *testing.T, name string) {
-		ctx := tmuxtest.Context(t)
+		ctx := testserver.Context(t)
 		if name == "" || len(name) > 200 || strings.ContainsAny(name, "/\x00") || name == "." || name == ".." {
 			return
 		}
@@ -132,7 +132,7 @@ func FuzzDirectories(f *testing.F) {
 				t.Errorf("%s in %q: %v", what, dir, err)
 				return
 			}
-			tmuxtest.Wait(t, srv, string(p.ID), what+" in "+dir, func() bool {
+			testserver.Wait(t, srv, string(p.ID), what+" in "+dir, func() bool {
 				_, err := os.Stat(filepath.Join(dir, what))
 				return err == nil
 			})

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // Messages of the protocol.
@@ -33,7 +33,7 @@ const (
 )
 
 var (
-	exits   = tmuxtest.Frame(msgExit, []byte{0, 0, 0, 0})
+	exits   = testserver.Frame(msgExit, []byte{0, 0, 0, 0})
 	garbage = bytes.Repeat([]byte("garbage!"), 1000)
 )
 
@@ -72,7 +72,7 @@ func says(answer []byte) func(net.Conn) {
 // file returns a frame in which a server asks for a file. flags are those to write it with,
 // if any.
 func file(typ uint32, path string, flags ...byte) []byte {
-	return tmuxtest.Frame(typ, append(append([]byte{5, 0, 0, 0, 255, 255, 255, 255}, flags...), path+"\x00"...))
+	return testserver.Frame(typ, append(append([]byte{5, 0, 0, 0, 255, 255, 255, 255}, flags...), path+"\x00"...))
 }
 
 func TestHostilePeers(t *testing.T) {
@@ -93,9 +93,9 @@ func TestHostilePeers(t *testing.T) {
 		{"half a message", says(exits[:18]), "server exited unexpectedly"},
 		{"goes while we answer", says(bytes.Repeat(opensOutput(1), 500)), "server exited unexpectedly"},
 		{"another protocol", says(version(bytes.Clone(exits), 9)), "protocol version 9"},
-		{"refuses our protocol", says(version(tmuxtest.Frame(msgVersion, nil), 7)), "protocol version mismatch (client 8, server 7)"},
-		{"attaches us", says(tmuxtest.Frame(msgReady, nil)), "unexpected message"},
-		{"short write message", says(tmuxtest.Frame(msgWrite, []byte{1})), "unexpected message"},
+		{"refuses our protocol", says(version(testserver.Frame(msgVersion, nil), 7)), "protocol version mismatch (client 8, server 7)"},
+		{"attaches us", says(testserver.Frame(msgReady, nil)), "unexpected message"},
+		{"short write message", says(testserver.Frame(msgWrite, []byte{1})), "unexpected message"},
 	} {
 		before := len(openSockets(t))
 		socket := ownServer(t, test.serve)
@@ -122,7 +122,7 @@ func TestHostilePeers(t *testing.T) {
 
 // opensOutput opens standard output or error for writing.
 func opensOutput(stream byte) []byte {
-	return tmuxtest.Frame(msgWriteOpen, []byte{stream, 0, 0, 0, stream, 0, 0, 0, 0, 0, 0, 0})
+	return testserver.Frame(msgWriteOpen, []byte{stream, 0, 0, 0, stream, 0, 0, 0, 0, 0, 0, 0})
 }
 
 // openSockets returns this process's sockets and their descriptors. The runtime may open
@@ -190,7 +190,7 @@ func TestFullBacklogIsWaitedFor(t *testing.T) {
 	}
 	answered := make(chan error, 1)
 	go func() {
-		stderr, code, err := tmux.RunNative(tmuxtest.Context(t), path, nil, "list-sessions")
+		stderr, code, err := tmux.RunNative(testserver.Context(t), path, nil, "list-sessions")
 		if err == nil && code != 0 {
 			err = errors.New(stderr)
 		}
@@ -220,7 +220,7 @@ func TestAutoFallsBackToExec(t *testing.T) {
 	var log bytes.Buffer
 	srv := handle(t, tmux.Config{SocketPath: socket, Logger: debugLog(&log)})
 	for range 3 {
-		err := do(tmuxtest.Context(t), srv, tmux.ListSessions{})
+		err := do(testserver.Context(t), srv, tmux.ListSessions{})
 		var e *tmux.Error
 		expect(t, errors.As(err, &e) && !errors.Is(err, tmux.ErrProtocol), "got %v, want what the tmux program says", err)
 	}
@@ -236,7 +236,7 @@ func TestAutoFallsBackToExec(t *testing.T) {
 // understand costs one call, after which the program is used.
 func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
 	t.Parallel()
-	base, ctx := started(t), tmuxtest.Context(t)
+	base, ctx := started(t), testserver.Context(t)
 	var log bytes.Buffer
 	srv := handle(t, tmux.Config{
 		Binary: base.Binary(), SocketPath: base.SocketPath(), ConfigFile: "/dev/null", Logger: debugLog(&log),
@@ -245,7 +245,7 @@ func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
 		t.Fatalf("%v\n%s", err, &log)
 	}
 	// The handle does not see the server exit.
-	tmuxtest.End(t, base)
+	testserver.End(t, base)
 	os.Remove(base.SocketPath())
 	l := serveAt(t, base.SocketPath(), says(garbage))
 	isKind(t, "the other server", do(ctx, srv, tmux.ListSessions{}), tmux.ErrProtocol)
@@ -267,14 +267,14 @@ func TestMutatedAnswers(t *testing.T) {
 	t.Parallel()
 	frames := [][]byte{
 		opensOutput(1), exits,
-		tmuxtest.Frame(msgWrite, []byte{1, 0, 0, 0, 'h', 'i', '\n'}),
-		tmuxtest.Frame(msgWriteClose, []byte{1, 0, 0, 0}),
+		testserver.Frame(msgWrite, []byte{1, 0, 0, 0, 'h', 'i', '\n'}),
+		testserver.Frame(msgWriteClose, []byte{1, 0, 0, 0}),
 		file(msgReadOpen, secretFile), file(msgReadOpen, plantedFile), file(msgReadOpen, "/etc/shadow"),
-		tmuxtest.Frame(msgReadOpen, []byte{6, 0, 0, 0, 0, 0, 0, 0, '-', 0}), tmuxtest.Frame(msgReadOpen, []byte{4, 0, 0, 0, 0, 0, 0, 0}),
+		testserver.Frame(msgReadOpen, []byte{6, 0, 0, 0, 0, 0, 0, 0, '-', 0}), testserver.Frame(msgReadOpen, []byte{4, 0, 0, 0, 0, 0, 0, 0}),
 		file(msgWriteOpen, plantedFile, 0, 4, 0, 0), file(msgWriteOpen, plantedFile, 0, 2, 0, 0), file(msgWriteOpen, plantedFile, 0, 0, 0, 0), file(msgWriteOpen, "/dev/null", 0, 4, 0, 0),
-		tmuxtest.Frame(msgReadCancel, []byte{5, 0, 0, 0}),
-		tmuxtest.Frame(msgDetach, []byte("main\x00")),
-		tmuxtest.Frame(msgVersion, nil), tmuxtest.Frame(msgExit, []byte{3, 0, 0, 0, 'b', 'y', 'e', 0}),
+		testserver.Frame(msgReadCancel, []byte{5, 0, 0, 0}),
+		testserver.Frame(msgDetach, []byte("main\x00")),
+		testserver.Frame(msgVersion, nil), testserver.Frame(msgExit, []byte{3, 0, 0, 0, 'b', 'y', 'e', 0}),
 	}
 	for seed := range uint64(testtool.Size(700, 100_000)) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -303,7 +303,7 @@ func TestMutatedAnswers(t *testing.T) {
 
 // FuzzNative is [TestMutatedAnswers] with what the fuzzer makes of such answers.
 func FuzzNative(f *testing.F) {
-	f.Add(slices.Concat(opensOutput(1), tmuxtest.Frame(msgWrite, []byte{1, 0, 0, 0, 'h', 'i', '\n'}), exits))
+	f.Add(slices.Concat(opensOutput(1), testserver.Frame(msgWrite, []byte{1, 0, 0, 0, 'h', 'i', '\n'}), exits))
 	f.Add(slices.Concat(file(msgReadOpen, secretFile), file(msgWriteOpen, plantedFile, 0, 4, 0, 0), exits))
 	f.Fuzz(answered)
 }

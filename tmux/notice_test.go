@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // noticing returns a context that collects notices.
 func noticing(t *testing.T) (ctx context.Context, notices *strings.Builder) {
 	notices = new(strings.Builder)
-	return tmux.WithNotices(tmuxtest.Context(t), func(text string) { notices.WriteString(text + "\n") }), notices
+	return tmux.WithNotices(testserver.Context(t), func(text string) { notices.WriteString(text + "\n") }), notices
 }
 
 // From tmux 3.4 on, the errors of a configuration are printed to the client that started
@@ -25,7 +25,7 @@ func TestErrorsOfTheConfiguration(t *testing.T) {
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
 		t.Run(string(way), func(t *testing.T) {
 			t.Parallel()
-			base := tmuxtest.New(t)
+			base := testserver.New(t)
 			config := filepath.Join(t.TempDir(), "tmux.conf")
 			ok(t, os.WriteFile(config, []byte("set -g no-such-option on\nsource-file /no/such|file\nset -g @right 1\n"), 0o600))
 			start := func() *tmux.Server {

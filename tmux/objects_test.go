@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 func init() {
@@ -64,7 +64,7 @@ func wanted(words []string) (call, wants []string) {
 
 // call calls a method of an object, or sends a command, even one returned by a method.
 func (s *objectScript) call(words []string) (result reflect.Value, err error) {
-	ctx := tmuxtest.Context(s.t)
+	ctx := testserver.Context(s.t)
 	name, args := words[0], words[1:]
 	send := func(cmd tmux.Command) (reflect.Value, error) {
 		outs, err := s.srv.Do(ctx, cmd)

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestOptionsInOneList: a change, its result and its object, in one round trip, for the
 // target that tmux picks.
 func TestOptionsInOneList(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	here := srv.OptionsAt(tmux.SessionOptions, nil)
 	var b tmux.Batch
 	before := tmux.ReadOption(&b, here, "status-interval")
@@ -44,12 +44,12 @@ func TestOptionsInOneList(t *testing.T) {
 // looked up in the environment.
 func TestOptionsSince(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "cat")
-	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "cat")
+	v := must[tmux.Version](t)(srv.Version(testserver.Context(t)))
 	have := map[string]bool{}
 	for _, scope := range []string{"-gs", "-g", "-gw"} {
-		for line := range strings.Lines(tmuxtest.Run(t, srv, "show-options", scope)) {
+		for line := range strings.Lines(testserver.Run(t, srv, "show-options", scope)) {
 			name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 			name, _, _ = strings.Cut(name, "[")
 			have[name] = true

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // An older client program cannot talk to a server of 3.6 or later; tmux only says that the
@@ -21,7 +21,7 @@ func TestVersionMismatchIsNamed(t *testing.T) {
 	}
 	srv := started(t)
 	old := handle(t, tmux.Config{Binary: other, SocketPath: srv.SocketPath(), Transport: tmux.TransportExec})
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	theirs, _ := srv.Version(ctx)
 	ours, _ := old.ProgramVersion(ctx)
 	_, err := old.Do(ctx, tmux.ListSessions{})
@@ -41,7 +41,7 @@ func TestVersionOfAServerThatTookAnothersPlace(t *testing.T) {
 	if other == "" {
 		t.Skip("TMUX_TEST_OTHER_BINARY does not name a second tmux")
 	}
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	before := must[tmux.Version](t)(srv.Version(ctx))
 	for i, binary := range []string{other, srv.Binary()} {
 		next := handle(t, tmux.Config{Binary: binary, SocketPath: srv.SocketPath(), ConfigFile: "/dev/null"})

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 func FuzzPipeToFile(f *testing.F) {
@@ -21,7 +21,7 @@ func FuzzPipeToFile(f *testing.F) {
 	f.Add("$(touch " + marker + ")'; touch " + marker + ";'")
 	pane := drawn(f, srv, "cat")
 	f.Fuzz(func(t *testing.T, name string) {
-		ctx := tmuxtest.Context(t)
+		ctx := testserver.Context(t)
 		if len(name) > 200 {
 			t.Skip("longer than a file name")
 		}
@@ -35,7 +35,7 @@ func FuzzPipeToFile(f *testing.F) {
 		}
 		ok(t, err)
 		ok(t, pane.SendLine(ctx, "hello"))
-		tmuxtest.Wait(t, srv, string(pane.ID), "output in "+path, func() bool {
+		testserver.Wait(t, srv, string(pane.ID), "output in "+path, func() bool {
 			data, _ := os.ReadFile(path)
 			return strings.Contains(string(data), "hello")
 		})
@@ -51,11 +51,11 @@ func FuzzPipeToFile(f *testing.F) {
 // strftime.
 func TestPipeLongCommand(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	path := filepath.Join(t.TempDir(), "out")
 	pane := drawn(t, srv, "cat")
 	ok(t, pane.Pipe(ctx, "printf %s '"+strings.Repeat("100% #{x} ", 2000)+"' >"+path))
-	tmuxtest.Wait(t, srv, string(pane.ID), "long command", func() bool {
+	testserver.Wait(t, srv, string(pane.ID), "long command", func() bool {
 		data, _ := os.ReadFile(path)
 		return string(data) == strings.Repeat("100% #{x} ", 2000)
 	})

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // A list goes on after a condition that is true, and ends at one that is not; either way it
@@ -20,9 +20,9 @@ import (
 func TestRequire(t *testing.T) {
 	t.Parallel()
 	base := started(t)
-	ok(t, do(tmuxtest.Context(t), base, tmux.RenameSession{Name: "a,b}#{c;"}))
+	ok(t, do(testserver.Context(t), base, tmux.RenameSession{Name: "a,b}#{c;"}))
 	for _, way := range transports {
-		srv, ctx := by(t, base, way), tmuxtest.Context(t)
+		srv, ctx := by(t, base, way), testserver.Context(t)
 		for _, test := range []struct {
 			condition tmux.Format
 			target    tmux.Target
@@ -52,7 +52,7 @@ func TestRequire(t *testing.T) {
 		// In a list that goes on standard input too.
 		err := do(ctx, srv, tmux.Require{Condition: "0"}, tmux.SetOption{Global: true, Name: "@long", Value: ptr(strings.Repeat("x", 20_000))})
 		isKind(t, string(way), err, tmux.ErrUnmet)
-		equal(t, string(way)+": the option", "", tmuxtest.Run(t, base, "show-options", "-gqv", "@long"))
+		equal(t, string(way)+": the option", "", testserver.Run(t, base, "show-options", "-gqv", "@long"))
 	}
 }
 
@@ -62,7 +62,7 @@ func TestGuard(t *testing.T) {
 	t.Parallel()
 	base := started(t)
 	for _, way := range transports {
-		srv, ctx := by(t, base, way), tmuxtest.Context(t)
+		srv, ctx := by(t, base, way), testserver.Context(t)
 		under := func(conditions ...tmux.Format) context.Context {
 			var all []tmux.Require
 			for _, c := range conditions {
@@ -71,7 +71,7 @@ func TestGuard(t *testing.T) {
 			return tmux.WithGuard(ctx, all...)
 		}
 		set := func(value string) tmux.Command { return tmux.SetOption{Global: true, Name: "@guarded", Value: &value} }
-		got := func() string { return tmuxtest.Run(t, base, "show-options", "-gqv", "@guarded") }
+		got := func() string { return testserver.Run(t, base, "show-options", "-gqv", "@guarded") }
 		is := tmux.MatchEqual("pane_id", "%0")
 		ok(t, do(ctx, srv, set("before")))
 		ok(t, do(under(is, "1"), srv, set("met"), tmux.ListSessions{}))
@@ -96,8 +96,8 @@ func TestGuard(t *testing.T) {
 // stands in front of it.
 func TestProcess(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	srv, ctx := started(t), testserver.Context(t)
+	pid := testserver.Run(t, srv, "display-message", "-p", "#{pid}")
 	p := must[tmux.Process](t)(srv.Process(ctx))
 	equal(t, "the server's process", pid+" true", fmt.Sprint(p.PID, p.Here))
 	if runtime.GOOS != "linux" {

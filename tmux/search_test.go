@@ -11,8 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // matching returns the panes for which a filter is true.
@@ -21,7 +21,7 @@ func matching(t testing.TB, srv *tmux.Server, filter tmux.Format) []tmux.PaneID 
 	type row struct {
 		ID tmux.PaneID `tmux:"pane_id"`
 	}
-	rows := must[[]row](t)(tmux.List[row](tmuxtest.Context(t), srv, tmux.ListPanes{All: true, Filter: filter}))
+	rows := must[[]row](t)(tmux.List[row](testserver.Context(t), srv, tmux.ListPanes{All: true, Filter: filter}))
 	ids := []tmux.PaneID{}
 	for _, r := range rows {
 		ids = append(ids, r.ID)
@@ -38,14 +38,14 @@ func FuzzMatchContent(f *testing.F) {
 		f.Add(s)
 	}
 	srv := started(f)
-	tmuxtest.Run(f, srv, "respawn-pane", "-k", "-t", "%0", "exec sleep 1000") // no prompt
+	testserver.Run(f, srv, "respawn-pane", "-k", "-t", "%0", "exec sleep 1000") // no prompt
 	dir := f.TempDir()
 	marker := filepath.Join(dir, "marker")
 	f.Add("#(touch " + marker + ")")
 	f.Add("}#(touch " + marker + ")")
 	shown := filepath.Join(dir, "shown")
 	cmd := "stty -echo; while read -r line; do printf '\\033[H\\033[2J'; cat " + shown + "; printf '\\033]2;%s\\033\\\\' \"$line\"; done"
-	pane := srv.Pane(tmux.PaneID(tmuxtest.Run(f, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", cmd)))
+	pane := srv.Pane(tmux.PaneID(testserver.Run(f, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", cmd)))
 	serial := 0
 	f.Fuzz(func(t *testing.T, text string) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && r != ' ' || unicode.Is(unicode.M, r) }) {
@@ -58,7 +58,7 @@ func FuzzMatchContent(f *testing.F) {
 		ok(t, os.WriteFile(shown, []byte("before "+text+" after"), 0o600))
 		serial++
 		title := "shown " + string(rune('a'+serial%26)) + strings.Repeat("x", serial/26%50)
-		ok(t, pane.SendLine(tmuxtest.Context(t), title))
+		ok(t, pane.SendLine(testserver.Context(t), title))
 		waitDisplay(t, pane, "#{pane_title}", title)
 		want := []tmux.PaneID{pane.ID}
 		for what, filter := range map[string]tmux.Format{
@@ -90,13 +90,13 @@ func FuzzMatchToken(f *testing.F) {
 		f.Add(s)
 	}
 	srv := started(f)
-	tmuxtest.Run(f, srv, "new-window", "-d")
+	testserver.Run(f, srv, "new-window", "-d")
 	pane := srv.Pane("%1")
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) {
 			t.Skip("no text")
 		}
-		ctx := tmuxtest.Context(t)
+		ctx := testserver.Context(t)
 		ok(t, pane.Options().Set(ctx, "@v", text))
 		ok(t, srv.Pane("%0").Options().Set(ctx, "@v", text+"!"))
 		for what, filter := range map[string]tmux.Format{
@@ -116,7 +116,7 @@ func TestMatchContentLimits(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
 	pane := drawn(t, srv, `i=0; while [ $i -lt 60 ]; do echo "old $i."; i=$((i+1)); done; echo Visible; printf ready`)
-	tmuxtest.WaitScreen(t, srv, string(pane.ID), "ready")
+	testserver.WaitScreen(t, srv, string(pane.ID), "ready")
 	for _, test := range []struct {
 		filter tmux.Format
 		want   []tmux.PaneID
@@ -140,7 +140,7 @@ func TestMatchOneOf(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
 	for range 12 {
-		tmuxtest.Run(t, srv, "new-window", "-d")
+		testserver.Run(t, srv, "new-window", "-d")
 	}
 	many := make([]tmux.PaneID, 3000)
 	for i := range many {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // inFlight returns what a call of this process may leave behind: open sockets and child
@@ -34,7 +34,7 @@ func inFlight(t *testing.T) map[string]string {
 
 func TestCancelledCallsLeaveNothing(t *testing.T) {
 	srv := started(t)
-	must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
+	must[tmux.Version](t)(srv.Version(testserver.Context(t)))
 	before := inFlight(t)
 	working := job(t)
 	for what, call := range map[string]func(ctx context.Context) error{
@@ -65,7 +65,7 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 
 func TestChannels(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	const channel = "a b;#{x}"
 	woken := make(chan error, 1)
 	go func() { woken <- srv.Channel(channel).Wait(ctx) }()
@@ -85,7 +85,7 @@ func TestChannels(t *testing.T) {
 
 func TestIfShell(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	set := func(value string) string {
 		text, err := srv.Script(ctx, tmux.SetOption{Global: true, Name: "@got", Value: &value}, tmux.SetOption{Global: true, Name: "@more", Value: ptr("a;\n'b'")})
 		if err != nil {
@@ -115,12 +115,12 @@ func TestIfShell(t *testing.T) {
 func TestTemplateIsExpandedForItsTarget(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	ctx := tmuxtest.Context(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "other", "cat")
-	w := tmux.WindowID(tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{window_id}", "-t", "=other:", "cat"))
+	ctx := testserver.Context(t)
+	testserver.Run(t, srv, "new-session", "-d", "-s", "other", "cat")
+	w := tmux.WindowID(testserver.Run(t, srv, "new-window", "-d", "-P", "-F", "#{window_id}", "-t", "=other:", "cat"))
 	script := must[string](t)(srv.Script(ctx, tmux.MoveWindow{Source: w, Target: tmux.TargetSpec("#{session_id}:7")}))
 	ok(t, do(ctx, srv, tmux.RunShell{Target: w, Commands: true, Template: tmux.Format(script)}))
-	equal(t, "the window is at", "other:7", tmuxtest.Run(t, srv, "display-message", "-p", "-t", string(w), "#{session_name}:#{window_index}"))
+	equal(t, "the window is at", "other:7", testserver.Run(t, srv, "display-message", "-p", "-t", string(w), "#{session_name}:#{window_index}"))
 	for _, c := range []tmux.RunShell{{Template: "list-panes"}, {Commands: true, Template: "list-panes", Command: "list-panes"}} {
 		isKind(t, fmt.Sprintf("%+v", c), second(srv.Do(ctx, c)), tmux.ErrArgument)
 	}

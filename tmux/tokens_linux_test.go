@@ -1,12 +1,12 @@
 package tmux_test
 
 import (
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 func init() {
 	scriptCommands["attach"] = func(s *objectScript, args []string) error {
-		s.terminal = tmuxtest.Attach(s.t, s.srv, args[0], 60, 20)
+		s.terminal = testserver.Attach(s.t, s.srv, args[0], 60, 20)
 		return nil
 	}
 	scriptCommands["keys"] = func(s *objectScript, args []string) error {

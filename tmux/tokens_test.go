@@ -18,8 +18,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // tokenScopes are the rows of objects: how they are listed, and the token that identifies
@@ -39,7 +39,7 @@ var tokenScopes = map[string]struct {
 func listed[R any](list tmux.Lister) func(testing.TB, *tmux.Server) []any {
 	return func(t testing.TB, srv *tmux.Server) (rows []any) {
 		t.Helper()
-		for _, row := range must[[]R](t)(tmux.List[R](tmuxtest.Context(t), srv, list)) {
+		for _, row := range must[[]R](t)(tmux.List[R](testserver.Context(t), srv, list)) {
 			rows = append(rows, row)
 		}
 		return rows
@@ -121,10 +121,13 @@ func content(value json.RawMessage) (text string) {
 
 // scriptCommands are the commands of scripts, besides scopes.
 var scriptCommands = map[string]func(s *objectScript, args []string) error{
-	"tmux": func(s *objectScript, args []string) error { tmuxtest.Run(s.t, s.srv, args[0], args[1:]...); return nil },
+	"tmux": func(s *objectScript, args []string) error {
+		testserver.Run(s.t, s.srv, args[0], args[1:]...)
+		return nil
+	},
 	"until": func(s *objectScript, args []string) error {
-		tmuxtest.Wait(s.t, s.srv, "%0", strings.Join(args, " "), func() bool {
-			tmuxtest.Reap(s.t, s.srv)
+		testserver.Wait(s.t, s.srv, "%0", strings.Join(args, " "), func() bool {
+			testserver.Reap(s.t, s.srv)
 			if args[0] == "do" {
 				return s.do(args[1:]) == nil
 			}
@@ -143,8 +146,8 @@ func control(t testing.TB, srv *tmux.Server) (client tmux.Client) {
 	stdin := must[io.WriteCloser](t)(cmd.StdinPipe())
 	ok(t, cmd.Start())
 	t.Cleanup(func() { stdin.Close(); cmd.Process.Kill(); cmd.Wait() })
-	tmuxtest.Wait(t, srv, "%0", "control client", func() bool {
-		all := must[[]tmux.Client](t)(srv.Clients(tmuxtest.Context(t)))
+	testserver.Wait(t, srv, "%0", "control client", func() bool {
+		all := must[[]tmux.Client](t)(srv.Clients(testserver.Context(t)))
 		if len(all) == 1 {
 			client = all[0]
 		}
@@ -183,7 +186,7 @@ func control(t testing.TB, srv *tmux.Server) (client tmux.Client) {
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
+	v := must[tmux.Version](t)(srv.Version(testserver.Context(t)))
 	program := must[[]byte](t)(exec.Command(srv.Binary(), "-V").Output())
 	params := testscript.Params{
 		Setup: func(env *testscript.Env) error {
@@ -231,7 +234,7 @@ func TestObjects(t *testing.T) {
 // Of an object that is gone only the tokens that need none have a value.
 func TestTokensOfNothing(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.Version{Major: 3, Minor: 3}) {
 		t.Skipf("tmux %s expands these tokens only for an object that exists", v)
 	}
@@ -255,8 +258,8 @@ func TestTokensOfNothing(t *testing.T) {
 func TestRowsHaveAllTokens(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
-	tmuxtest.Run(t, srv, "set-buffer", "x")
+	v := must[tmux.Version](t)(srv.Version(testserver.Context(t)))
+	testserver.Run(t, srv, "set-buffer", "x")
 	control(t, srv)
 	for scope, rows := range tokenScopes {
 		row := rows.list(t, srv)[0]

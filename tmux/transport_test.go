@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // twin is one of two servers that get the same commands in two ways.
@@ -43,7 +43,7 @@ type answer struct {
 }
 
 func (w *twin) try(t testing.TB, list []tmux.Raw) answer {
-	ctx := tmuxtest.Context(t)
+	ctx := testserver.Context(t)
 	cmds := make([]tmux.Command, len(list))
 	for i, c := range list {
 		c.Args = append([]string(nil), c.Args...)
@@ -146,10 +146,10 @@ func FuzzTransports(f *testing.F) {
 	}
 	ways := []*twin{newTwin(f, tmux.TransportExec), newTwin(f, tmux.TransportNative)}
 	for _, w := range ways {
-		tmuxtest.Run(f, w.srv, "split-window", "-d", "-t", "%0", "sleep 10000")
-		tmuxtest.Run(f, w.srv, "respawn-pane", "-k", "-t", "%0", "sleep 10000")
-		tmuxtest.Run(f, w.srv, "set-option", "-g", "automatic-rename", "off")
-		tmuxtest.Run(f, w.srv, "rename-window", "-t", "@0", "first")
+		testserver.Run(f, w.srv, "split-window", "-d", "-t", "%0", "sleep 10000")
+		testserver.Run(f, w.srv, "respawn-pane", "-k", "-t", "%0", "sleep 10000")
+		testserver.Run(f, w.srv, "set-option", "-g", "automatic-rename", "off")
+		testserver.Run(f, w.srv, "rename-window", "-t", "@0", "first")
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		list := randomList(rand.New(rand.NewPCG(seed, 1)))
@@ -163,14 +163,14 @@ func FuzzTransports(f *testing.F) {
 func TestReadsSendThePath(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	tmuxtest.Run(t, srv, "set-hook", "-g", "after-list-windows", `new-window -d 'printf "path=%s;" "$PATH"; exec cat'`)
+	testserver.Run(t, srv, "set-hook", "-g", "after-list-windows", `new-window -d 'printf "path=%s;" "$PATH"; exec cat'`)
 	for i, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
 		own := "/own/" + string(way) + ":"
 		looking := handle(t, tmux.Config{
 			Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: way, Env: []string{"HOME=/", "PATH=" + own + os.Getenv("PATH")},
 		})
-		ok(t, do(tmuxtest.Context(t), looking, tmux.ListWindows{}))
-		tmuxtest.WaitScreen(t, srv, fmt.Sprint("%", i+1), "path="+own)
+		ok(t, do(testserver.Context(t), looking, tmux.ListWindows{}))
+		testserver.WaitScreen(t, srv, fmt.Sprint("%", i+1), "path="+own)
 	}
 }
 
@@ -180,11 +180,11 @@ func TestLogHoldsNoWords(t *testing.T) {
 	t.Parallel()
 	const canary = "CANARY7331"
 	for _, way := range []tmux.Transport{tmux.TransportExec, tmux.TransportAuto} {
-		srv := tmuxtest.New(t)
-		tmuxtest.Run(t, srv, "new-session", "-d", "cat")
+		srv := testserver.New(t)
+		testserver.Run(t, srv, "new-session", "-d", "cat")
 		var log bytes.Buffer
 		logged := handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: way, Logger: debugLog(&log)})
-		ctx := tmuxtest.Context(t)
+		ctx := testserver.Context(t)
 		large := strings.Repeat(canary, 20_000)
 		for _, cmd := range []tmux.Command{
 			tmux.SendKeys{Keys: []string{canary}}, tmux.SetOption{Name: "mouse", Value: &large}, tmux.Raw{Name: "set-buffer", Args: []string{large}},
@@ -202,7 +202,7 @@ func TestLogHoldsNoWords(t *testing.T) {
 // become arguments of the tmux program when its server is gone.
 func TestTypedTextStaysOffTheCommandLine(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	auto := handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), ConfigFile: "/dev/null", Transport: tmux.TransportAuto})
 	ok(t, do(ctx, auto, tmux.ListSessions{})) // it is native from here on
 	ok(t, srv.Kill(ctx))

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 var transports = []tmux.Transport{tmux.TransportAuto, tmux.TransportNative, tmux.TransportExec}
@@ -34,7 +34,7 @@ func shortDir(t testing.TB, mode os.FileMode) string {
 }
 
 // waitCount gives a server time to report what it was sent.
-func waitCount(t testing.TB, f *tmuxtest.Foreign) int {
+func waitCount(t testing.TB, f *testserver.Foreign) int {
 	t.Helper()
 	time.Sleep(100 * time.Millisecond)
 	return f.Received()
@@ -67,13 +67,13 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 			}
 			ok(t, os.Symlink(socket, own+"/link"))
 			ok(t, os.WriteFile(secret, []byte("key"), 0o600))
-			foreign := tmuxtest.NewForeign(t, socket, secret, planted)
+			foreign := testserver.NewForeign(t, socket, secret, planted)
 			for _, way := range transports {
 				cfg := place.by
 				cfg.SocketPath = strings.NewReplacer("SHARED", shared, "OWN", own).Replace(cfg.SocketPath)
 				cfg.Env = append(os.Environ(), "TMUX_TMPDIR="+shared)
-				cfg.Binary, cfg.Transport, cfg.ConfigFile, cfg.Timeout = tmuxtest.Binary(t), way, "/dev/null", time.Minute
-				srv, ctx := handle(t, cfg), tmuxtest.Context(t)
+				cfg.Binary, cfg.Transport, cfg.ConfigFile, cfg.Timeout = testserver.Binary(t), way, "/dev/null", time.Minute
+				srv, ctx := handle(t, cfg), testserver.Context(t)
 				for name, err := range map[string]error{
 					"list":    do(ctx, srv, tmux.ListSessions{}),
 					"new":     do(ctx, srv, tmux.NewSession{Detached: true}),
@@ -101,8 +101,8 @@ func TestPathsForTheProgram(t *testing.T) {
 		t.Skip("only root can give a directory to another user")
 	}
 	const shared = 0o777 | os.ModeSticky
-	theirs := func(path string) error { return os.Lchown(path, tmuxtest.OtherUser, tmuxtest.OtherUser) }
-	groups := func(path string) error { return os.Lchown(path, 0, tmuxtest.OtherUser) }
+	theirs := func(path string) error { return os.Lchown(path, testserver.OtherUser, testserver.OtherUser) }
+	groups := func(path string) error { return os.Lchown(path, 0, testserver.OtherUser) }
 	for _, test := range []struct {
 		name  string
 		above os.FileMode // of the directory above that of the socket; 0 if that is /tmp
@@ -140,7 +140,7 @@ func TestPathsForTheProgram(t *testing.T) {
 				SocketPath: dir + "/s", ConfigFile: "/dev/null", Transport: tmux.TransportExec,
 				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh"},
 			})
-			ctx := tmuxtest.Context(t)
+			ctx := testserver.Context(t)
 			defer srv.Kill(ctx)
 			isKind(t, "a look", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
 			err := do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"sleep 1000"}})
@@ -175,7 +175,7 @@ func TestServersAreToldWhatTheyNeed(t *testing.T) {
 			{tmux.ListSessions{}, false}, {tmux.SendKeys{Keys: []string{"x"}}, false}, {tmux.KillServer{}, false},
 			{tmux.Raw{Name: "new-window"}, false}, {tmux.NewSession{Detached: true}, true}, {tmux.Raw{Name: "new"}, true},
 		} {
-			srv.Do(tmuxtest.Context(t), test.cmd)
+			srv.Do(testserver.Context(t), test.cmd)
 			var all string
 			for len(sent) > 0 || all == "" {
 				all += <-sent
@@ -219,7 +219,7 @@ func TestArgumentsHideWhatIsTyped(t *testing.T) {
 		"new-window":      {tmux.Raw{Name: "new-window", Args: []string{"-d", "-n", canary, "cat"}}},
 		"beside stdin":    {tmux.LoadBuffer{Buffer: "c", Path: "-", Data: []byte(canary)}, tmux.SendKeys{Target: tmux.PaneID("%0"), Literal: true, Keys: []string{canary}}},
 	} {
-		ok(t, do(tmuxtest.Context(t), srv, cmds...))
+		ok(t, do(testserver.Context(t), srv, cmds...))
 		args := string(must[[]byte](t)(os.ReadFile(log)))
 		ok(t, os.Remove(log))
 		expect(t, strings.Contains(args, "source-file") || strings.Contains(args, "load-buffer"), "%s: not on standard input: %q", name, args)
@@ -244,7 +244,7 @@ func TestEndlessOutput(t *testing.T) {
 	}
 	testtmux.Binary(t)
 	for _, stream := range []byte{1, 2} {
-		more := tmuxtest.Frame(msgWrite, append([]byte{stream, 0, 0, 0}, strings.Repeat("endless\n", 2000)...))
+		more := testserver.Frame(msgWrite, append([]byte{stream, 0, 0, 0}, strings.Repeat("endless\n", 2000)...))
 		socket := ownServer(t, func(c net.Conn) {
 			go io.Copy(io.Discard, c)
 			_, err := c.Write(opensOutput(stream))
@@ -311,7 +311,7 @@ func TestServerThatAsksForFiles(t *testing.T) {
 			})
 			srv := handle(t, tmux.Config{SocketPath: socket, Timeout: time.Minute})
 			for range 2 {
-				isKind(t, "the call", do(tmuxtest.Context(t), srv, test.cmd), tmux.ErrUntrusted)
+				isKind(t, "the call", do(testserver.Context(t), srv, test.cmd), tmux.ErrUntrusted)
 				expect(t, !bytes.Contains(<-got, []byte("SECRET")), "it got the file")
 			}
 			equal(t, "lists that the tmux program sent too", 0, len(got))
@@ -341,7 +341,7 @@ func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
 	})
 	for _, way := range []tmux.Transport{tmux.TransportAuto, tmux.TransportNative} {
 		srv := handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: time.Minute})
-		ctx := tmuxtest.Context(t)
+		ctx := testserver.Context(t)
 		isKind(t, "the first", do(ctx, srv, tmux.ListSessions{}), tmux.ErrUntrusted)
 		asked := 0
 		for _, cmd := range append(tmux.Commands, tmux.Raw{Name: "source", Args: []string{secret}}, tmux.Raw{Name: "load-buffer", Args: []string{secret}},
@@ -388,7 +388,7 @@ func TestWhatIsNoSocketStays(t *testing.T) {
 		for _, named := range []bool{false, true} {
 			for _, way := range transports {
 				dir := shortDir(t, 0o700)
-				cfg := tmux.Config{Binary: tmuxtest.Binary(t), Transport: way, ConfigFile: "/dev/null", SocketPath: dir + "/s",
+				cfg := tmux.Config{Binary: testserver.Binary(t), Transport: way, ConfigFile: "/dev/null", SocketPath: dir + "/s",
 					Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SHELL=/bin/sh", "TMUX_TMPDIR=" + dir}}
 				if named {
 					cfg.SocketPath, cfg.SocketName = "", "s"
@@ -398,7 +398,7 @@ func TestWhatIsNoSocketStays(t *testing.T) {
 				ok(t, os.MkdirAll(filepath.Dir(path), 0o700))
 				ok(t, place.make(path))
 				before := contentOf(t, filepath.Dir(path))
-				ctx := tmuxtest.Context(t)
+				ctx := testserver.Context(t)
 				what := fmt.Sprintf("%s, named %v, %s", place.name, named, way)
 				isKind(t, what, do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"sleep 1000"}}), tmux.ErrArgument)
 				if err := do(ctx, srv, tmux.ListSessions{}); !errors.Is(err, tmux.ErrArgument) && !strings.Contains(place.name, "lock") {
@@ -435,9 +435,9 @@ func TestFilesThatCommandsName(t *testing.T) {
 	ok(t, os.WriteFile("a1.conf", []byte("set -g @globbed yes\n"), 0o600))
 	ok(t, os.WriteFile("outer.conf", []byte("source-file "+dir+"/inner.conf\n"), 0o600))
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
-		srv, ctx := by(t, base, way), tmuxtest.Context(t)
-		tmuxtest.Run(t, base, "set-option", "-gu", "@inner")
-		tmuxtest.Run(t, base, "set-option", "-gu", "@globbed")
+		srv, ctx := by(t, base, way), testserver.Context(t)
+		testserver.Run(t, base, "set-option", "-gu", "@inner")
+		testserver.Run(t, base, "set-option", "-gu", "@globbed")
 		ok(t, do(ctx, srv,
 			tmux.LoadBuffer{Buffer: "b", Path: dir + "/in,#{x}"}, tmux.LoadBuffer{Buffer: "b", Path: "in,#{x}"},
 			tmux.SaveBuffer{Buffer: "b", Path: "out"}, tmux.SaveBuffer{Buffer: "b", Append: true, Path: dir + "/out"},
@@ -446,7 +446,7 @@ func TestFilesThatCommandsName(t *testing.T) {
 		))
 		equal(t, string(way)+": out", "texttext", string(must[[]byte](t)(os.ReadFile("out"))))
 		equal(t, string(way)+": third", "text", string(must[[]byte](t)(os.ReadFile("third"))))
-		if got := tmuxtest.Run(t, base, "show-options", "-gv", "@inner") + tmuxtest.Run(t, base, "show-options", "-gv", "@globbed"); got != "yesyes" {
+		if got := testserver.Run(t, base, "show-options", "-gv", "@inner") + testserver.Run(t, base, "show-options", "-gv", "@globbed"); got != "yesyes" {
 			t.Errorf("%s: sourced %q", way, got)
 		}
 		os.Remove("out")
@@ -457,7 +457,7 @@ func TestFilesThatCommandsName(t *testing.T) {
 		t.Logf("not tried: writing to a full disk: %v", err)
 		return
 	}
-	err := do(tmuxtest.Context(t), by(t, base, tmux.TransportNative), tmux.SaveBuffer{Buffer: "b", Path: "/dev/full"})
+	err := do(testserver.Context(t), by(t, base, tmux.TransportNative), tmux.SaveBuffer{Buffer: "b", Path: "/dev/full"})
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("saving a buffer on a full disk: %v", err)
 	}
@@ -475,7 +475,7 @@ func TestOpenDirectoryOfNamedSockets(t *testing.T) {
 	serveAt(t, own+"/work", func(net.Conn) { connected <- struct{}{} })
 	for _, way := range transports {
 		srv := handle(t, tmux.Config{SocketName: "work", Transport: way, Env: append(os.Environ(), "TMUX_TMPDIR="+dir)})
-		err := do(tmuxtest.Context(t), srv, tmux.ListSessions{})
+		err := do(testserver.Context(t), srv, tmux.ListSessions{})
 		isKind(t, string(way), err, tmux.ErrUntrusted)
 		expect(t, err == nil || strings.Contains(err.Error(), "chmod 700 "+own), "%s: %v", way, err)
 	}

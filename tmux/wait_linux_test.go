@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // A program that is just being started has a copy of every connection until it runs. For
 // tmux, a wait that gives up meanwhile is over nevertheless, and gets no signal.
 func TestAWaitThatGivesUpWhileAProgramStarts(t *testing.T) {
-	srv, ctx := by(t, started(t), tmux.TransportNative), tmuxtest.Context(t)
+	srv, ctx := by(t, started(t), tmux.TransportNative), testserver.Context(t)
 	ok(t, do(ctx, srv, tmux.ListSessions{})) // so that the wait needs one connection only
 	before := openSockets(t)
 	wait, giveUp := context.WithCancel(ctx)
@@ -48,7 +48,7 @@ func TestWaitsThatGiveUpLeaveNothing(t *testing.T) {
 	waits := testtool.Size(200, 400)
 	for _, way := range transports {
 		srv := by(t, started(t), way)
-		pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+		pid := testserver.Run(t, srv, "display-message", "-p", "#{pid}")
 		before := 0
 		for i := range waits + 20 {
 			if i == 20 {

@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // waitFor waits on a channel for at most a short time.
 func waitFor(t *testing.T, srv *tmux.Server, channel string, d time.Duration) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(tmuxtest.Context(t), d)
+	ctx, cancel := context.WithTimeout(testserver.Context(t), d)
 	defer cancel()
 	return srv.Channel(channel).Wait(ctx)
 }
@@ -27,7 +27,7 @@ func waitFor(t *testing.T, srv *tmux.Server, channel string, d time.Duration) er
 // 3.8 gives it to the first.
 func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	for _, d := range []time.Duration{time.Nanosecond, 100 * time.Microsecond, time.Millisecond, 3 * time.Millisecond, 50 * time.Millisecond} {
 		isKind(t, fmt.Sprintf("nobody signals, and in %v", d), waitFor(t, srv, "c", d), context.DeadlineExceeded)
 		// Nothing is pending now.
@@ -40,7 +40,7 @@ func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
 // A waiter that gives up does not wake another one on the same channel.
 func TestTwoWaitsOnAChannel(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	other := make(chan error, 1)
 	go func() { other <- srv.Channel("c").Wait(ctx) }()
 	isKind(t, "nobody signals", waitFor(t, srv, "c", 100*time.Millisecond), context.DeadlineExceeded)
@@ -57,12 +57,12 @@ func TestTwoWaitsOnAChannel(t *testing.T) {
 func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
 	t.Parallel()
 	for how, end := range map[string]func(t *testing.T, srv *tmux.Server){
-		"kill-server":      func(t *testing.T, srv *tmux.Server) { tmuxtest.Run(t, srv, "kill-server") },
-		"its last session": func(t *testing.T, srv *tmux.Server) { tmuxtest.Run(t, srv, "kill-session", "-t", "=main") },
+		"kill-server":      func(t *testing.T, srv *tmux.Server) { testserver.Run(t, srv, "kill-server") },
+		"its last session": func(t *testing.T, srv *tmux.Server) { testserver.Run(t, srv, "kill-session", "-t", "=main") },
 		"SIGTERM":          func(t *testing.T, srv *tmux.Server) { signal(t, srv, syscall.SIGTERM) },
 		"SIGKILL":          func(t *testing.T, srv *tmux.Server) { signal(t, srv, syscall.SIGKILL) },
 	} {
-		srv, ctx := started(t), tmuxtest.Context(t)
+		srv, ctx := started(t), testserver.Context(t)
 		woken := make(chan error, 1)
 		go func() { woken <- srv.Channel("c").Wait(ctx) }()
 		isKind(t, "nobody signals", waitFor(t, srv, "c", 30*time.Millisecond), context.DeadlineExceeded)
@@ -76,13 +76,13 @@ func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
 // signal sends a signal to the server's process.
 func signal(t *testing.T, srv *tmux.Server, sig syscall.Signal) {
 	t.Helper()
-	pid := must[int](t)(strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")))
+	pid := must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
 	ok(t, syscall.Kill(pid, sig))
 }
 
 func TestAwaitActivity(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	isKind(t, "no panes", srv.AwaitActivity(ctx, nil), tmux.ErrArgument)
 	isKind(t, "no id of a pane", srv.AwaitActivity(ctx, nil, "x"), tmux.ErrArgument)
 	if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
@@ -91,8 +91,8 @@ func TestAwaitActivity(t *testing.T) {
 	}
 	var ttys []string
 	for range 3 {
-		id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "cat")
-		ttys = append(ttys, tmuxtest.Run(t, srv, "display-message", "-p", "-t", id, "#{pane_tty}"))
+		id := testserver.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "cat")
+		ttys = append(ttys, testserver.Run(t, srv, "display-message", "-p", "-t", id, "#{pane_tty}"))
 	}
 	write := func(i int) {
 		t.Helper()
@@ -110,8 +110,8 @@ func TestAwaitActivity(t *testing.T) {
 	}
 	// Another pane's output does not count, and nothing is left of a wait.
 	isKind(t, "another pane printed", within(200*time.Millisecond, func() { write(3) }, "%1", "%2"), context.DeadlineExceeded)
-	tmuxtest.Wait(t, srv, "%1", "end of the waiter", func() bool {
-		return tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity") == ""
+	testserver.Wait(t, srv, "%1", "end of the waiter", func() bool {
+		return testserver.Run(t, srv, "wait-for", "-E", "-l", "pane-activity") == ""
 	})
 }
 
@@ -119,11 +119,11 @@ func TestAwaitActivity(t *testing.T) {
 // that is exiting drops whoever connects to it.
 func TestKillLeavesRoom(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	ctx := tmuxtest.Context(t)
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
 	for range testtool.Size(6, 20) {
 		for range 4 { // their ends take a moment
-			tmuxtest.Run(t, srv, "new-session", "-d", "cat")
+			testserver.Run(t, srv, "new-session", "-d", "cat")
 		}
 		ok(t, srv.Kill(ctx))
 	}
@@ -140,14 +140,14 @@ func TestSignalBesideAWaitThatGaveUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			srv, ctx := started(t), tmuxtest.Context(t)
+			srv, ctx := started(t), testserver.Context(t)
 			other := signals(srv)
 			if v := must[tmux.Version](t)(srv.Version(ctx)); other != srv && v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
 				t.Skip("this tmux gives a signal to a client that has gone, until it notices, and says nothing of it")
 			}
 			ok(t, do(ctx, srv, tmux.ListSessions{})) // so that one connection is all that they need
 			ok(t, do(ctx, other, tmux.ListSessions{}))
-			pid := must[int](t)(strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")))
+			pid := must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
 			for range testtool.Size(3, 30) {
 				ok(t, syscall.Kill(pid, syscall.SIGSTOP))
 				isKind(t, "nobody signals", waitFor(t, srv, "c", 20*time.Millisecond), context.DeadlineExceeded)
@@ -167,9 +167,9 @@ func TestSignalBesideAWaitThatGaveUp(t *testing.T) {
 // sent to a server that does not answer would arrive later, although its call has failed.
 func TestSignalWaitsForItsTurn(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	ok(t, do(ctx, srv, tmux.ListSessions{}))
-	pid := must[int](t)(strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")))
+	pid := must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
 	ok(t, syscall.Kill(pid, syscall.SIGSTOP))
 	woken := make(chan error, 1)
 	go func() { woken <- srv.Channel("c").Wait(ctx) }()
@@ -188,10 +188,10 @@ func TestSignalWaitsForItsTurn(t *testing.T) {
 func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	pid := must[int](t)(strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")))
+	pid := must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
 	channel := srv.Channel("never")
 	wait := func(d time.Duration) error {
-		ctx, cancel := context.WithTimeout(tmuxtest.Context(t), d)
+		ctx, cancel := context.WithTimeout(testserver.Context(t), d)
 		defer cancel()
 		return channel.Wait(ctx)
 	}
@@ -214,7 +214,7 @@ func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 		isKind(t, "another wait", <-others, context.DeadlineExceeded)
 	}
 	// A signal still wakes the next one.
-	ok(t, channel.Signal(tmuxtest.Context(t)))
+	ok(t, channel.Signal(testserver.Context(t)))
 	ok(t, wait(time.Minute))
 }
 
@@ -222,7 +222,7 @@ func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 // fails as it does.
 func TestPaneWait(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	srv, ctx := started(t), testserver.Context(t)
 	_, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"exit 3"}})
 	if !must[bool](t)(srv.Supports(ctx, tmux.FieldFeature(tmux.SplitWindow{}, "Wait"))) {
 		isKind(t, "to wait for a pane", err, tmux.ErrUnsupported)

@@ -9,17 +9,17 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestWatch watches many panes: output of one makes it due. BenchmarkWait measures what
 // they cost while nothing happens, and how soon a line is noticed.
 func TestWatch(t *testing.T) {
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
-	ctx := tmuxtest.Context(t)
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	ctx := testserver.Context(t)
 	panes := testtool.Size(30, 100)
 	var b tmux.Batch
 	for range panes - 1 {
@@ -76,9 +76,9 @@ func TestWatchLooksAgain(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("nothing announces what is written to a terminal here")
 	}
-	ctx := tmuxtest.Context(t)
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "exec cat")
+	ctx := testserver.Context(t)
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "exec cat")
 	w := srv.Watch(ctx, 5*time.Minute)
 	defer w.Close()
 	l := must[*tmux.Look](t)(srv.Pane("%0").Look(ctx, nil))
@@ -89,7 +89,7 @@ func TestWatchLooksAgain(t *testing.T) {
 	young.TTY = "/dev/null"
 	w.Looked(young, time.Now(), false)
 	expect(t, !w.Announced(l.ID), "it is announced what is written to another file")
-	tmuxtest.Wait(t, srv, "%0", "its program is on its terminal", func() bool {
+	testserver.Wait(t, srv, "%0", "its program is on its terminal", func() bool {
 		w.Looked(l.PaneState, time.Now(), false)
 		return w.Announced(l.ID)
 	})

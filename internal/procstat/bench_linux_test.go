@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"tmuxmcp/internal/procstat"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // BenchmarkPrograms compares what it takes to know the command and the directory of the
@@ -18,13 +18,13 @@ import (
 // read here what tmux reads, one after the other and several at once. tmux has the terminals,
 // and asks them for their foreground; here the state of a process is needed to know it.
 func BenchmarkPrograms(b *testing.B) {
-	srv := tmuxtest.New(b)
-	tmuxtest.Run(b, srv, "new-session", "-d", "exec sleep 10000")
+	srv := testserver.New(b)
+	testserver.Run(b, srv, "new-session", "-d", "exec sleep 10000")
 	var more []tmux.Command
 	for range 99 {
 		more = append(more, tmux.Raw{Name: "new-window", Args: []string{"-d", "exec sleep 10000"}})
 	}
-	ctx := tmuxtest.Context(b)
+	ctx := testserver.Context(b)
 	_, err := srv.Do(ctx, more...)
 	process, err2 := srv.Process(ctx)
 	panes, err3 := tmux.List[struct {

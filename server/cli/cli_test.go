@@ -13,9 +13,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server/cli"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 func TestMain(m *testing.M) {
@@ -43,8 +43,8 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata", WorkdirRoot: t.TempDir(), ContinueOnError: true,
 		Setup: func(env *testscript.Env) error {
 			tb := env.T().(testing.TB)
-			srv := tmuxtest.New(tb)
-			v, err := srv.Version(tmuxtest.Context(tb))
+			srv := testserver.New(tb)
+			v, err := srv.Version(testserver.Context(tb))
 			env.Values[key{}] = srv
 			for _, name := range []string{"TMUX", "TMUX_PANE"} {
 				env.Setenv(name, "")
@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"tmux": func(ts *testscript.TestScript, _ bool, args []string) {
-				out, err := server(ts).Do(tmuxtest.Context(t), tmux.Raw{Name: args[0], Args: args[1:]})
+				out, err := server(ts).Do(testserver.Context(t), tmux.Raw{Name: args[0], Args: args[1:]})
 				ts.Check(err)
 				ts.Stdout().Write(out[0])
 			},
@@ -70,13 +70,13 @@ func TestScripts(t *testing.T) {
 				}
 			},
 			"wait-file": func(ts *testscript.TestScript, _ bool, args []string) {
-				tmuxtest.Wait(t, server(ts), "", args[0], func() bool {
+				testserver.Wait(t, server(ts), "", args[0], func() bool {
 					_, err := os.Stat(ts.MkAbs(args[0]))
 					return err == nil
 				})
 			},
 			"wait-shows": func(ts *testscript.TestScript, _ bool, args []string) {
-				tmuxtest.WaitScreen(t, server(ts), args[0], args[1])
+				testserver.WaitScreen(t, server(ts), args[0], args[1])
 			},
 			"shows": func(ts *testscript.TestScript, _ bool, args []string) {
 				if got, want := ts.ReadFile("stdout"), ts.ReadFile(args[0]); !strings.Contains(got, want) {
@@ -122,7 +122,7 @@ func status(ts *testscript.TestScript, _ bool, args []string) {
 
 // TestAReaderThatHasSeenEnough: as head does.
 func TestAReaderThatHasSeenEnough(t *testing.T) {
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -9,17 +9,17 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 // The protocol loses nothing: package tmux gives the same JSON in process and as an adapter.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "-s", "a<b>&c", "-n", "first", "echo ERROR 42; exec sleep 600")
-	tmuxtest.Run(t, srv, "new-window", "-d", "-n", "zwei Wörter", "exec sleep 600")
-	tmuxtest.Run(t, srv, "set-buffer", "-b", "some buffer", "text\x01")
-	tmuxtest.WaitScreen(t, srv, "%0", "ERROR")
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "-s", "a<b>&c", "-n", "first", "echo ERROR 42; exec sleep 600")
+	testserver.Run(t, srv, "new-window", "-d", "-n", "zwei Wörter", "exec sleep 600")
+	testserver.Run(t, srv, "set-buffer", "-b", "some buffer", "text\x01")
+	testserver.WaitScreen(t, srv, "%0", "ERROR")
 	version, err := srv.Version(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -82,8 +82,8 @@ func TestLibrary(t *testing.T) {
 		}
 		prepare := func() {
 			if line == "last-window $0" {
-				tmuxtest.Run(t, srv, "select-window", "-t", "$0:0")
-				tmuxtest.Run(t, srv, "select-window", "-t", "$0:1")
+				testserver.Run(t, srv, "select-window", "-t", "$0:0")
+				testserver.Run(t, srv, "select-window", "-t", "$0:1")
 			}
 		}
 		prepare()

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // A Pane is a pane in a separate session, in which only [Pane.Write] prints.
@@ -229,7 +229,7 @@ func (p *Pane) attach(ctx context.Context, columns, rows int) error {
 	p.try(ctx, "select-window", "-t", string(p.ID))
 	p.try(ctx, "set-option", "-w", "-u", "-t", string(p.ID), "window-size")
 	var err error
-	if _, p.detachClient, err = tmuxtest.AttachClient(p.Server, p.session, uint16(columns), uint16(rows)); err != nil {
+	if _, p.detachClient, err = testserver.AttachClient(p.Server, p.session, uint16(columns), uint16(rows)); err != nil {
 		return err
 	}
 	want := fmt.Sprintf("%dx%d", columns, rows)

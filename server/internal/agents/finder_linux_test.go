@@ -8,24 +8,24 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testagent"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // Agents are found where they are, dead or ended too; one whose pane is closed while they are
 // read takes no other with it.
 func TestIn(t *testing.T) {
 	t.Parallel()
-	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	srv, ctx := testserver.New(t), testserver.Context(t)
 	command, dir := testagent.Claude(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", "exec sleep 1000")
-	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
+	testserver.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", "exec sleep 1000")
+	testserver.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
 	for i := range 4 {
-		tmuxtest.Run(t, srv, "new-window", "-d", "-n", "agent", command)
-		tmuxtest.WaitScreen(t, srv, fmt.Sprint("%", 1+i), "shortcuts")
+		testserver.Run(t, srv, "new-window", "-d", "-n", "agent", command)
+		testserver.WaitScreen(t, srv, fmt.Sprint("%", 1+i), "shortcuts")
 	}
-	tmuxtest.Run(t, srv, "new-window", "-d", "exec sleep 0")
+	testserver.Run(t, srv, "new-window", "-d", "exec sleep 0")
 	f := NewFinder(BuiltIn())
 	f.NoTranscripts = true
 	check := func(seen []Seen, err error, want ...string) {
@@ -43,9 +43,9 @@ func TestIn(t *testing.T) {
 	check(seen, err, all...)
 
 	// One dies, one is closed.
-	tmuxtest.Signal(t, srv, "%2", syscall.SIGKILL)
-	testtool.Eventually(t, "a dead pane", func() bool { return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%2", "#{pane_dead}") == "1" })
-	tmuxtest.Run(t, srv, "kill-pane", "-t", "%3")
+	testserver.Signal(t, srv, "%2", syscall.SIGKILL)
+	testtool.Eventually(t, "a dead pane", func() bool { return testserver.Run(t, srv, "display-message", "-p", "-t", "%2", "#{pane_dead}") == "1" })
+	testserver.Run(t, srv, "kill-pane", "-t", "%3")
 	for i := range seen {
 		seen[i].Status, seen[i].Rows = Status{State: Unknown}, nil
 	}
@@ -61,8 +61,8 @@ func TestIn(t *testing.T) {
 	seen, err = f.In(ctx, srv, []tmux.PaneID{"%2"})
 	check(seen, err, left[1])
 	// One that was never seen alive is known by what was started.
-	tmuxtest.Run(t, srv, "new-window", "-d", filepath.Join(dir, "claude")+" -c :")
-	testtool.Eventually(t, "a dead pane", func() bool { return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%6", "#{pane_dead}") == "1" })
+	testserver.Run(t, srv, "new-window", "-d", filepath.Join(dir, "claude")+" -c :")
+	testtool.Eventually(t, "a dead pane", func() bool { return testserver.Run(t, srv, "display-message", "-p", "-t", "%6", "#{pane_dead}") == "1" })
 	seen, err = f.In(ctx, srv, []tmux.PaneID{"%6", "%4", "%5"})
 	check(seen, err, "%6 a:3 claude ended", left[2])
 }

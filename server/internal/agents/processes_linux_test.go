@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // An agent is found wherever it is in a pane's foreground or above it, and nowhere else.
@@ -40,7 +40,7 @@ func TestProgramsAt(t *testing.T) {
 		}
 		return fmt.Sprintf("': >%s/%d; read -r x <%s/%d.fifo; :'", said, i, said, i)
 	}
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	known, faults := Load(t.TempDir())
 	if len(faults) > 0 {
 		t.Fatal(faults)
@@ -58,10 +58,10 @@ func TestProgramsAt(t *testing.T) {
 		{"its name as an argument", bash + " -c %s claude", ""},
 	}
 	for i, c := range cases {
-		tmuxtest.Run(t, srv, "new-session", "-d", "-s", fmt.Sprint("s", i), fmt.Sprintf(c.command, rests(i)))
+		testserver.Run(t, srv, "new-session", "-d", "-s", fmt.Sprint("s", i), fmt.Sprintf(c.command, rests(i)))
 		testtool.Eventually(t, c.name+" runs", func() bool { _, err := os.Stat(fmt.Sprintf("%s/%d", said, i)); return err == nil })
 	}
-	panes, err := tmux.List[Pane](tmuxtest.Context(t), srv, tmux.ListPanes{All: true})
+	panes, err := tmux.List[Pane](testserver.Context(t), srv, tmux.ListPanes{All: true})
 	if err != nil || len(panes) != len(cases) {
 		t.Fatal(len(panes), err)
 	}

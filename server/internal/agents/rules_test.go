@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"tmuxmcp/tmux/tmuxtest"
+	"tmuxmcp/internal/test/testserver"
 )
 
 // box is the least that rules need besides names.
@@ -112,7 +112,7 @@ func TestLoad(t *testing.T) {
 	}
 	if os.Geteuid() == 0 {
 		foreign := writeRules(t, dir, "foreign.toml", "names = ['foreign']\n"+box)
-		if err := os.Chown(foreign, tmuxtest.OtherUser, -1); err != nil {
+		if err := os.Chown(foreign, testserver.OtherUser, -1); err != nil {
 			t.Fatal(err)
 		}
 		want["foreign.toml"] = "belongs to another user"

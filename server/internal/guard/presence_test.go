@@ -5,16 +5,16 @@ import (
 	"sync"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server/internal/caller"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestPresenceIsFoundTogether: a call that types into several panes at a time, as
 // build_workspace does, asks for the agent's pane from each. The race detector watches.
 func TestPresenceIsFoundTogether(t *testing.T) {
 	t.Parallel()
-	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "cat")
+	srv, ctx := testserver.New(t), testserver.Context(t)
+	testserver.Run(t, srv, "new-session", "-d", "cat")
 	here, err := caller.Caller{Pane: "%0", Socket: srv.SocketPath()}.On(ctx, srv)
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestEveryOptionIsDecided: of every option of this tmux and of all versions the table says
@@ -31,11 +31,11 @@ func TestEveryOptionIsDecided(t *testing.T) {
 			}
 		}
 	}
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "cat")
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "cat")
 	listed := 0
 	for _, flag := range []string{"-s", "-g", "-gw"} {
-		for line := range strings.Lines(tmuxtest.Run(t, srv, "show-options", flag)) {
+		for line := range strings.Lines(testserver.Run(t, srv, "show-options", flag)) {
 			name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 			name, _, _ = strings.Cut(name, "[")
 			names = append(names, name)

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/paneprog"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestLongPanesInPieces: what is captured in pieces is what one list captures, wrapped lines
 // at the seams included.
 func TestLongPanesInPieces(t *testing.T) {
 	t.Parallel()
-	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	srv, ctx := testserver.New(t), testserver.Context(t)
 	pane := paneprog.Long(t, srv)
 	listed, err := tmux.List[PaneMatch](ctx, srv, tmux.DisplayMessage{Target: pane})
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // screens makes panes whose screens are random: wrapped lines, also with a cleared end, tabs,
@@ -24,7 +24,7 @@ import (
 // capture.
 func screens(t *testing.T, srv *tmux.Server, r *rand.Rand, panes int) {
 	t.Helper()
-	ctx, dir := tmuxtest.Context(t), t.TempDir()
+	ctx, dir := testserver.Context(t), t.TempDir()
 	cmds := []tmux.Command{tmux.NewSession{Detached: true, Width: 20, Height: 6, Command: []string{"cat"}}}
 	words := []string{"a", "b ", "Token", "token 7", "\u5b57", "\u017f", "K", "  ", "\t", "e\u0301", "\x1b[31mc", "\x1b[K", "\x1b[1K", "\n", "\n\n", "err: ", strings.Repeat("x", 17), "12345678901234567890"}
 	drawn := []string{"\x1b[?1049h", "\x1b[3;1H", "\x1b[H", "\x1b[2;5H\x1b[K", "\x1b[J", "\x1b[1;20H\x1b[K", "\x1b[5;18H"}
@@ -48,24 +48,24 @@ func screens(t *testing.T, srv *tmux.Server, r *rand.Rand, panes int) {
 		t.Fatal(err)
 	}
 	testtool.Eventually(t, "all is drawn", func() bool {
-		return strings.Count(tmuxtest.Run(t, srv, "list-panes", "-a", "-F", "#{pane_title}"), "drawn") == panes
+		return strings.Count(testserver.Run(t, srv, "list-panes", "-a", "-F", "#{pane_title}"), "drawn") == panes
 	})
 	for i := range panes {
 		switch r.IntN(9) {
 		case 0:
-			tmuxtest.Run(t, srv, "copy-mode", "-t", fmt.Sprintf("%%%d", 1+i))
+			testserver.Run(t, srv, "copy-mode", "-t", fmt.Sprintf("%%%d", 1+i))
 		case 1:
-			tmuxtest.Run(t, srv, "resize-window", "-t", fmt.Sprintf("@%d", 1+i), "-x", fmt.Sprint(5+r.IntN(40)), "-y", fmt.Sprint(2+r.IntN(9)))
+			testserver.Run(t, srv, "resize-window", "-t", fmt.Sprintf("@%d", 1+i), "-x", fmt.Sprint(5+r.IntN(40)), "-y", fmt.Sprint(2+r.IntN(9)))
 		}
 	}
-	tmuxtest.Run(t, srv, "set-hook", "-g", "after-capture-pane", "display-message -p 'a hook of the user'")
+	testserver.Run(t, srv, "set-hook", "-g", "after-capture-pane", "display-message -p 'a hook of the user'")
 }
 
 // TestSearchIsThatOfEachPane: what is found is what is in the joined lines of each pane by
 // itself, however panes are captured, and while some of them end.
 func TestSearchIsThatOfEachPane(t *testing.T) {
 	t.Parallel()
-	srv, ctx, r := tmuxtest.New(t), tmuxtest.Context(t), rand.New(rand.NewPCG(5, 6))
+	srv, ctx, r := testserver.New(t), testserver.Context(t), rand.New(rand.NewPCG(5, 6))
 	screens(t, srv, r, 2*mostPanes+groupSize/2)
 	reader := &Reader{MatchTime: time.Minute}
 	end, all := tmux.Line(3), -100

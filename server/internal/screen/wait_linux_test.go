@@ -10,19 +10,19 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testagent"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // TestAStateComesWithItsLines: a wait that ends because an agent is in a state has the
 // lines that show it, even if they were drawn after the last look.
 func TestAStateComesWithItsLines(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
+	srv := testserver.New(t)
 	command, dir := testagent.Claude(t)
 	footer := func(text string) {
 		t.Helper()
@@ -31,9 +31,9 @@ func TestAStateComesWithItsLines(t *testing.T) {
 		}
 	}
 	footer("esc to interrupt")
-	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", command)
-	tmuxtest.WaitScreen(t, srv, "%0", "interrupt")
-	ctx := tmuxtest.Context(t)
+	testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", command)
+	testserver.WaitScreen(t, srv, "%0", "interrupt")
+	ctx := testserver.Context(t)
 	r := &Reader{WaitMax: MaxWait, LookTime: 20 * time.Second, Agents: agents.NewFinder(agents.BuiltIn())}
 	w, err := r.Wait(ctx, rows.Source{Tmux: srv}, Conditions{}, false, 60)
 	if err != nil {
@@ -47,8 +47,8 @@ func TestAStateComesWithItsLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	footer("done")
-	tmuxtest.Signal(t, srv, "%0", syscall.SIGUSR1)
-	tmuxtest.WaitScreen(t, srv, "%0", "done")
+	testserver.Signal(t, srv, "%0", syscall.SIGUSR1)
+	testserver.WaitScreen(t, srv, "%0", "done")
 	testtool.Eventually(t, "the state ends the wait", func() bool {
 		if err := w.readStates(ctx); err != nil {
 			t.Fatal(err)
@@ -64,14 +64,14 @@ func TestAStateComesWithItsLines(t *testing.T) {
 // the prompt by the time that it is asked whether it is, and the line looks like a prompt.
 func TestAnOldLookIsNoPrompt(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "exec env PS1='ready: ' bash --norc --noprofile -i")
-	tmuxtest.WaitScreen(t, srv, "%0", "ready:")
-	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", `sh -c 'stty -echo; printf "\r47 %%"; read x; printf "\r60 %%"; read x; stty echo; echo; echo all done'`, "Enter")
-	ctx := tmuxtest.Context(t)
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "exec env PS1='ready: ' bash --norc --noprofile -i")
+	testserver.WaitScreen(t, srv, "%0", "ready:")
+	testserver.Run(t, srv, "send-keys", "-t", "%0", `sh -c 'stty -echo; printf "\r47 %%"; read x; printf "\r60 %%"; read x; stty echo; echo; echo all done'`, "Enter")
+	ctx := testserver.Context(t)
 	look := func(since *tmux.Mark, shows string) *tmux.Look {
 		t.Helper()
-		tmuxtest.WaitScreen(t, srv, "%0", "\n"+shows)
+		testserver.WaitScreen(t, srv, "%0", "\n"+shows)
 		l, err := srv.Pane("%0").Look(ctx, since)
 		if err != nil {
 			t.Fatal(err)
@@ -85,11 +85,11 @@ func TestAnOldLookIsNoPrompt(t *testing.T) {
 	if err := w.processLook(ctx, p, first, time.Now(), first.Lines(), nil); err != nil {
 		t.Fatal(err)
 	}
-	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Enter")
-	tmuxtest.WaitScreen(t, srv, "%0", "\n60 %")
+	testserver.Run(t, srv, "send-keys", "-t", "%0", "Enter")
+	testserver.WaitScreen(t, srv, "%0", "\n60 %")
 	second := look(first.Mark(), "60 %")
-	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Enter")
-	tmuxtest.WaitScreen(t, srv, "%0", "all done\nready:")
+	testserver.Run(t, srv, "send-keys", "-t", "%0", "Enter")
+	testserver.WaitScreen(t, srv, "%0", "all done\nready:")
 	if err := w.processLook(ctx, p, second, time.Now(), second.New, second.NewRows); err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 
 	"tmuxmcp/internal/test/paneprog"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 var runs = paneprog.NewRuns("TestTranscriptRandomPrograms", 200, 1000)
@@ -40,7 +40,7 @@ func TestTranscriptRandomPrograms(t *testing.T) {
 	if runs.Text != "" {
 		p, err := paneprog.Parse(runs.Text)
 		must(t, err)
-		f := &feeder{srv: tmuxtest.New(t)}
+		f := &feeder{srv: testserver.New(t)}
 		what, _, err := f.differs(t.Context(), p)
 		must(t, err)
 		if what != "" {
@@ -53,7 +53,7 @@ func TestTranscriptRandomPrograms(t *testing.T) {
 	shares := map[string]*share{}
 	const batch = 50 // programs in panes of one size
 	speed := runs.Run(t, func() func(uint64) (func() string, error) {
-		f := &feeder{srv: tmuxtest.New(t)}
+		f := &feeder{srv: testserver.New(t)}
 		t.Cleanup(func() { f.close(context.WithoutCancel(t.Context())) })
 		return func(seed uint64) (func() string, error) {
 			r := rand.New(rand.NewPCG(seed/batch, 1))
@@ -105,7 +105,7 @@ func TestTranscriptRandomPrograms(t *testing.T) {
 // program comes from it alone.
 func TestPanesAreResetForTranscripts(t *testing.T) {
 	t.Parallel()
-	used := &feeder{srv: tmuxtest.New(t)}
+	used := &feeder{srv: testserver.New(t)}
 	defer used.close(t.Context())
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(cmp.Or(runs.Seed, 7), seed))

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // output is what a program writes to a pane of 80 columns and 24 rows, from its first row
@@ -105,11 +105,11 @@ var blanksAtEnds = regexp.MustCompile(`(?m) +$`)
 // TestTranscriptIsWhatTmuxShows: unless it is missed, the transcript is what a pane shows.
 func TestTranscriptIsWhatTmuxShows(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	if _, err := srv.NewSession(tmuxtest.Context(t), tmux.NewSession{}); err != nil {
+	srv := testserver.New(t)
+	if _, err := srv.NewSession(testserver.Context(t), tmux.NewSession{}); err != nil {
 		t.Fatal(err)
 	}
-	tmuxtest.Run(t, srv, "set-option", "-g", "status", "off")
+	testserver.Run(t, srv, "set-option", "-g", "status", "off")
 	dir := t.TempDir()
 	all := outputs(t)
 	for i, c := range all {
@@ -118,15 +118,15 @@ func TestTranscriptIsWhatTmuxShows(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.output+"\x18\x1b]2;shown\a"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		tmuxtest.Run(t, srv, "new-window", "-d", "-t", strconv.Itoa(i+1), "stty raw -echo; cat "+file+"; exec sleep 1000")
+		testserver.Run(t, srv, "new-window", "-d", "-t", strconv.Itoa(i+1), "stty raw -echo; cat "+file+"; exec sleep 1000")
 	}
 	for i, c := range all {
 		target := ":" + strconv.Itoa(i+1)
 		if c.missed {
 			continue
 		}
-		tmuxtest.Wait(t, srv, target, c.name, func() bool {
-			return strings.TrimSpace(tmuxtest.Run(t, srv, "display-message", "-p", "-t", target, "#{pane_title}")) == "shown"
+		testserver.Wait(t, srv, target, c.name, func() bool {
+			return strings.TrimSpace(testserver.Run(t, srv, "display-message", "-p", "-t", target, "#{pane_title}")) == "shown"
 		})
 		show := func(lines []string) string {
 			s := strings.Join(lines, "\n")
@@ -138,10 +138,10 @@ func TestTranscriptIsWhatTmuxShows(t *testing.T) {
 			}
 			return strings.TrimRight(s, "\n")
 		}
-		if size := strings.TrimSpace(tmuxtest.Run(t, srv, "display-message", "-p", "-t", target, "#{pane_width}x#{pane_height}")); size != "80x24" {
+		if size := strings.TrimSpace(testserver.Run(t, srv, "display-message", "-p", "-t", target, "#{pane_width}x#{pane_height}")); size != "80x24" {
 			t.Fatalf("the pane is %s", size)
 		}
-		want := strings.Split(tmuxtest.Run(t, srv, "capture-pane", "-p", "-J", "-S", "-", "-t", target), "\n")
+		want := strings.Split(testserver.Run(t, srv, "capture-pane", "-p", "-J", "-S", "-", "-t", target), "\n")
 		if diff := cmp.Diff(show(want), show(c.want)); diff != "" {
 			t.Errorf("%s (-tmux +want):\n%s", c.name, diff)
 		}

@@ -4,14 +4,14 @@ import (
 	"strconv"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // A character takes as many columns in a transcript as in tmux.
 func TestWidthsAreThoseOfTmux(t *testing.T) {
 	t.Parallel()
-	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	srv, ctx := testserver.New(t), testserver.Context(t)
 	if _, err := srv.NewSession(ctx, tmux.NewSession{}); err != nil {
 		t.Fatal(err)
 	}

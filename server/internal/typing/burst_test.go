@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
@@ -11,14 +12,13 @@ import (
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // What is typed under a condition of its own is not taken for what the guard refuses.
 func TestConditionOfTheCommands(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "exec cat")
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "exec cat")
 	g := guard.New(guard.Declared{}, srv, caller.Here{}, guard.Rules{}, nil)
 	typist := New(new(screen.Reader)).Typist(rows.Source{Tmux: srv}, g)
 	_, err := typist.Type(t.Context(), target.AtPane("%0"), screen.EchoOf("x"), func(to tmux.Target) ([]tmux.Command, error) {

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testagent"
+	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // dialog is what claude shows while it asks.
@@ -54,7 +54,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{T: t, srv: tmuxtest.New(t)}
+	s := &stage{T: t, srv: testserver.New(t)}
 	s.command, s.dir = testagent.Claude(t)
 	s.start()
 	return s
@@ -63,8 +63,8 @@ func newStage(t *testing.T) *stage {
 // start starts the tmux server and the agent.
 func (s *stage) start() {
 	s.Helper()
-	tmuxtest.Run(s.T, s.srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", s.command)
-	tmuxtest.WaitScreen(s.T, s.srv, "a:", "shortcuts")
+	testserver.Run(s.T, s.srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", s.command)
+	testserver.WaitScreen(s.T, s.srv, "a:", "shortcuts")
 }
 
 // watch starts a watcher, which looks more often than users need.
@@ -103,7 +103,7 @@ func (s *stage) draw(name, text string) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	tmuxtest.Signal(s.T, s.srv, "a:", syscall.SIGUSR1)
+	testserver.Signal(s.T, s.srv, "a:", syscall.SIGUSR1)
 }
 
 // prints waits until the watcher has printed a text.
@@ -133,26 +133,26 @@ type aTerminal struct {
 
 func (s *stage) terminal() aTerminal {
 	s.Helper()
-	t := aTerminal{s.T, tmuxtest.New(s.T)}
+	t := aTerminal{s.T, testserver.New(s.T)}
 	attach := "env -u TMUX TERM=screen " + s.srv.Binary() + " -u -S " + s.srv.SocketPath() + " attach"
-	tmuxtest.Run(t.T, t.srv, "new-session", "-d", "-x", "80", "-y", "24", attach)
-	testtool.Eventually(t.T, "the client is attached", func() bool { return tmuxtest.Run(t.T, s.srv, "list-clients") != "" })
+	testserver.Run(t.T, t.srv, "new-session", "-d", "-x", "80", "-y", "24", attach)
+	testtool.Eventually(t.T, "the client is attached", func() bool { return testserver.Run(t.T, s.srv, "list-clients") != "" })
 	return t
 }
 
 // rang reports whether the bell has rung, since the last call.
 func (t aTerminal) rang() bool {
 	t.Helper()
-	rang := tmuxtest.Run(t.T, t.srv, "display-message", "-p", "#{window_bell_flag}") == "1"
+	rang := testserver.Run(t.T, t.srv, "display-message", "-p", "#{window_bell_flag}") == "1"
 	if rang {
-		tmuxtest.Run(t.T, t.srv, "kill-session", "-C")
+		testserver.Run(t.T, t.srv, "kill-session", "-C")
 	}
 	return rang
 }
 
 func (t aTerminal) shows(text string) bool {
 	t.Helper()
-	return strings.Contains(tmuxtest.Run(t.T, t.srv, "capture-pane", "-p"), text)
+	return strings.Contains(testserver.Run(t.T, t.srv, "capture-pane", "-p"), text)
 }
 
 // TestAnnounce: what an agent comes to ask reaches every client: the bell, a message, and the
@@ -160,7 +160,7 @@ func (t aTerminal) shows(text string) bool {
 func TestAnnounce(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	tmuxtest.Run(t, s.srv, "set-option", "-g", "display-time", "60000")
+	testserver.Run(t, s.srv, "set-option", "-g", "display-time", "60000")
 	terminals := []aTerminal{s.terminal(), s.terminal()}
 	control := exec.Command(s.srv.Binary(), "-S", s.srv.SocketPath(), "-C", "attach")
 	var said output
@@ -173,12 +173,12 @@ func TestAnnounce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stdin.Close(); control.Wait() })
-	testtool.Eventually(t, "three clients", func() bool { return strings.Count(tmuxtest.Run(t, s.srv, "list-clients"), "\n") == 2 })
+	testtool.Eventually(t, "three clients", func() bool { return strings.Count(testserver.Run(t, s.srv, "list-clients"), "\n") == 2 })
 	state := func() string {
 		var all []string
 		for _, words := range []string{"show-options -s", "show-options -g", "show-options -wg", "show-options -t a", "show-hooks -g", "show-environment -g", "list-buffers", "list-keys", "list-sessions -F #{session_name}", "list-panes -a -F #{pane_id}#{pane_pipe}"} {
 			args := strings.Fields(words)
-			all = append(all, tmuxtest.Run(t, s.srv, args[0], args[1:]...))
+			all = append(all, testserver.Run(t, s.srv, args[0], args[1:]...))
 		}
 		return strings.Join(all, "\n")
 	}
@@ -249,8 +249,8 @@ func TestStates(t *testing.T) {
 	s.prints("\t%0\ta:0.0\tclaude\tworking\n")
 	s.draw("screen", dialog)
 	testtool.Eventually(t, "the dialog is seen", func() bool { return client.shows("Esc to cancel") })
-	tmuxtest.Run(t, s.srv, "new-window", "-d", "exec cat")
-	tmuxtest.Run(t, s.srv, "kill-pane", "-t", "%0")
+	testserver.Run(t, s.srv, "new-window", "-d", "exec cat")
+	testserver.Run(t, s.srv, "kill-pane", "-t", "%0")
 	s.prints("\t%0\ta:0.0\tclaude\tended\n")
 	testtool.Eventually(t, "the commands have run", func() bool { got, _ := os.ReadFile(file); return string(got) == "working\nended\n" })
 	s.end()
@@ -267,7 +267,7 @@ func TestASecondQuestion(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.draw("screen", dialog)
-	tmuxtest.WaitScreen(t, s.srv, "a:", "Esc to cancel")
+	testserver.WaitScreen(t, s.srv, "a:", "Esc to cancel")
 	file := filepath.Join(t.TempDir(), "ran")
 	s.watch(Options{Exec: `echo "$TMUX_MCP_QUESTION" | sed -n 2p >>` + file})
 	s.prints("rm -rf x")
@@ -281,7 +281,7 @@ func TestServerEndsAndComesBack(t *testing.T) {
 	s := newStage(t)
 	s.watch(Options{})
 	s.prints("idle\n")
-	tmuxtest.End(t, s.srv)
+	testserver.End(t, s.srv)
 	s.prints("ended\n")
 	testtool.Eventually(t, "it says so", func() bool { return strings.Contains(s.errs.String(), "no tmux server; waiting\n") })
 	s.start()
@@ -335,9 +335,9 @@ func isRunning(pid int) bool {
 // TestRing: only the terminal of the client's own process is rung.
 func TestRing(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "exec cat")
-	show := func(format string) string { return tmuxtest.Run(t, srv, "display-message", "-p", format) }
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "exec cat")
+	show := func(format string) string { return testserver.Run(t, srv, "display-message", "-p", format) }
 	testtool.Eventually(t, "cat runs", func() bool { return show("#{pane_current_command}") == "cat" })
 	tty := show("#{pane_tty}")
 	pid, err := strconv.Atoi(show("#{pane_pid}"))
@@ -361,7 +361,7 @@ func TestRing(t *testing.T) {
 		}
 	}
 	if os.Geteuid() == 0 {
-		if err := os.Chown(tty, tmuxtest.OtherUser, -1); err != nil {
+		if err := os.Chown(tty, testserver.OtherUser, -1); err != nil {
 			t.Fatal(err)
 		}
 		if ring(tty, pid) {

@@ -1,6 +1,6 @@
-// Package tmuxtest gives tests their own real tmux servers: on a private socket, with no
+// Package testserver gives tests their own real tmux servers: on a private socket, with no
 // configuration file, gone when the test ends.
-package tmuxtest
+package testserver
 
 import (
 	"context"
