@@ -44,8 +44,8 @@ var resources = []resource{
 		func(ctx context.Context, src rows.Source, vars map[string]string) (any, error) {
 			s := target.Selection{Name: vars["session_name"]}
 			var b tmux.Batch
-			sessions := tmux.Rows[rows.Session](&b, tmux.ListSessions{Filter: s.Within()})
-			listed := tmux.Rows[rows.Window](&b, tmux.ListWindows{All: true, Filter: s.Within()})
+			sessions := tmux.AddRows[rows.Session](&b, tmux.ListSessions{Filter: s.Within()})
+			listed := tmux.AddRows[rows.Window](&b, tmux.ListWindows{All: true, Filter: s.Within()})
 			linked := rows.LinkRows(&b)
 			if err := target.NoneIsEmpty(b.Do(ctx, src.Tmux)); err != nil {
 				return nil, err
@@ -74,8 +74,8 @@ var resources = []resource{
 				return nil, err
 			}
 			var b tmux.Batch
-			listed := tmux.Rows[rows.Window](&b, tmux.ListWindows{All: true, Filter: s.Within()})
-			paneRows := tmux.Rows[rows.Pane](&b, tmux.ListPanes{All: true, Filter: s.Within()})
+			listed := tmux.AddRows[rows.Window](&b, tmux.ListWindows{All: true, Filter: s.Within()})
+			paneRows := tmux.AddRows[rows.Pane](&b, tmux.ListPanes{All: true, Filter: s.Within()})
 			linked := rows.LinkRows(&b)
 			if err := target.NoneIsEmpty(b.Do(ctx, src.Tmux)); err != nil {
 				return nil, err

@@ -15,9 +15,10 @@ import (
 // that [Batch.Do] fills in:
 //
 //   - [Add] appends any command, for its output;
-//   - [Rows] appends a command that prints rows, for the decoded rows;
-//   - [Displayed] appends a format, for its expansion;
-//   - [ReadOption], [ReadHooks] and [ReadEnvironment] read what their names say.
+//   - [AddRows] appends a command that prints rows, for the decoded rows;
+//   - [AddMessage] appends a format, for its expansion;
+//   - [AddLook] appends a look at a pane;
+//   - [AddOption], [AddHooks] and [AddEnvironment] read what their names say.
 //
 // To change options, hooks and variables, add the commands that [Options.Setting] and the
 // like return. The zero Batch is empty and ready to use. A Batch is not safe for concurrent
@@ -128,10 +129,10 @@ func Add(b *Batch, cmd Command) *[]byte {
 	return printed
 }
 
-// Rows appends a command that prints rows of type R: see [List]. After [Batch.Do], the
+// AddRows appends a command that prints rows of type R: see [List]. After [Batch.Do], the
 // slice is empty, not nil, if there are no rows. If only is given, tmux is asked for these
 // tokens alone, which is faster, and the other fields are left zero.
-func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
+func AddRows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 	rows := new([]R)
 	var tokens []rowField
 	var begins string
@@ -178,9 +179,9 @@ func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 	return rows
 }
 
-// Displayed appends a display-message command. After [Batch.Do], the result points to the
+// AddMessage appends a display-message command. After [Batch.Do], the result points to the
 // expanded message, byte for byte.
-func Displayed(b *Batch, cmd DisplayMessage) *string {
+func AddMessage(b *Batch, cmd DisplayMessage) *string {
 	text := new(string)
 	var m mark
 	marks := !cmd.JSON && !cmd.All && !cmd.Verbose

@@ -71,7 +71,7 @@ func BenchmarkTransports(b *testing.B) {
 			{"list-panes", panes, []tmux.Command{tmux.ListPanes{All: true, Format: "#{pane_id}"}}, []string{"list-panes", "-a", "-F", "#{pane_id}"}},
 			{"capture-all", 24 * panes, captures(panes), nil},
 			{"search-all", 1, []tmux.Command{
-				tmux.ListPanes{All: true, Format: "#{pane_id}", Filter: tmux.MatchContent("no such text", tmux.Match{})}, tmux.DisplayMessage{Print: true, Message: "done"},
+				tmux.ListPanes{All: true, Format: "#{pane_id}", Filter: tmux.MatchContent("no such text", tmux.MatchOptions{})}, tmux.DisplayMessage{Print: true, Message: "done"},
 			}, nil},
 		} {
 			through := func(srv *tmux.Server) func() error {

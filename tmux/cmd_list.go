@@ -1,5 +1,7 @@
 package tmux
 
+import "time"
+
 // The scopes whose tokens the rows of each kind of list have.
 var (
 	paneScopes    = []Scope{PaneScope, WindowScope, SessionScope, ServerScope}
@@ -79,7 +81,8 @@ type DisplayMessage struct {
 	// Format is an older way to set Message.
 	Format  Format `flag:"F"`
 	NoDelay bool   `flag:"N"` // a key press does not close the message; since 3.2
-	Delay   *int   `flag:"d"` // milliseconds; 0 waits for a key
+	// Delay is how long the message stays, in whole milliseconds; 0 waits for a key.
+	Delay *time.Duration `flag:"d,milliseconds"`
 	// Literal shows the message verbatim, not as a format.
 	Literal bool `flag:"l" since:"3.4"`
 	// Message is a format. Percent signs are literal, protected from tmux's strftime.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 )
 
@@ -26,9 +27,10 @@ import (
 // text or a 0 from an unset field. Tag options name what tmux would do with the value,
 // which is therefore escaped: "literal" (expand it as a format), "time" (that and strftime;
 // a field of type [Format] is protected from strftime only) and "glob" (match it as a shell
-// pattern). Others are "condition" (see [Require]), "utf8" (other bytes, which tmux drops
-// or refuses, are refused here) and, for arg, "required" (sent even if empty). The flag
-// "-" marks a field that is not encoded.
+// pattern). Others are "milliseconds" (the unit of a duration, which is otherwise given in
+// seconds), "condition" (see [Require]), "utf8" (other bytes, which tmux drops or refuses,
+// are refused here) and, for arg, "required" (sent even if empty). The flag "-" marks a
+// field that is not encoded.
 type Command interface {
 	// CommandName returns the full name of the tmux command.
 	CommandName() string
@@ -152,6 +154,7 @@ type commandField struct {
 	isSlice      bool
 	required     bool
 	utf8         bool
+	unit         time.Duration // in which a duration is given: a second, unless it says otherwise
 	escape       func(string) string
 	since, until Version
 }
@@ -165,7 +168,7 @@ func planOf(t reflect.Type) *commandPlan {
 	p := &commandPlan{}
 	for i := range t.NumField() {
 		sf := t.Field(i)
-		f := commandField{index: i, name: sf.Name, isBool: sf.Type.Kind() == reflect.Bool, isSlice: sf.Type.Kind() == reflect.Slice}
+		f := commandField{index: i, name: sf.Name, unit: time.Second, isBool: sf.Type.Kind() == reflect.Bool, isSlice: sf.Type.Kind() == reflect.Slice}
 		if s := sf.Tag.Get("since"); s != "" {
 			f.since = mustVersion(s)
 		}
@@ -202,6 +205,8 @@ func planOf(t reflect.Type) *commandPlan {
 				f.escape = func(s string) string { return conditional(s, unmet) }
 			case "guard":
 				f.escape = func(s string) string { return conditional(s, unasked) }
+			case "milliseconds":
+				f.unit = time.Millisecond
 			case "utf8":
 				f.utf8 = true
 			case "required":
@@ -243,6 +248,8 @@ func (f *commandField) values(v reflect.Value) (words []string, ok bool, err err
 		words = []string{x.TargetSpec()}
 	case Env:
 		words = x.words()
+	case time.Duration:
+		words = []string{strconv.FormatFloat(float64(x)/float64(f.unit), 'f', -1, 64)}
 	case fmt.Stringer:
 		words = []string{x.String()}
 	default:

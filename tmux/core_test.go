@@ -167,14 +167,14 @@ func TestRowsOfSomeTokens(t *testing.T) {
 		Name  *string     `tmux:"session_name"`
 	}
 	var b tmux.Batch
-	all := tmux.Rows[row](&b, tmux.ListPanes{All: true})
-	some := tmux.Rows[row](&b, tmux.ListPanes{All: true}, "session_name", "pane_id")
+	all := tmux.AddRows[row](&b, tmux.ListPanes{All: true})
+	some := tmux.AddRows[row](&b, tmux.ListPanes{All: true}, "session_name", "pane_id")
 	ok(t, b.Do(ctx, srv))
 	name := "main"
 	equal(t, "all", []row{{"%0", 80, &name}}, *all)
 	equal(t, "some", []row{{"%0", 0, &name}}, *some)
 	var wrong tmux.Batch
-	tmux.Rows[row](&wrong, tmux.ListPanes{All: true}, "pane_height")
+	tmux.AddRows[row](&wrong, tmux.ListPanes{All: true}, "pane_height")
 	isKind(t, "a token without a field", wrong.Do(ctx, srv), tmux.ErrArgument)
 }
 

@@ -127,8 +127,8 @@ func (e Environment) show(ctx context.Context, name string) ([]Variable, error) 
 	return *vars, nil
 }
 
-// ReadEnvironment appends commands that read an environment: see [Environment.All].
-func ReadEnvironment(b *Batch, e Environment) *[]Variable { return readVariables(b, e, "") }
+// AddEnvironment appends commands that read an environment: see [Environment.All].
+func AddEnvironment(b *Batch, e Environment) *[]Variable { return readVariables(b, e, "") }
 
 func readVariables(b *Batch, e Environment, name string) *[]Variable {
 	vars := &[]Variable{}

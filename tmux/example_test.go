@@ -269,13 +269,13 @@ func ExampleBatch() {
 	pane := srv.Pane("%0")
 	on := "on"
 	var b tmux.Batch
-	before := tmux.Rows[window](&b, tmux.ListWindows{All: true})
+	before := tmux.AddRows[window](&b, tmux.ListWindows{All: true})
 	tmux.Add(&b, tmux.RenameWindow{Target: pane, Name: "build; test"})
 	tmux.Add(&b, tmux.SplitWindow{Target: pane, Detached: true})
 	tmux.Add(&b, pane.Options().Setting(tmux.SetOption{Name: "remain-on-exit", Value: &on}))
-	after := tmux.Rows[window](&b, tmux.ListWindows{All: true})
-	where := tmux.Displayed(&b, tmux.DisplayMessage{Target: pane, Message: "#{session_name}:#{window_index}"})
-	option := tmux.ReadOption(&b, pane.Options(), "remain-on-exit")
+	after := tmux.AddRows[window](&b, tmux.ListWindows{All: true})
+	where := tmux.AddMessage(&b, tmux.DisplayMessage{Target: pane, Message: "#{session_name}:#{window_index}"})
+	option := tmux.AddOption(&b, pane.Options(), "remain-on-exit")
 	if err := b.Do(ctx, srv); err != nil {
 		fmt.Println(err)
 		return

@@ -12,9 +12,10 @@ import (
 // It holds the text of the cursor's line, and only digests of other rows. A Mark is
 // immutable; its binary form is the same in every process.
 type Mark struct {
-	// Pane is the pane that was looked at, and PID its program.
+	// Pane is the pane that was looked at, and PID its program, 0 if that had closed its
+	// terminal.
 	Pane PaneID
-	PID  string
+	PID  int
 
 	width, height  int // height is that of the normal screen
 	history, limit int
@@ -163,7 +164,7 @@ func (l *Look) known() knownRows {
 // Mark returns the mark of this look, for a later one.
 func (l *Look) Mark() *Mark {
 	m := &Mark{
-		Pane: l.ID, PID: l.PID, width: l.Width, height: l.normal, history: l.History, limit: l.Limit, cursor: l.cursor(),
+		Pane: l.ID, PID: l.pid(), width: l.Width, height: l.normal, history: l.History, limit: l.Limit, cursor: l.cursor(),
 		grown: l.grown, alternate: l.Alternate, mixed: l.mixed,
 	}
 	if l.counted() {
@@ -208,7 +209,7 @@ func (m *Mark) compare(l *Look, last bool) (need int) {
 		l.mixed = false // it was not resized behind the alternate screen
 	}
 	proven = proven && need >= l.top
-	if m.PID == l.PID && !m.alternate && !l.Alternate && (proven || l.History == m.history) {
+	if m.PID == l.pid() && !m.alternate && !l.Alternate && (proven || l.History == m.history) {
 		l.WasRow, l.WasY = m.cursor-shift, m.cursor-m.history
 	}
 	if !proven {
@@ -236,7 +237,7 @@ func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
 	need = m.rows.first - m.far
 	counted := m.counted && l.counted()
 	switch {
-	case m.PID != l.PID && l.PID != "":
+	case m.PID != l.pid() && l.PID != nil:
 		return 0, false, l.top // respawned, which clears the screen
 	case m.width != l.Width || m.mixed && !(l.Alternate && m.unchanged(l)):
 		return 0, false, l.top // rewrapped

@@ -251,7 +251,7 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 		{"List", true, true, func(ctx context.Context) error { return second(tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{})) }},
 		{"Batch.Do", true, true, func(ctx context.Context) error {
 			var b tmux.Batch
-			tmux.Rows[tmux.Pane](&b, tmux.ListPanes{})
+			tmux.AddRows[tmux.Pane](&b, tmux.ListPanes{})
 			return b.Do(ctx, srv)
 		}},
 	}

@@ -48,6 +48,20 @@ func (c SetHook) check(func() (Version, error)) error {
 	return Options(*c.in).check(nil, c.Name, true)
 }
 
+// HookScope is where a hook is set.
+type HookScope string
+
+// The scopes of hooks. tmux keeps the global hooks of windows and panes apart from those of
+// sessions; GlobalHooks covers both.
+const (
+	GlobalHooks        HookScope = "global"
+	GlobalSessionHooks           = HookScope(GlobalSessionOptions)
+	SessionHooks                 = HookScope(SessionOptions)
+	GlobalWindowHooks            = HookScope(GlobalWindowOptions)
+	WindowHooks                  = HookScope(WindowOptions)
+	PaneHooks                    = HookScope(PaneOptions)
+)
+
 // Hooks are the hooks of the server, a session, a window or a pane: lists of tmux commands
 // that run when something happens there. A hook set for a session, window or pane takes
 // precedence over the global one.
@@ -60,10 +74,13 @@ type Hooks struct {
 // Hooks returns the global hooks.
 func (s *Server) Hooks() Hooks { return Hooks{s, ServerOptions, nil} }
 
-// HooksAt returns the hooks of a scope for a target; if it is nil, tmux picks one. tmux
-// keeps the global hooks of windows and panes apart from those of sessions; [ServerOptions]
-// covers both.
-func (s *Server) HooksAt(scope OptionScope, target Target) Hooks { return Hooks{s, scope, target} }
+// HooksAt returns the hooks of a scope for a target; if it is nil, tmux picks one.
+func (s *Server) HooksAt(scope HookScope, target Target) Hooks {
+	if scope == GlobalHooks {
+		return s.Hooks()
+	}
+	return Hooks{s, OptionScope(scope), target}
+}
 
 // Hooks returns the session's hooks.
 func (r SessionRef) Hooks() Hooks { return Hooks{r.srv, SessionOptions, r} }
@@ -120,16 +137,16 @@ func (h Hooks) flags() (target Target, global, window, pane bool) {
 
 func (h Hooks) list(ctx context.Context, name string) ([]Hook, error) {
 	var b Batch
-	hooks := ReadHooks(&b, h, name)
+	hooks := AddHooks(&b, h, name)
 	if err := b.Do(ctx, h.srv); err != nil {
 		return nil, err
 	}
 	return *hooks, nil
 }
 
-// ReadHooks appends commands that read one hook or, if name is empty, all that have
+// AddHooks appends commands that read one hook or, if name is empty, all that have
 // commands: see [Hooks.Get] and [Hooks.All].
-func ReadHooks(b *Batch, h Hooks, name string) *[]Hook {
+func AddHooks(b *Batch, h Hooks, name string) *[]Hook {
 	hooks := &[]Hook{}
 	show := ShowHooks{Name: name}
 	show.Target, show.Global, show.Window, show.Pane = h.flags()

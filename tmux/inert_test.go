@@ -52,7 +52,7 @@ func inert(t testing.TB, srv *tmux.Server, format string) string {
 		t.Fatalf("%s: %v", format, err)
 	}
 	var b tmux.Batch
-	got := tmux.Displayed(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: f})
+	got := tmux.AddMessage(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: f})
 	ok(t, b.Do(ctx, srv))
 	return *got
 }
@@ -133,7 +133,7 @@ func FuzzInert(f *testing.F) {
 			return
 		}
 		var b tmux.Batch
-		tmux.Displayed(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: safe})
+		tmux.AddMessage(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: safe})
 		// tmux ends a client's jobs when the client leaves, so it stays for a while.
 		tmux.Add(&b, tmux.IfShell{Condition: "sleep 0.02"})
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

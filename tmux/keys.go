@@ -102,7 +102,7 @@ func (s *Server) Typing(ctx context.Context, target Target, text string) ([]Comm
 		return literal, err
 	}
 	var b Batch
-	mode := Displayed(&b, DisplayMessage{Target: target, Message: "#{pane_key_mode}"})
+	mode := AddMessage(&b, DisplayMessage{Target: target, Message: "#{pane_key_mode}"})
 	if err := b.Do(ctx, s); err != nil || *mode == "VT10x" || *mode == "" {
 		return literal, err
 	}
@@ -134,7 +134,7 @@ func (s *Server) KeyReaches(ctx context.Context, target Target, name string) (bo
 		return false, err // whether extended keys are on cannot be known
 	}
 	var b Batch
-	mode := Displayed(&b, DisplayMessage{Target: target, Message: "#{pane_key_mode}"})
+	mode := AddMessage(&b, DisplayMessage{Target: target, Message: "#{pane_key_mode}"})
 	if err := b.Do(ctx, s); err != nil {
 		return false, err
 	}

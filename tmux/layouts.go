@@ -387,10 +387,10 @@ func (r WindowRef) SelectLayout(ctx context.Context, layout Layout) (Window, err
 		return Window{}, err
 	}
 	var b Batch
-	before := Rows[Window](&b, r.self())
+	before := AddRows[Window](&b, r.self())
 	Add(&b, Require{Target: r, Condition: MatchEqual("window_panes", strconv.Itoa(root.Panes()))})
 	Add(&b, cmd)
-	rows := Rows[Window](&b, r.self())
+	rows := AddRows[Window](&b, r.self())
 	if err = b.Do(ctx, r.srv); errors.Is(err, ErrUnmet) && len(*before) > 0 {
 		err = argumentError("a layout of %d panes for window %s, which has %d", root.Panes(), r.ID, (*before)[0].PaneCount)
 	}

@@ -15,9 +15,9 @@ import (
 // PaneState is the state of a pane in a [Look], apart from its text.
 type PaneState struct {
 	ID PaneID `tmux:"pane_id"`
-	// PID is empty from tmux 3.8 on once the program has closed its terminal, which happens
+	// PID is nil from tmux 3.8 on once the program has closed its terminal, which happens
 	// before the pane is Dead.
-	PID        string `tmux:"pane_pid"`
+	PID        *int   `tmux:"pane_pid"`
 	TTY        string `tmux:"pane_tty"`
 	Dead       bool   `tmux:"pane_dead"`
 	DeadStatus *int   `tmux:"pane_dead_status"`
@@ -43,6 +43,14 @@ type PaneState struct {
 	HistoryCollected  *int64 `tmux:"history_collected,since=3.8"`
 
 	SavedY int `tmux:"alternate_saved_y"`
+}
+
+// pid returns the program's process, or 0 if it has closed its terminal.
+func (s PaneState) pid() int {
+	if s.PID == nil {
+		return 0
+	}
+	return *s.PID
 }
 
 // counted reports whether this tmux has the counters.
@@ -298,7 +306,7 @@ func AddLook(b *Batch, target Target) *Look { return addLook(b, target, tailRows
 func addLook(b *Batch, target Target, above int) *Look {
 	l := &Look{WasRow: -1, WasY: -1}
 	start := Line(-above)
-	states := Rows[PaneState](b, DisplayMessage{Target: target})
+	states := AddRows[PaneState](b, DisplayMessage{Target: target})
 	capture := func(what CapturePane) *[]byte {
 		what.Target, what.Print = target, true
 		printed := new([]byte)

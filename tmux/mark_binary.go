@@ -3,6 +3,7 @@ package tmux
 import (
 	"encoding/binary"
 	"errors"
+	"strconv"
 )
 
 // markVersion is the version of the binary form of a Mark.
@@ -25,7 +26,11 @@ func (m *Mark) MarshalBinary() ([]byte, error) {
 		}
 	}
 	text(string(m.Pane))
-	text(m.PID)
+	if m.PID == 0 {
+		text("")
+	} else {
+		text(strconv.Itoa(m.PID))
+	}
 	text(m.typed)
 	flags := 0
 	for i, is := range []bool{m.alternate, m.counted, m.mixed} {
@@ -81,7 +86,14 @@ func (m *Mark) UnmarshalBinary(data []byte) error {
 		return errors.New("tmux: not a mark of this version")
 	}
 	data = data[1:]
-	r := Mark{Pane: PaneID(text()), PID: text(), typed: text()}
+	r := Mark{Pane: PaneID(text())}
+	if pid := text(); pid != "" {
+		var err error
+		if r.PID, err = strconv.Atoi(pid); err != nil || r.PID <= 0 {
+			return errors.New("tmux: a broken mark")
+		}
+	}
+	r.typed = text()
 	flags := number()
 	r.alternate, r.counted, r.mixed = flags&1 != 0, flags&2 != 0, flags&4 != 0
 	r.width, r.height, r.history = number(), number(), number()

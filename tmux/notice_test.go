@@ -82,9 +82,9 @@ func TestHooksOfTheUser(t *testing.T) {
 				equal(t, "displayed", "build", must[string](t)(pane.Display(ctx, "#{window_name}")))
 				var b tmux.Batch
 				tmux.Add(&b, tmux.Require{Target: pane, Condition: "1"})
-				shown := tmux.Displayed(&b, tmux.DisplayMessage{Target: pane, Message: "<#{window_name}>\n"})
+				shown := tmux.AddMessage(&b, tmux.DisplayMessage{Target: pane, Message: "<#{window_name}>\n"})
 				tmux.Add(&b, tmux.SelectWindow{Target: window})
-				rows := tmux.Rows[tmux.Pane](&b, tmux.ListPanes{Target: window})
+				rows := tmux.AddRows[tmux.Pane](&b, tmux.ListPanes{Target: window})
 				ok(t, b.Do(ctx, srv))
 				equal(t, "shown", "<build>\n", *shown)
 				equal(t, "rows", 2, len(*rows))

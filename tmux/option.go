@@ -169,7 +169,7 @@ func (o Options) Items(ctx context.Context, name string) ([]Option, error) {
 		// Quiet commands do not report a missing target either.
 		Add(&b, Raw{Name: "has-session", Args: []string{"-t", o.target.TargetSpec()}})
 	}
-	items := ReadOption(&b, o, name)
+	items := AddOption(&b, o, name)
 	if err := b.Do(ctx, o.srv); err != nil {
 		return nil, err
 	}
@@ -208,10 +208,10 @@ func (o Options) all(ctx context.Context, cmd ShowOptions) ([]Option, error) {
 	return all, nil
 }
 
-// ReadOption appends commands that read an option's effective value: see [Options.Items].
+// AddOption appends commands that read an option's effective value: see [Options.Items].
 // After [Batch.Do], the slice is nil if the option is set nowhere or, for a user option, if
 // the target does not exist.
-func ReadOption(b *Batch, o Options, name string) *[]Option {
+func AddOption(b *Batch, o Options, name string) *[]Option {
 	items := new([]Option)
 	for i, scope := range inheritance[o.scope] {
 		at := o

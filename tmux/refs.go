@@ -34,7 +34,7 @@ func one[R any](ctx context.Context, srv *Server, cmd Lister) (R, error) {
 func after[R any](ctx context.Context, srv *Server, change Command, read Lister) (R, error) {
 	var b Batch
 	Add(&b, change)
-	rows := Rows[R](&b, read)
+	rows := AddRows[R](&b, read)
 	err := b.Do(ctx, srv)
 	return first(srv, *rows, err, read, targetOf(read))
 }

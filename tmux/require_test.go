@@ -31,12 +31,12 @@ func TestRequire(t *testing.T) {
 			{"1", nil, true}, {"0", nil, false}, {"#{@nothing}", nil, false}, {"#{pane_id}", tmux.PaneID("%0"), true}, {"#{pane_id}", tmux.PaneID("%99"), false},
 			{tmux.MatchEqual("pane_id", "%0"), tmux.PaneID("%0"), true}, {tmux.MatchEqual("pane_id", "%1"), tmux.PaneID("%0"), false},
 			{tmux.MatchEqual("session_name", "a,b}#{c;"), tmux.SessionID("$0"), true}, {tmux.Not(tmux.MatchEqual("session_name", "a,b}#{c;")), nil, false},
-			{tmux.And("#{pane_id}", tmux.Or("0", tmux.MatchToken("session_name", ";$", tmux.Match{Regexp: true}))), tmux.WindowID("@0"), true},
+			{tmux.And("#{pane_id}", tmux.Or("0", tmux.MatchToken("session_name", ";$", tmux.MatchOptions{Regexp: true}))), tmux.WindowID("@0"), true},
 		} {
 			var b tmux.Batch
-			before := tmux.Displayed(&b, tmux.DisplayMessage{Message: "before"})
+			before := tmux.AddMessage(&b, tmux.DisplayMessage{Message: "before"})
 			guard := tmux.Add(&b, tmux.Require{Target: test.target, Condition: test.condition})
-			after := tmux.Displayed(&b, tmux.DisplayMessage{Message: "after"})
+			after := tmux.AddMessage(&b, tmux.DisplayMessage{Message: "after"})
 			err := b.Do(ctx, srv)
 			if *before != "before" || len(*guard) > 0 || (*after == "after") != test.want || (err == nil) != test.want {
 				t.Errorf("%s %s: %q, %q, %q, %v", way, test.condition, *before, *guard, *after, err)
@@ -78,7 +78,7 @@ func TestGuard(t *testing.T) {
 		equal(t, string(way), "met", got())
 		for _, unmet := range []context.Context{under(tmux.Not(is)), under(is, "0")} {
 			var b tmux.Batch
-			read := tmux.Displayed(&b, tmux.DisplayMessage{Message: "read"})
+			read := tmux.AddMessage(&b, tmux.DisplayMessage{Message: "read"})
 			tmux.Add(&b, set("unmet"))
 			err := b.Do(unmet, srv)
 			isKind(t, string(way), err, tmux.ErrGuarded)

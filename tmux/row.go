@@ -16,7 +16,7 @@ import (
 )
 
 // A Lister is a command that prints rows: the list commands, display-message, and those
-// that create something and print it, such as new-window. See [List] and [Rows].
+// that create something and print it, such as new-window. See [List] and [AddRows].
 type Lister interface {
 	Command
 	// rows returns the command that prints rows in the given format, and the scopes whose
@@ -48,7 +48,7 @@ type Lister interface {
 // the list is empty.
 func List[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 	var b Batch
-	rows := Rows[R](&b, cmd)
+	rows := AddRows[R](&b, cmd)
 	if err := b.Do(ctx, srv); err != nil {
 		return nil, err
 	}

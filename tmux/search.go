@@ -8,8 +8,8 @@ import (
 // This file makes formats that are conditions: the Filter of [ListPanes] and the other
 // lists, and the Test of [IfShell].
 
-// Match says how a pattern is matched. The zero Match searches for the literal text.
-type Match struct {
+// MatchOptions say how a pattern is matched: by default, as literal text.
+type MatchOptions struct {
 	// Glob treats the pattern as a shell pattern with * ? and [ ].
 	Glob bool
 	// Regexp treats the pattern as a POSIX extended regular expression, as implemented by
@@ -20,7 +20,7 @@ type Match struct {
 }
 
 // modifier returns a format modifier with the flags of the match.
-func (m Match) modifier(name string) Format {
+func (m MatchOptions) modifier(name string) Format {
 	flags := ""
 	if m.Regexp {
 		flags += "r"
@@ -35,7 +35,7 @@ func (m Match) modifier(name string) Format {
 }
 
 // pattern returns the pattern as tmux reads it.
-func (m Match) pattern(pattern string) Format {
+func (m MatchOptions) pattern(pattern string) Format {
 	if !m.Glob && !m.Regexp {
 		pattern = Glob(pattern)
 	}
@@ -47,14 +47,14 @@ func (m Match) pattern(pattern string) Format {
 // trailing spaces are ignored. The condition expands to the number of the first such line,
 // counted from 1, or 0. Nothing in the pattern is expanded or run. An empty pattern matches
 // every pane.
-func MatchContent(pattern string, how Match) Format {
+func MatchContent(pattern string, how MatchOptions) Format {
 	return "#{" + how.modifier("C") + ":" + how.pattern(pattern) + "}"
 }
 
 // MatchToken returns the condition that the value of a token matches a pattern: all of it
 // for a glob or a text, any part of it for a regular expression. A token that does not
 // exist has an empty value.
-func MatchToken(token, pattern string, how Match) Format {
+func MatchToken(token, pattern string, how MatchOptions) Format {
 	return "#{" + how.modifier("m") + ":" + how.pattern(pattern) + "," + valueOf(token) + "}"
 }
 

@@ -62,19 +62,19 @@ func FuzzMatchContent(f *testing.F) {
 		waitDisplay(t, pane, "#{pane_title}", title)
 		want := []tmux.PaneID{pane.ID}
 		for what, filter := range map[string]tmux.Format{
-			"text":            tmux.MatchContent(text, tmux.Match{}),
-			"any case":        tmux.MatchContent(text, tmux.Match{IgnoreCase: true}),
-			"glob":            tmux.MatchContent("before "+tmux.Glob(text)+" aft?r", tmux.Match{Glob: true}),
-			"regexp":          tmux.MatchContent("before "+regexp.QuoteMeta(text)+" after", tmux.Match{Regexp: true}),
-			"regexp any case": tmux.MatchContent("BEFORE "+regexp.QuoteMeta(text)+" aft.r", tmux.Match{Regexp: true, IgnoreCase: true}),
-			"and":             tmux.And(tmux.MatchContent(text, tmux.Match{}), tmux.Not(tmux.MatchEqual("pane_id", "%0"))),
+			"text":            tmux.MatchContent(text, tmux.MatchOptions{}),
+			"any case":        tmux.MatchContent(text, tmux.MatchOptions{IgnoreCase: true}),
+			"glob":            tmux.MatchContent("before "+tmux.Glob(text)+" aft?r", tmux.MatchOptions{Glob: true}),
+			"regexp":          tmux.MatchContent("before "+regexp.QuoteMeta(text)+" after", tmux.MatchOptions{Regexp: true}),
+			"regexp any case": tmux.MatchContent("BEFORE "+regexp.QuoteMeta(text)+" aft.r", tmux.MatchOptions{Regexp: true, IgnoreCase: true}),
+			"and":             tmux.And(tmux.MatchContent(text, tmux.MatchOptions{}), tmux.Not(tmux.MatchEqual("pane_id", "%0"))),
 		} {
 			equal(t, fmt.Sprintf("%s %q: %s", what, text, filter), want, matching(t, srv, filter))
 		}
 		for what, filter := range map[string]tmux.Format{
-			"text":   tmux.MatchContent(text+"!", tmux.Match{}),
-			"glob":   tmux.MatchContent("!"+tmux.Glob(text)+"*", tmux.Match{Glob: true}),
-			"regexp": tmux.MatchContent("!"+regexp.QuoteMeta(text), tmux.Match{Regexp: true}),
+			"text":   tmux.MatchContent(text+"!", tmux.MatchOptions{}),
+			"glob":   tmux.MatchContent("!"+tmux.Glob(text)+"*", tmux.MatchOptions{Glob: true}),
+			"regexp": tmux.MatchContent("!"+regexp.QuoteMeta(text), tmux.MatchOptions{Regexp: true}),
 		} {
 			if got := matching(t, srv, filter); len(got) > 0 {
 				t.Errorf("%s that is not there, %q: %s matches %v", what, text, filter, got)
@@ -101,8 +101,8 @@ func FuzzMatchToken(f *testing.F) {
 		ok(t, srv.Pane("%0").Options().Set(ctx, "@v", text+"!"))
 		for what, filter := range map[string]tmux.Format{
 			"equal":   tmux.MatchEqual("@v", text),
-			"text":    tmux.MatchToken("@v", text, tmux.Match{}),
-			"glob":    tmux.MatchToken("@v", tmux.Glob(text), tmux.Match{Glob: true}),
+			"text":    tmux.MatchToken("@v", text, tmux.MatchOptions{}),
+			"glob":    tmux.MatchToken("@v", tmux.Glob(text), tmux.MatchOptions{Glob: true}),
 			"not":     tmux.Not(tmux.MatchEqual("@v", text+"!")),
 			"or":      tmux.Or(tmux.MatchEqual("@v", text), tmux.MatchEqual("@v", "x!y")),
 			"and all": tmux.And(tmux.MatchEqual("@v", text), tmux.MatchEqual("pane_id", "%1"), tmux.Not(tmux.Or())),
@@ -121,14 +121,14 @@ func TestMatchContentLimits(t *testing.T) {
 		filter tmux.Format
 		want   []tmux.PaneID
 	}{
-		{tmux.MatchContent("old 1.", tmux.Match{}), nil}, // in the history
-		{tmux.MatchContent("visible", tmux.Match{}), nil},
-		{tmux.MatchContent("visible", tmux.Match{IgnoreCase: true}), []tmux.PaneID{pane.ID}},
-		{tmux.MatchContent("^Visible$", tmux.Match{Regexp: true}), []tmux.PaneID{pane.ID}},
-		{tmux.MatchContent("o{2}", tmux.Match{Regexp: true}), nil},
-		{tmux.MatchContent("[0-9]{2}[.]", tmux.Match{Regexp: true}), []tmux.PaneID{pane.ID}},
-		{tmux.MatchContent("(", tmux.Match{Regexp: true}), nil},
-		{tmux.MatchContent("", tmux.Match{}), []tmux.PaneID{"%0", pane.ID}},
+		{tmux.MatchContent("old 1.", tmux.MatchOptions{}), nil}, // in the history
+		{tmux.MatchContent("visible", tmux.MatchOptions{}), nil},
+		{tmux.MatchContent("visible", tmux.MatchOptions{IgnoreCase: true}), []tmux.PaneID{pane.ID}},
+		{tmux.MatchContent("^Visible$", tmux.MatchOptions{Regexp: true}), []tmux.PaneID{pane.ID}},
+		{tmux.MatchContent("o{2}", tmux.MatchOptions{Regexp: true}), nil},
+		{tmux.MatchContent("[0-9]{2}[.]", tmux.MatchOptions{Regexp: true}), []tmux.PaneID{pane.ID}},
+		{tmux.MatchContent("(", tmux.MatchOptions{Regexp: true}), nil},
+		{tmux.MatchContent("", tmux.MatchOptions{}), []tmux.PaneID{"%0", pane.ID}},
 	} {
 		if got := matching(t, srv, test.filter); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", test.filter, got, test.want)
@@ -154,7 +154,7 @@ func TestMatchOneOf(t *testing.T) {
 		{tmux.MatchOneOf("window_index", 3), []tmux.PaneID{"%3"}},
 		{tmux.MatchOneOf("pane_id", many...), []tmux.PaneID{"%11", "%12"}},
 		{tmux.MatchOneOf[int]("window_index"), nil},
-		{tmux.And(tmux.MatchToken("session_name", "MAI*", tmux.Match{Glob: true, IgnoreCase: true}), "#{==:#{pane_id},%3}"), []tmux.PaneID{"%3"}},
+		{tmux.And(tmux.MatchToken("session_name", "MAI*", tmux.MatchOptions{Glob: true, IgnoreCase: true}), "#{==:#{pane_id},%3}"), []tmux.PaneID{"%3"}},
 		{tmux.And(tmux.MatchOneOf("window_index", 1, 2), tmux.Not(tmux.MatchOneOf("pane_id", tmux.PaneID("%1")))), []tmux.PaneID{"%2"}},
 	} {
 		if got := matching(t, srv, test.filter); !slices.Equal(got, test.want) {

@@ -195,8 +195,8 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 	}
 	// tmux prints nothing if it finds the window.
 	var b Batch
-	made := Rows[Window](&b, opts)
-	all := Rows[Window](&b, ListWindows{Target: r})
+	made := AddRows[Window](&b, opts)
+	all := AddRows[Window](&b, ListWindows{Target: r})
 	if err := b.Do(ctx, r.srv); err != nil {
 		return Window{}, err
 	}

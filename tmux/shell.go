@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"time"
 )
 
 // RunShell runs a command with /bin/sh as a child of the tmux server, in the server's
@@ -26,7 +26,7 @@ type RunShell struct {
 	// on, formats in it are expanded.
 	Dir string `flag:"c" since:"3.4"`
 	// Delay waits before it starts.
-	Delay Seconds `flag:"d"`
+	Delay time.Duration `flag:"d"`
 	// Stderr adds standard error to the output; by default it is discarded.
 	Stderr bool `flag:"E" since:"3.6"`
 	// Command is passed unchanged: the formats that tmux would expand are escaped.
@@ -96,15 +96,13 @@ func (c RunShell) check(func() (Version, error)) error {
 	if c.Template != "" && (!c.Commands || c.Command != "" || c.Delay != 0) {
 		return argumentError("Template needs Commands, and excludes Command and Delay")
 	}
+	if c.Delay < 0 {
+		return argumentError("a negative delay, %v", c.Delay)
+	}
 	return nil
 }
 func (c IfShell) waits() bool { return !c.Background && !c.Test }
 func (c WaitFor) waits() bool { return !c.Signal && !c.Unlock && !c.List && c.Wake == "" }
-
-// Seconds is a delay.
-type Seconds float64
-
-func (s Seconds) String() string { return strconv.FormatFloat(float64(s), 'f', -1, 64) }
 
 // ShellOptions are the options of [Server.RunShell].
 type ShellOptions struct {

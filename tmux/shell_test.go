@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
@@ -123,5 +124,29 @@ func TestTemplateIsExpandedForItsTarget(t *testing.T) {
 	equal(t, "the window is at", "other:7", testserver.Run(t, srv, "display-message", "-p", "-t", string(w), "#{session_name}:#{window_index}"))
 	for _, c := range []tmux.RunShell{{Template: "list-panes"}, {Commands: true, Template: "list-panes", Command: "list-panes"}} {
 		isKind(t, fmt.Sprintf("%+v", c), second(srv.Do(ctx, c)), tmux.ErrArgument)
+	}
+}
+
+// A duration is given to each command in its own unit.
+func TestDelays(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	testserver.Run(t, srv, "new-session", "-d", "exec cat")
+	for _, c := range []struct {
+		cmd  tmux.Command
+		want string
+	}{
+		{tmux.RunShell{Delay: 1500 * time.Millisecond, Command: "true"}, "run-shell -d 1.5 true"},
+		{tmux.RunShell{Delay: time.Minute, Command: "true"}, "run-shell -d 60 true"},
+		{tmux.DisplayMessage{Delay: ptr(1500 * time.Millisecond), Message: "x"}, "display-message -d 1500 x"},
+		{tmux.DisplayMessage{Delay: ptr(time.Duration(0)), Message: "x"}, "display-message -d 0 x"},
+	} {
+		if got := must[string](t)(srv.Script(ctx, c.cmd)); strings.ReplaceAll(got, "'", "") != c.want {
+			t.Errorf("%+v: %s, want %s", c.cmd, got, c.want)
+		}
+	}
+	if _, err := srv.Do(ctx, tmux.RunShell{Delay: -time.Second, Command: "true"}); !errors.Is(err, tmux.ErrArgument) {
+		t.Errorf("a negative delay: %v", err)
 	}
 }

@@ -215,7 +215,7 @@ func TestArgumentsHideWhatIsTyped(t *testing.T) {
 		"set-option":      {tmux.Raw{Name: "set-option", Args: []string{"-g", "@x", canary}}},
 		"if-shell":        {tmux.Raw{Name: "if-shell", Args: []string{"-F", "1", "display-message -p " + canary}}},
 		"display-message": {tmux.DisplayMessage{Print: true, Message: canary}},
-		"filter":          {tmux.ListPanes{All: true, Filter: tmux.MatchContent(canary, tmux.Match{})}},
+		"filter":          {tmux.ListPanes{All: true, Filter: tmux.MatchContent(canary, tmux.MatchOptions{})}},
 		"new-window":      {tmux.Raw{Name: "new-window", Args: []string{"-d", "-n", canary, "cat"}}},
 		"beside stdin":    {tmux.LoadBuffer{Buffer: "c", Path: "-", Data: []byte(canary)}, tmux.SendKeys{Target: tmux.PaneID("%0"), Literal: true, Keys: []string{canary}}},
 	} {
@@ -295,7 +295,7 @@ func TestServerThatAsksForFiles(t *testing.T) {
 		{"to write what keys name", tmux.SendKeys{Keys: []string{"save-buffer " + planted}}, write(planted)},
 		{"what a value names", tmux.SetOption{Global: true, Name: "@x", Value: &secret}, read(secret)},
 		{"what a title names", tmux.SelectPane{Title: &secret}, read(secret)},
-		{"what a filter names", tmux.ListPanes{Filter: tmux.MatchContent(secret, tmux.Match{Glob: true})}, read(secret)},
+		{"what a filter names", tmux.ListPanes{Filter: tmux.MatchContent(secret, tmux.MatchOptions{Glob: true})}, read(secret)},
 		{"what a program's line names", tmux.NewWindow{Command: []string{"cat " + secret}}, read(secret)},
 		{"what a shell command names", tmux.RunShell{Command: "cat " + secret}, read(secret)},
 		{"what a condition names", tmux.Require{Condition: tmux.Literal(secret)}, read(secret)},

@@ -29,12 +29,13 @@ type ttyWatch struct {
 func (t *ttyWatch) add(ctx context.Context, s PaneState, wakes chan<- wake) bool {
 	// The terminal's name is the one that the pane's own program sees, perhaps in a
 	// container.
-	path := "/proc/" + s.PID + "/root" + s.TTY
-	pid, err := strconv.Atoi(s.PID)
-	if err != nil || s.TTY == "" || !hasTerminal(pid, path) || !t.open(ctx, wakes) {
+	pid := s.pid()
+	path := "/proc/" + strconv.Itoa(pid) + "/root" + s.TTY
+	if pid == 0 || s.TTY == "" || !hasTerminal(pid, path) || !t.open(ctx, wakes) {
 		return false
 	}
 	var wd int
+	var err error
 	controlled := t.conn.Control(func(fd uintptr) {
 		// The exit of a program shows too, because it closes the terminal.
 		wd, err = unix.InotifyAddWatch(int(fd), path, unix.IN_MODIFY|unix.IN_CLOSE_WRITE)

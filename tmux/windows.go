@@ -262,7 +262,7 @@ func (r WindowRef) Link(ctx context.Context, opts LinkWindow) ([]Window, error) 
 	opts.Source = own(r, opts.Source)
 	var b Batch
 	Add(&b, opts)
-	rows := Rows[Window](&b, ListWindows{All: true, Filter: MatchEqual("window_id", string(r.ID))})
+	rows := AddRows[Window](&b, ListWindows{All: true, Filter: MatchEqual("window_id", string(r.ID))})
 	err := b.Do(ctx, r.srv)
 	return *rows, err
 }
@@ -279,7 +279,7 @@ func (r WindowRef) Rotate(ctx context.Context, opts RotateWindow) ([]Pane, error
 	opts.Target = own(r, opts.Target)
 	var b Batch
 	Add(&b, opts)
-	rows := Rows[Pane](&b, ListPanes{Target: r})
+	rows := AddRows[Pane](&b, ListPanes{Target: r})
 	err := b.Do(ctx, r.srv)
 	return *rows, err
 }

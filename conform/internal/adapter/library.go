@@ -156,7 +156,7 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (r
 	},
 	"list": func(ctx context.Context, l *Library, p params) (result, error) { return l.list(ctx, p) },
 	"search": func(ctx context.Context, l *Library, p params) (result, error) {
-		how := tmux.Match{Glob: p.Syntax == "glob", Regexp: p.Syntax == "regexp", IgnoreCase: p.IgnoreCase}
+		how := tmux.MatchOptions{Glob: p.Syntax == "glob", Regexp: p.Syntax == "regexp", IgnoreCase: p.IgnoreCase}
 		type found struct {
 			ID tmux.PaneID `tmux:"pane_id" json:"pane_id"`
 		}

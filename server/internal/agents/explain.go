@@ -46,7 +46,7 @@ type Step struct {
 // runs there.
 func (f *Finder) Explain(ctx context.Context, srv *tmux.Server, target tmux.Target, rules *Rules) (*Reading, error) {
 	var b tmux.Batch
-	panes := tmux.Rows[Pane](&b, tmux.DisplayMessage{Target: target})
+	panes := tmux.AddRows[Pane](&b, tmux.DisplayMessage{Target: target})
 	screen := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
 	if err := b.Do(ctx, srv); err != nil {
 		return nil, err

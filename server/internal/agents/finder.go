@@ -140,7 +140,7 @@ func list(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Pane, err
 			cmd.Filter = tmux.MatchOneOf("pane_id", ids...)
 		}
 		var b tmux.Batch
-		rows := tmux.Rows[Pane](&b, cmd, tokens...)
+		rows := tmux.AddRows[Pane](&b, cmd, tokens...)
 		err := target.NoneIsEmpty(b.Do(ctx, srv))
 		return target.UniqueBy(*rows, func(p Pane) tmux.PaneID { return p.ID }), err
 	}
@@ -213,7 +213,7 @@ func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Seen) ([]See
 			if s.State != Unknown && s.Session != "" {
 				continue
 			}
-			l := look{of: s, pane: tmux.Rows[Pane](&b, tmux.DisplayMessage{Target: s.ID}, seenTokens...)}
+			l := look{of: s, pane: tmux.AddRows[Pane](&b, tmux.DisplayMessage{Target: s.ID}, seenTokens...)}
 			if s.State == Unknown {
 				l.screen = tmux.Add(&b, tmux.CapturePane{Target: s.ID, Print: true})
 			}

@@ -194,11 +194,10 @@ func Sees(ctx context.Context, srv *tmux.Server) bool {
 
 // PID returns the process of a pane's program, or 0 if it cannot be looked up.
 func PID(ctx context.Context, srv *tmux.Server, of tmux.PaneState) int {
-	pid, _ := strconv.Atoi(of.PID)
-	if !Sees(ctx, srv) {
+	if of.PID == nil || !Sees(ctx, srv) {
 		return 0
 	}
-	return pid
+	return *of.PID
 }
 
 // SamePath reports whether two paths lead to the same file.

@@ -154,9 +154,9 @@ func (p *prompter) look(ctx context.Context) error {
 		Name string `tmux:"buffer_name"`
 	}
 	var b tmux.Batch
-	panes := tmux.Rows[agents.Pane](&b, tmux.DisplayMessage{Target: at})
-	clients := tmux.Rows[client](&b, tmux.ListClients{})
-	buffers := tmux.Rows[buffer](&b, tmux.ListBuffers{})
+	panes := tmux.AddRows[agents.Pane](&b, tmux.DisplayMessage{Target: at})
+	clients := tmux.AddRows[client](&b, tmux.ListClients{})
+	buffers := tmux.AddRows[buffer](&b, tmux.ListBuffers{})
 	shown := tmux.Add(&b, tmux.CapturePane{Target: at, Print: true})
 	if err := b.Do(ctx, p.Tmux); err != nil {
 		return err
@@ -297,7 +297,7 @@ func (p *prompter) unproven(did, format string, args ...any) *reply.Fault {
 func (p *prompter) unmoved() tmux.Format {
 	same := tmux.MatchEqual("pane_pid", strconv.Itoa(p.now.PID))
 	if p.rules.Box.OwnCursor {
-		return tmux.And(tmux.MatchContent(p.now.Box.First, tmux.Match{}), same)
+		return tmux.And(tmux.MatchContent(p.now.Box.First, tmux.MatchOptions{}), same)
 	}
 	return tmux.And(tmux.MatchEqual("cursor_x", strconv.Itoa(p.now.X)), tmux.MatchEqual("cursor_y", strconv.Itoa(p.now.Y)), same)
 }

@@ -96,8 +96,8 @@ func (b *builder) begin(ctx context.Context) error {
 	}
 	err := UntilServerEnds(ctx, b.Tmux, func() error {
 		var batch tmux.Batch
-		b.panes[0].row = tmux.Rows[created](&batch, b.newSession())
-		all := tmux.Rows[created](&batch, tmux.ListWindows{All: true}) // a hook may have created more
+		b.panes[0].row = tmux.AddRows[created](&batch, b.newSession())
+		all := tmux.AddRows[created](&batch, tmux.ListWindows{All: true}) // a hook may have created more
 		err := batch.Do(context.WithoutCancel(ctx), b.Tmux)
 		if err == nil {
 			err = ResizeFirst(context.WithoutCancel(ctx), b.Tmux, (*b.panes[0].row)[0].Session, b.in.X, b.in.Y)
@@ -215,7 +215,7 @@ func (b *builder) furnish(ctx context.Context) error {
 	var batch tmux.Batch
 	b.commands(string(b.session.Session)+":", b.made, b.session.Index, func(p *building, cmd tmux.Command) {
 		if lister, ok := cmd.(tmux.Lister); ok && p != nil {
-			p.row = tmux.Rows[created](&batch, lister)
+			p.row = tmux.AddRows[created](&batch, lister)
 		} else {
 			tmux.Add(&batch, cmd)
 		}

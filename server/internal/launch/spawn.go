@@ -36,7 +36,7 @@ func (sp Spawn) PrepareBeside(ctx context.Context, srv *tmux.Server, path PathTo
 		return dir, env, err
 	}
 	var b tmux.Batch
-	neighbours := tmux.Displayed(&b, tmux.DisplayMessage{Target: at, Message: tmux.Format("#{" + token + "}")})
+	neighbours := tmux.AddMessage(&b, tmux.DisplayMessage{Target: at, Message: tmux.Format("#{" + token + "}")})
 	if err := b.Do(ctx, srv); err != nil {
 		return "", nil, err
 	}

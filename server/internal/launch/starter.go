@@ -62,8 +62,8 @@ func (s *Starter) ended(ctx context.Context, srv *tmux.Server, p *rows.Pane, com
 			return "", err
 		}
 		var b tmux.Batch
-		panes := tmux.Rows[rows.Pane](&b, tmux.DisplayMessage{Target: p.PaneID}, "pane_id", "window_id", "pane_dead", "pane_current_command", "pane_current_path")
-		dead := tmux.Rows[struct {
+		panes := tmux.AddRows[rows.Pane](&b, tmux.DisplayMessage{Target: p.PaneID}, "pane_id", "window_id", "pane_dead", "pane_current_command", "pane_current_path")
+		dead := tmux.AddRows[struct {
 			Status *int `tmux:"pane_dead_status"`
 		}](&b, tmux.DisplayMessage{Target: p.PaneID})
 		err := b.Do(ctx, srv)

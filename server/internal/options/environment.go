@@ -41,7 +41,7 @@ var showEnvironment = tool.New(tool.Decl{
 		return info, err
 	}
 	var vars *[]tmux.Variable
-	id, err := p.do(ctx, c, func(b *tmux.Batch) { vars = tmux.ReadEnvironment(b, e) })
+	id, err := p.do(ctx, c, func(b *tmux.Batch) { vars = tmux.AddEnvironment(b, e) })
 	if err != nil {
 		return info, err
 	}

@@ -32,8 +32,12 @@ func hooksOf(ctx context.Context, c tool.Call, in scopeSelect, name string) (l h
 	if err != nil {
 		return l, err
 	}
+	scope := tmux.HookScope(p.scope)
+	if p.scope == tmux.ServerOptions {
+		scope = tmux.GlobalHooks
+	}
 	var hooks *[]tmux.Hook
-	l.Target, err = p.do(ctx, c, func(b *tmux.Batch) { hooks = tmux.ReadHooks(b, c.Tmux.HooksAt(p.scope, p.target), name) })
+	l.Target, err = p.do(ctx, c, func(b *tmux.Batch) { hooks = tmux.AddHooks(b, c.Tmux.HooksAt(scope, p.target), name) })
 	if err != nil {
 		return l, err
 	}

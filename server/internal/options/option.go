@@ -101,7 +101,7 @@ func (p *optionTarget) do(ctx context.Context, c tool.Call, add func(*tmux.Batch
 	var b tmux.Batch
 	ids := new([]target.IDs)
 	if p.ofObject() {
-		ids = tmux.Rows[target.IDs](&b, tmux.DisplayMessage{Target: p.target})
+		ids = tmux.AddRows[target.IDs](&b, tmux.DisplayMessage{Target: p.target})
 	}
 	add(&b)
 	err := b.Do(ctx, c.Tmux)
@@ -180,7 +180,7 @@ var showOption = tool.New(tool.Decl{
 		return info, err
 	}
 	var items *[]tmux.Option
-	id, err := p.do(ctx, c, func(b *tmux.Batch) { items = tmux.ReadOption(b, c.Tmux.OptionsAt(p.scope, p.target), in.Option) })
+	id, err := p.do(ctx, c, func(b *tmux.Batch) { items = tmux.AddOption(b, c.Tmux.OptionsAt(p.scope, p.target), in.Option) })
 	if err != nil {
 		return info, err
 	}
@@ -221,7 +221,7 @@ var setOption = tool.New(tool.Decl{
 	err = c.Guard.Proceed(ctx, func(ctx context.Context) (err error) {
 		id, err = p.do(ctx, c, func(b *tmux.Batch) {
 			tmux.Add(b, options.Setting(tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset}))
-			items = tmux.ReadOption(b, options, in.Option)
+			items = tmux.AddOption(b, options, in.Option)
 		})
 		return err
 	})

@@ -153,7 +153,7 @@ func LinkRows(b *tmux.Batch, only ...string) *[]target.IDs {
 	if len(only) > 0 && !(slices.Contains(only, "window_id") && slices.Contains(only, "session_id")) {
 		return new([]target.IDs)
 	}
-	return tmux.Rows[target.IDs](b, tmux.ListWindows{All: true, Filter: "#{!=:#{window_linked_sessions},1}"}, "window_id", "session_id")
+	return tmux.AddRows[target.IDs](b, tmux.ListWindows{All: true, Filter: "#{!=:#{window_linked_sessions},1}"}, "window_id", "session_id")
 }
 
 // of returns the sessions that hold a window: the one in its row, or all of them.
@@ -220,7 +220,7 @@ func List[R any, P row[R]](ctx context.Context, src Source, b *tmux.Batch, cmd t
 // listEach does what List does, with a row of a window or pane for each session that holds
 // it, as tmux lists them.
 func listEach[R any, P row[R]](ctx context.Context, src Source, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
-	rows := tmux.Rows[R](b, cmd, only...)
+	rows := tmux.AddRows[R](b, cmd, only...)
 	linked := new([]target.IDs)
 	switch any(P(nil)).(type) {
 	case *Session, *SessionDetail:

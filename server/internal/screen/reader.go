@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -100,7 +101,7 @@ func lookSince(ctx context.Context, srv *tmux.Server, pane tmux.Target, since *t
 		return nil, reply.Faultf(reply.KindValidation, "cursor pane %s does not match requested pane %s", since.Pane, l.ID).
 			Suggest("leave the target out, or begin without a cursor")
 	}
-	if since != nil && since.PID != l.PID && l.PID != "" && since.PID != "" && !l.Dead {
+	if since != nil && since.PID != 0 && l.PID != nil && since.PID != *l.PID && !l.Dead {
 		return l, Respawned(l, since.PID, nil)
 	}
 	return l, nil
@@ -118,8 +119,12 @@ func died(l *tmux.Look) *reply.Fault {
 }
 
 // Respawned returns the fault for a pane that now runs another program.
-func Respawned(l *tmux.Look, pid string, last []string) *reply.Fault {
-	return reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was respawned (pid %s -> %s): what was there is gone", l.ID, pid, l.PID).
+func Respawned(l *tmux.Look, pid int, last []string) *reply.Fault {
+	now := "none"
+	if l.PID != nil {
+		now = strconv.Itoa(*l.PID)
+	}
+	return reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was respawned (pid %d -> %s): what was there is gone", l.ID, pid, now).
 		Suggest("call again to look at the new program").LastWords(last)
 }
 

@@ -107,7 +107,7 @@ func (in Query) long(p PaneMatch) bool { return in.rows(p)*p.Width > MostCells }
 func Candidates(ctx context.Context, srv *tmux.Server, on target.Object) ([]PaneMatch, error) {
 	s := on.Selection
 	var b tmux.Batch
-	listed := tmux.Rows[PaneMatch](&b, tmux.ListPanes{All: true, Filter: s.Within()},
+	listed := tmux.AddRows[PaneMatch](&b, tmux.ListPanes{All: true, Filter: s.Within()},
 		"pane_id", "window_id", "session_id", "history_size", "pane_height", "pane_width")
 	if err := target.NoneIsEmpty(b.Do(ctx, srv)); err != nil {
 		return nil, err
@@ -259,7 +259,7 @@ func (r *Reader) Search(ctx context.Context, srv *tmux.Server, panes []PaneMatch
 			var now []*[]PaneMatch
 			var joined, last []*[]byte
 			for _, p := range list {
-				now = append(now, tmux.Rows[PaneMatch](&b, p.itself()))
+				now = append(now, tmux.AddRows[PaneMatch](&b, p.itself()))
 				joined = append(joined, tmux.Add(&b, in.capture(p)))
 				last = append(last, tmux.Add(&b, unjoined(in.capture(p), exact)))
 			}
@@ -281,7 +281,7 @@ func (r *Reader) Search(ctx context.Context, srv *tmux.Server, panes []PaneMatch
 // searchedLong captures a pane that is too large for one list.
 func searchedLong(ctx context.Context, srv *tmux.Server, p PaneMatch, in Query, exact bool) (_ PaneMatch, joined, last []byte, err error) {
 	var b tmux.Batch
-	now := tmux.Rows[PaneMatch](&b, p.itself())
+	now := tmux.AddRows[PaneMatch](&b, p.itself())
 	if err := b.Do(ctx, srv); err != nil {
 		return p, nil, nil, err
 	}
@@ -305,7 +305,7 @@ func InPieces(ctx context.Context, srv *tmux.Server, capture tmux.CapturePane, s
 		end := tmux.Line(min(to, from+MostCells/width))
 		capture.Start, capture.End = tmux.Line(from), &end
 		var b tmux.Batch
-		size := tmux.Displayed(&b, tmux.DisplayMessage{Target: capture.Target, Message: "#{history_size}"})
+		size := tmux.AddMessage(&b, tmux.DisplayMessage{Target: capture.Target, Message: "#{history_size}"})
 		text, seam := tmux.Add(&b, capture), new([]byte)
 		if capture.Join && int(end) < to {
 			next := end + 1

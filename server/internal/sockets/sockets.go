@@ -215,8 +215,8 @@ func Info(ctx context.Context, srv *tmux.Server) (rows.Server, error) {
 		info.SocketName = &name
 	}
 	var b tmux.Batch
-	version := tmux.Displayed(&b, tmux.DisplayMessage{Message: "#{version}"})
-	sessions := tmux.Rows[target.IDs](&b, tmux.ListSessions{}, "session_id")
+	version := tmux.AddMessage(&b, tmux.DisplayMessage{Message: "#{version}"})
+	sessions := tmux.AddRows[target.IDs](&b, tmux.ListSessions{}, "session_id")
 	err := b.Do(ctx, srv)
 	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
 		return info, nil

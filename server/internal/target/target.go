@@ -257,7 +257,7 @@ func PaneID(ctx context.Context, srv *tmux.Server, on Object) (tmux.PaneID, erro
 		return id, nil
 	}
 	var b tmux.Batch
-	row := tmux.Rows[IDs](&b, tmux.DisplayMessage{Target: on.Target}, "pane_id")
+	row := tmux.AddRows[IDs](&b, tmux.DisplayMessage{Target: on.Target}, "pane_id")
 	if err := b.Do(ctx, srv); err != nil {
 		return "", err
 	}

@@ -61,7 +61,7 @@ func (b *Buffers) Remove(failed func(socket string, err error)) {
 		type buffer struct {
 			Name string `tmux:"buffer_name"`
 		}
-		buffers, err := tmux.List[buffer](ctx, srv, tmux.ListBuffers{Filter: tmux.MatchToken("buffer_name", "libtmux_mcp_*", tmux.Match{Glob: true})})
+		buffers, err := tmux.List[buffer](ctx, srv, tmux.ListBuffers{Filter: tmux.MatchToken("buffer_name", "libtmux_mcp_*", tmux.MatchOptions{Glob: true})})
 		for _, found := range buffers {
 			if bufferName().MatchString(found.Name) {
 				err = srv.Buffer(found.Name).Delete(ctx)

@@ -23,7 +23,7 @@ var capturePane = tool.New(tool.Decl{
 }, func(ctx context.Context, c tool.Call, in capturePaneIn) (screenText, error) {
 	at := c.On.Target
 	var b tmux.Batch
-	panes := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: at}, "pane_id", "pane_height", "pane_width", "history_size")
+	panes := tmux.AddRows[paneSnapshot](&b, tmux.DisplayMessage{Target: at}, "pane_id", "pane_height", "pane_width", "history_size")
 	capture := tmux.CapturePane{
 		Target: at, Print: true, Start: in.Start, End: in.End,
 		Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
@@ -134,7 +134,7 @@ var snapshotPane = tool.New(tool.Decl{
 }, func(ctx context.Context, c tool.Call, in snapshotPaneIn) (*paneSnapshot, error) {
 	at := c.On.Target
 	var b tmux.Batch
-	panes := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: at})
+	panes := tmux.AddRows[paneSnapshot](&b, tmux.DisplayMessage{Target: at})
 	captured := tmux.Add(&b, tmux.CapturePane{Target: at, Print: true})
 	if err := b.Do(ctx, c.Tmux); err != nil {
 		return nil, err

@@ -33,8 +33,8 @@ var displayMessage = tool.New(tool.Decl{
 		return out, refused(err)
 	}
 	var b tmux.Batch
-	pane := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.On.Target, Message: "#{pane_id}"})
-	text := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.On.Target, Message: format})
+	pane := tmux.AddMessage(&b, tmux.DisplayMessage{Target: c.On.Target, Message: "#{pane_id}"})
+	text := tmux.AddMessage(&b, tmux.DisplayMessage{Target: c.On.Target, Message: format})
 	if err := b.Do(ctx, c.Tmux); err != nil {
 		return out, err
 	}

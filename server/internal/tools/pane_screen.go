@@ -31,7 +31,7 @@ var clearPane = tool.New(tool.Decl{
 // onPane runs commands and returns which pane their target is.
 func onPane(ctx context.Context, c tool.Call, at tmux.Target, cmds ...tmux.Command) (string, error) {
 	var b tmux.Batch
-	id := tmux.Displayed(&b, tmux.DisplayMessage{Target: at, Message: "#{pane_id}"})
+	id := tmux.AddMessage(&b, tmux.DisplayMessage{Target: at, Message: "#{pane_id}"})
 	for _, cmd := range cmds {
 		tmux.Add(&b, cmd)
 	}

@@ -99,7 +99,7 @@ var listClients = tool.New(tool.Decl{
 		return l, err
 	}
 	var b tmux.Batch
-	clients := tmux.Rows[rows.Client](&b, tmux.ListClients{}, only...)
+	clients := tmux.AddRows[rows.Client](&b, tmux.ListClients{}, only...)
 	if err := target.NoneIsEmpty(b.Do(ctx, c.Tmux)); err != nil {
 		return l, err
 	}

@@ -79,9 +79,9 @@ var renameSession = tool.New(tool.Decl{
 }, func(ctx context.Context, c tool.Call, in renameSessionIn) (*rows.Session, error) {
 	// tmux may store a different spelling of the name, so the row is found by id.
 	var b tmux.Batch
-	before := tmux.Rows[rows.Session](&b, tmux.ListSessions{Filter: c.On.Within()})
+	before := tmux.AddRows[rows.Session](&b, tmux.ListSessions{Filter: c.On.Within()})
 	tmux.Add(&b, tmux.RenameSession{Target: c.On.Target, Name: in.NewName})
-	after := tmux.Rows[rows.Session](&b, tmux.ListSessions{})
+	after := tmux.AddRows[rows.Session](&b, tmux.ListSessions{})
 	if err := b.Do(ctx, c.Tmux); err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ var killSession = tool.New(tool.Decl{
 	Desc: "Kill a tmux session: close its windows and hang up the programs in them. Windows linked into other sessions survive.",
 }, func(ctx context.Context, c tool.Call, in target.OfSession) (t reply.Text, err error) {
 	var b tmux.Batch
-	before := tmux.Rows[rows.Session](&b, tmux.ListSessions{Filter: c.On.Within()})
+	before := tmux.AddRows[rows.Session](&b, tmux.ListSessions{Filter: c.On.Within()})
 	tmux.Add(&b, tmux.KillSession{Target: c.On.Target})
 	if err := closing.Panes(ctx, c.Tmux, c.Guard.Aim.FilterFor(c.On.Selection), func() error { return b.Do(ctx, c.Tmux) }); err != nil {
 		return t, err

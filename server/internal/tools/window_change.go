@@ -245,7 +245,7 @@ func moveTo(ctx context.Context, c tool.Call, s target.Selection, source tmux.Ta
 	}
 	var b tmux.Batch
 	// Fails if there is no such window.
-	before := tmux.Rows[rows.Window](&b, tmux.ListWindows{Target: source, Filter: s.WindowFilter()})
+	before := tmux.AddRows[rows.Window](&b, tmux.ListWindows{Target: source, Filter: s.WindowFilter()})
 	// A session ends with its last window. Only tmux knows whether this is it.
 	last := c.Guard.Permit(guard.Destructive, "it moves the last window of a session, which ends with that")
 	if last != nil {
@@ -256,7 +256,7 @@ func moveTo(ctx context.Context, c tool.Call, s target.Selection, source tmux.Ta
 		tmux.Add(&b, tmux.Require{Target: source, Condition: tmux.Or("#{!=:#{session_windows},1}", same)})
 	}
 	tmux.Add(&b, tmux.MoveWindow{Source: source, Target: there})
-	after := tmux.Rows[rows.Window](&b, tmux.ListWindows{All: true})
+	after := tmux.AddRows[rows.Window](&b, tmux.ListWindows{All: true})
 	linked := rows.LinkRows(&b)
 	err = b.Do(ctx, c.Tmux)
 	if (err == nil || errors.Is(err, tmux.ErrUnmet)) && len(*before) == 0 {

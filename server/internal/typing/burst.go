@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
@@ -29,18 +30,18 @@ type bursts func(tmux.Target) ([]burst, error)
 func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Object, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
 	none := new(tmux.Look)
 	condition := "#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0," + tmux.Not(own.Shows()) + "}}},0}"
-	if since != nil && since.PID != "" {
-		condition = "#{?" + tmux.MatchEqual("pane_pid", since.PID) + "," + condition + ",0}"
+	if since != nil && since.PID != nil {
+		condition = "#{?" + tmux.MatchEqual("pane_pid", strconv.Itoa(*since.PID)) + "," + condition + ",0}"
 	}
 	var b tmux.Batch
 	for _, cmd := range first {
 		tmux.Add(&b, cmd)
 	}
-	states := tmux.Rows[inputState](&b, tmux.DisplayMessage{Target: on.Target})
+	states := tmux.AddRows[inputState](&b, tmux.DisplayMessage{Target: on.Target})
 	reached := new(string)
 	if !own.None() {
 		reach := own.Reached()
-		reached = tmux.Displayed(&b, tmux.DisplayMessage{Target: on.Target, Message: reach})
+		reached = tmux.AddMessage(&b, tmux.DisplayMessage{Target: on.Target, Message: reach})
 		condition = "#{?" + reach + ",0," + condition + "}"
 	}
 	// A wait in this pane counts what is new from here on.
@@ -61,8 +62,8 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 			none.ID = (*states)[0].ID
 			return none, true, nil
 		}
-		if since != nil && before.PID != since.PID {
-			return none, false, screen.Respawned(before, since.PID, nil)
+		if since != nil && reply.Value(before.PID) != reply.Value(since.PID) {
+			return none, false, screen.Respawned(before, reply.Value(since.PID), nil)
 		}
 		if shows, failed := t.Tmux.Pane((*states)[0].ID).Display(ctx, own.Shows()); failed != nil || shows != "1" {
 			return none, false, err // a condition of the commands themselves

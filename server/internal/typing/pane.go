@@ -40,7 +40,7 @@ type Pane struct {
 // None of that is quoted: before tmux 3.4 the server never frees what a format quotes.
 func Programs(ctx context.Context, srv *tmux.Server, cmd tmux.Lister) ([]Pane, error) {
 	var b tmux.Batch
-	panes := tmux.Rows[Pane](&b, cmd, "pid", "start_time", "pane_id", "pane_dead", "pane_pid")
+	panes := tmux.AddRows[Pane](&b, cmd, "pid", "start_time", "pane_id", "pane_dead", "pane_pid")
 	err := b.Do(ctx, srv)
 	return *panes, err
 }
@@ -48,7 +48,7 @@ func Programs(ctx context.Context, srv *tmux.Server, cmd tmux.Lister) ([]Pane, e
 // LookAt reads a pane's state and screen, and refuses a pane that takes no keys.
 func LookAt(ctx context.Context, srv *tmux.Server, on target.Object) (Pane, error) {
 	var b tmux.Batch
-	panes := tmux.Rows[Pane](&b, tmux.DisplayMessage{Target: on.Target})
+	panes := tmux.AddRows[Pane](&b, tmux.DisplayMessage{Target: on.Target})
 	shown := tmux.Add(&b, tmux.CapturePane{Target: on.Target, Print: true})
 	if err := b.Do(ctx, srv); err != nil {
 		return Pane{}, err

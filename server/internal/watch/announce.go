@@ -70,7 +70,7 @@ func (w *watcher) problem(format string, args ...any) {
 }
 
 // messageTime is how long a message is shown, unless a key is pressed.
-const messageTime = 5000
+const messageTime = 5 * time.Second
 
 // message shows a message in a client's status line. Before tmux 3.6 what the client shows
 // freezes as long as a message is there, so it is there only for the user's display-time.
