@@ -26,6 +26,7 @@ func TestImportsGoDown(t *testing.T) {
 	layout, _, _ = strings.Cut(layout, "## ")
 	only := map[string][]string{
 		"tmux":           {"internal/lazy", "internal/nearest", "internal/procstat", "internal/turns"},
+		"tmux/shell":     {"internal/pause", "internal/prompt", "internal/runner", "tmux"},
 		"conform/report": {"internal/terminal", "tmux"},
 		"swap/format":    {"internal/lazy"}, "swap/internal/hint": {}, "swap/internal/machine": {},
 		"swap/internal/checkout": {"internal/atomicfile", "internal/lazy", "swap/ask", "swap/format", "swap/internal/hint"},

@@ -157,7 +157,7 @@ func (s *Server) SetPromptStands(d time.Duration) { s.services.Prompts.Stands = 
 // SetMarkWait sets how long output may still arrive from something known to have ended. It
 // returns the previous value.
 func (s *Server) SetMarkWait(d time.Duration) (was time.Duration) {
-	was, s.services.Jobs.MarkWait = s.services.Jobs.MarkWait, d
+	was, s.services.Jobs.Shells.SettleTime = s.services.Jobs.Shells.SettleTime, d
 	return was
 }
 

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/runner"
 	"tmuxmcp/internal/test/testagent"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
-	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/tmux"
 )
 

@@ -10,8 +10,8 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/tidwall/gjson"
 
+	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/stdio"
 )
 
@@ -29,7 +29,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // Close removes the files of a server that is no longer used. Serve calls it at its end.
-func (s *Server) Close() { s.services.Jobs.Close() }
+func (s *Server) Close() { s.services.Jobs.Shells.Close() }
 
 // explain returns what a client gets for an error; nil leaves that to mcp-go.
 func (s *Server) explain(r stdio.Request, err error) *mcp.JSONRPCErrorDetails {

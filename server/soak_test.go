@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/runner"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/tmux"
 )
 

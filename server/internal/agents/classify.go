@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"tmuxmcp/internal/lazy"
-	"tmuxmcp/server/internal/transcript"
+	"tmuxmcp/internal/transcript"
 )
 
 // How far from the bottom of the screen, or from the box, to search.

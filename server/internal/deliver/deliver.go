@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/pause"
+	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
@@ -306,11 +307,11 @@ func (p *prompter) unmoved() tmux.Format {
 // buffer is then gone. did says what may have happened if that cannot be determined. A
 // paste reaches only this pane, even if panes are synchronized.
 func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (bool, error) {
-	buffer := p.Tmux.Buffer(typing.NewBufferName("prompt"))
+	buffer := p.Tmux.Buffer(prompt.NewBufferName("prompt"))
 	used := false
 	defer func() {
 		if !used {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), typing.CleanupTime)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), prompt.CleanupTime)
 			defer cancel()
 			_ = buffer.Delete(ctx) // if it or the server is gone, nothing is left
 		}

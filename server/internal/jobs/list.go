@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
-	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/shell"
 )
 
 // JobInfo is a job, as it is listed.
@@ -42,34 +42,20 @@ func (JobInfo) Columns() []reply.Column[JobInfo] {
 
 // List returns the jobs of a tmux server, newest first.
 func (r *Runner) List(ctx context.Context, srv *tmux.Server) ([]JobInfo, error) {
-	r.Sweep()
 	all := []JobInfo{}
-	panes, err := typing.Programs(ctx, srv, tmux.ListPanes{All: true})
-	if err := target.NoneIsEmpty(err); err != nil || len(panes) == 0 {
-		return all, err
-	}
-	programs := map[string]int{} // by pane
-	for _, p := range panes {
-		if !p.Dead {
-			programs[string(p.ID)] = p.PID
+	found, err := r.Shells.Jobs(ctx, srv)
+	for _, j := range found {
+		state, status := j.State()
+		info := JobInfo{
+			JobID: j.ID(), PaneID: j.Pane().ID, Command: firstLine(j.Command()), State: string(state),
+			AgeSeconds: reply.Seconds(time.Since(j.Started()).Round(time.Second)),
 		}
-	}
-	for _, j := range runner.Jobs(placeOf(srv, panes[0])) {
-		s := j.Look()
-		info := JobInfo{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: reply.Seconds(time.Since(j.At).Round(time.Second))}
-		switch {
-		case s.Phase == runner.Ended:
-			info.State, info.ExitStatus = Ended, &s.Status
-		case s.Phase == runner.Lost || programs[j.Pane] != j.Pid:
-			info.State = Lost
-		case j.Stopped():
-			info.State = Stopped
-		default:
-			info.State = Running
+		if state == shell.Ended {
+			info.ExitStatus = &status
 		}
 		all = append(all, info)
 	}
-	return all, nil
+	return all, err
 }
 
 // firstLine returns the first line of a command, truncated to fit a row.
@@ -97,34 +83,40 @@ type Match struct {
 // Search searches the output of the jobs in the panes that on names, newest job first, for up
 // to match.MaxTime. rest is the number of jobs that were not searched completely by then.
 func (r *Runner) Search(ctx context.Context, srv *tmux.Server, on target.Selection, q screen.Query, m *match.Matcher) (found []Match, rest int, err error) {
-	panes, err := typing.Programs(ctx, srv, tmux.ListPanes{All: true, Filter: on.Within()})
-	if err := target.NoneIsEmpty(err); err != nil || len(panes) == 0 {
+	jobs, err := r.Shells.Jobs(ctx, srv)
+	if err != nil || len(jobs) == 0 {
 		return nil, 0, err
 	}
-	selected := map[string]bool{}
-	for _, p := range panes {
-		selected[string(p.ID)] = true
+	selected := map[tmux.PaneID]bool{}
+	if !on.Zero() {
+		panes, err := prompt.Programs(ctx, srv, tmux.ListPanes{All: true, Filter: on.Within()})
+		if err := target.NoneIsEmpty(err); err != nil {
+			return nil, 0, err
+		}
+		for _, p := range panes {
+			selected[p.ID] = true
+		}
 	}
 	look := &match.Search{Most: match.MaxTime}
-	begun := time.Now()
-	more := func() bool { return ctx.Err() == nil && time.Since(begun) < match.MaxTime }
-	for _, j := range runner.Jobs(placeOf(srv, panes[0])) {
-		if j.Visible() || !on.Zero() && !selected[j.Pane] {
+	limited, cancel := context.WithTimeout(ctx, match.MaxTime)
+	defer cancel()
+	for _, j := range jobs {
+		if j.OnScreen() || !on.Zero() && !selected[j.Pane().ID] {
 			continue
 		}
-		if !more() {
+		if limited.Err() != nil {
 			rest++
 			continue
 		}
 		out := &sink{ctx: context.WithoutCancel(ctx), m: m, context: q.Context, look: look}
-		j.Scan(out, more)
-		if !more() {
+		j.Scan(limited, out.Line)
+		if limited.Err() != nil {
 			rest++
 		}
 		if out.matched > 0 {
 			most, bytes := q.MaxLines*(2*q.Context+1), mostKept
 			lines, cutLines, cutBytes := reply.Limited(out.kept, &most, &bytes)
-			found = append(found, Match{j.ID(), tmux.PaneID(j.Pane), firstLine(j.Text()), out.matched, lines, cutLines+cutBytes+out.dropped > 0})
+			found = append(found, Match{j.ID(), j.Pane().ID, firstLine(j.Command()), out.matched, lines, cutLines+cutBytes+out.dropped > 0})
 		}
 	}
 	return found, rest, ctx.Err()

@@ -64,7 +64,7 @@ const (
 	longestLine = 4000 // bytes of a line that matches, or is near one that does
 )
 
-// Line implements [runner.Sink].
+// Line takes a line of the output.
 func (s *sink) Line(text string) {
 	s.lines++
 	s.bytes += len(text) + 1

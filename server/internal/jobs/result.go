@@ -3,14 +3,7 @@ package jobs
 import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
-)
-
-// States of a job.
-const (
-	Running = "running"
-	Stopped = "stopped"
-	Ended   = "ended"
-	Lost    = "lost"
+	"tmuxmcp/tmux/shell"
 )
 
 // Result is the outcome of a command.
@@ -53,11 +46,11 @@ func (r *Result) View() reply.View {
 		v.Fact("%s exit %d", r.PaneID, *r.ExitStatus)
 	case r.PaneGone:
 		v.Fact("%s ended before the command did", r.PaneID)
-	case r.State == Lost && r.Note != nil:
+	case r.State == string(shell.Lost) && r.Note != nil:
 		v.Fact("%s lost", r.PaneID)
-	case r.State == Lost:
+	case r.State == string(shell.Lost):
 		v.Fact("%s lost: the command was killed, its exit status is not known", r.PaneID)
-	case r.State == Stopped:
+	case r.State == string(shell.Stopped):
 		v.Fact("%s stopped: job%s", r.PaneID, job)
 	default:
 		v.Fact("%s still running: job%s", r.PaneID, job)

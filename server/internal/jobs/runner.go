@@ -1,17 +1,19 @@
-// Package jobs runs commands in panes, and finds them again.
+// Package jobs runs commands in panes, finds them again, and shapes what they printed.
 package jobs
 
 import (
 	"context"
-	"sync"
+	"errors"
+	"fmt"
 	"time"
 
-	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
+	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/shell"
 )
 
 // Runner runs commands in panes, and finds them again. It is safe for concurrent use.
@@ -19,21 +21,13 @@ type Runner struct {
 	Screens *screen.Reader
 	// Record says that commands are in the history of the shell unless a call says otherwise.
 	Record bool
-	// MarkWait is the constant of this name, except in tests.
-	MarkWait time.Duration
-
-	files runner.Files
-	mu    sync.Mutex
-	swept time.Time // when jobs were last swept
+	Shells shell.Runner
 }
 
 // New returns a runner.
 func New(screens *screen.Reader, record bool) *Runner {
-	return &Runner{Screens: screens, Record: record, MarkWait: markWait}
+	return &Runner{Screens: screens, Record: record}
 }
-
-// Close removes the files of a runner that is no longer used.
-func (r *Runner) Close() { r.files.Close() }
 
 // Command is a command to run.
 type Command struct {
@@ -50,61 +44,131 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	if err != nil {
 		return nil, err
 	}
-	if process, err := caller.ProcessOf(ctx, t.Tmux); err != nil {
-		return nil, err
-	} else if !process.Here {
-		return nil, reply.Faultf(reply.KindRefused, "what runs in the pane cannot be seen from here: this tmux server's processes have other numbers, as in another container").
-			Suggest("send_keys types, wait_for_text waits; or run tmux-mcp where tmux runs")
-	}
-	pane, release, err := r.turn(ctx, t, on)
+	sh, err := r.turn(ctx, t, on)
 	if err != nil {
+		return nil, faultOf(err)
+	}
+	defer sh.Close()
+	start := time.Now()
+	a := answer{Source: t.Source, out: out, output: cmd.Output, detach: cmd.Detach, limit: cmd.Limit}
+	o := shell.Options{History: cmd.Record, Limit: cmd.Limit, Lines: out.Line, Type: t.TypeCommands}
+	if cmd.Detach {
+		job, err := sh.Start(ctx, cmd.Text, o)
+		if err != nil {
+			return nil, faultOf(err)
+		}
+		res, err := job.Result(ctx, shell.Options{Lines: out.Line})
+		if err != nil {
+			return nil, faultOf(err)
+		}
+		return a.of(ctx, res), nil
+	}
+	o.Keep = func(res *shell.Result) bool { return !a.show(ctx, res) }
+	stop := progress(ctx, sh.Pane().ID, start, cmd.Limit)
+	res, err := sh.Run(ctx, cmd.Text, o)
+	stop()
+	var failed *shell.Error
+	switch {
+	case res == nil, errors.As(err, &failed):
+		return nil, faultOf(err)
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return nil, err
 	}
-	defer release()
-	start := time.Now()
-	x := &execution{Shell: &typing.Shell{Typist: t, Pane: pane, Until: start.Add(cmd.Limit)}, command: cmd}
-	x.recording = recording{
-		Source: t.Source, jobs: r, pane: &x.Pane, shell: &x.Foreground, out: out, output: cmd.Output, detach: cmd.Detach, start: start, limit: cmd.Limit,
-	}
-	return x.run(ctx)
+	return a.of(ctx, res), nil
 }
 
-// turn waits until no other command runs in the pane, from this server or another server
-// of this user.
-func (r *Runner) turn(ctx context.Context, t *typing.Typist, on target.Object) (typing.Pane, func(), error) {
-	pane, err := typing.LookAt(ctx, t.Tmux, on)
+// turn waits until no other command runs in the pane, from this server or another server of
+// this user. Meanwhile other calls go on.
+func (r *Runner) turn(ctx context.Context, t *typing.Typist, on target.Object) (*shell.Shell, error) {
+	sh, err := r.Shells.At(ctx, t.Tmux, on.Target)
 	if err != nil {
-		return pane, nil, err
+		return nil, err
 	}
-	at := placeOf(t.Tmux, pane)
-	at.Pane = string(pane.ID)
 	most := r.Screens.WaitMax
-	resume := t.Pause() // other calls need not wait for this one
-	release, waited, ok := r.files.Take(ctx, at, most)
+	limited, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	resume := t.Pause()
+	err = sh.Lock(limited)
 	late := resume(ctx)
 	switch {
 	case late != nil:
 		err = late
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case !ok:
-		err = reply.Faultf(reply.KindTimeout, "other commands ran in pane %s for %v, and this one was not begun", pane.ID, most).
+	case err != nil:
+		return nil, reply.Faultf(reply.KindTimeout, "other commands ran in pane %s for %v, and this one was not begun", sh.Pane().ID, most).
 			Suggest("call again, or use another pane")
-	case waited:
-		pane, err = typing.LookAt(ctx, t.Tmux, target.AtPane(pane.ID))
 	}
-	if err != nil && ok {
-		release()
+	if err != nil {
+		sh.Close()
+		return nil, err
 	}
-	return pane, release, err
+	return sh, nil
 }
 
-// Sweep occasionally removes the remains of jobs.
-func (r *Runner) Sweep() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if time.Since(r.swept) > time.Minute {
-		r.swept = time.Now()
-		go runner.Sweep()
+// progress reports the wait to the client once a second, until stop is called.
+func progress(ctx context.Context, pane tmux.PaneID, start time.Time, limit time.Duration) (stop func()) {
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+				elapsed := time.Since(start)
+				stdio.Progress(ctx, elapsed.Seconds(), limit.Seconds(),
+					fmt.Sprintf("pane %s: %.0f s elapsed, %.0f s left", pane, elapsed.Seconds(), (limit-elapsed).Seconds()))
+			}
+		}
+	}()
+	return func() { close(over); <-done }
+}
+
+// faultOf returns the fault for an error of package shell; other errors as they are.
+func faultOf(err error) error {
+	var e *shell.Error
+	if !errors.As(err, &e) {
+		return typing.FaultOf(err)
 	}
+	f := reply.Faultf(reply.KindRefused, "%s", e.Text)
+	switch e.Kind {
+	case shell.ErrNotBegun:
+		if e.Err != nil {
+			return e.Err
+		}
+		f.Kind = reply.KindNotBegun
+		switch {
+		case e.Held:
+			f = f.Suggest("the terminal holds back the shell's output, as after C-s: send_keys with C-q lets it go on")
+		case !e.Idle: // what it does may not be known
+			f = f.Suggest("if C-s has stopped the output, send_keys with C-q lets it go on")
+		}
+		return f.Showing("the pane shows", e.Screen)
+	case shell.ErrPaneEnded:
+		f.Kind = reply.KindPaneGone
+	case shell.ErrLost:
+		f = f.Suggest("capture_pane shows what it printed")
+	case shell.ErrUnseen:
+		f = f.Suggest("send_keys types, wait_for_text waits; or run tmux-mcp where tmux runs")
+	case shell.ErrUnreadable:
+		f = f.Suggest("send_keys types into it, wait_for_text waits")
+	case shell.ErrNoSpace:
+		f = f.Suggest("free some space there, or set TMPDIR to a directory that has some and start this server again")
+	case shell.ErrNoHome:
+		f = f.Suggest("remove or rename what is in the way, or set TMPDIR to a directory of your own with mode 0700 and start this server again")
+	case shell.ErrNoJob:
+		f.Kind = reply.KindNotFound
+		f = f.Suggest("list_jobs lists the jobs; one is forgotten an hour after its end, or when its tmux server ends")
+	case shell.ErrServerEnded:
+		f.Kind = reply.KindNotFound
+		f = f.Suggest("list_jobs lists those of the server that runs there now")
+	case shell.ErrServerReplaced:
+		f = f.Suggest("the user can end that server, or look at the job's pane %s in a terminal that is attached to it", e.Pane)
+	case shell.ErrOtherServer:
+		f = f.Suggest("give the socket_name of that server; if that has ended, so has the job")
+	}
+	return f
 }

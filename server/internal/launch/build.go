@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
@@ -291,7 +292,7 @@ func (b *builder) noRoom(err error) error {
 
 // undo removes what this call created, and nothing else.
 func (b *builder) undo(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), typing.CleanupTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), prompt.CleanupTime)
 	defer cancel()
 	if b.made {
 		_, _ = b.Tmux.Do(ctx, tmux.KillSession{Target: b.session.Session})
@@ -311,7 +312,7 @@ func (b *builder) start(ctx context.Context) error {
 	for i, p := range b.panes {
 		wg.Go(func() {
 			if p.Command != "" {
-				problems[i] = b.typeCommand(ctx, p)
+				problems[i] = typing.FaultOf(b.typeCommand(ctx, p))
 			} else {
 				var ended string
 				if ended, problems[i] = b.starter.ended(ctx, b.Tmux, &rows.Pane{PaneID: p.id()}, p.Shell); ended != "" {
@@ -358,11 +359,11 @@ func (b *builder) start(ctx context.Context) error {
 // typeCommand types a pane's command once its program is ready: a shell when it shows its
 // prompt, another program when its screen is quiet.
 func (b *builder) typeCommand(ctx context.Context, p *building) error {
-	pane, err := typing.LookAt(ctx, b.Tmux, target.AtPane(p.id()))
+	pane, err := prompt.Look(ctx, b.Tmux, p.id())
 	if err != nil {
 		return err
 	}
-	sh := &typing.Shell{Typist: b.typist, Pane: pane}
+	sh := b.typist.Shell(pane)
 	since, was := time.Now(), ""
 	ready, err := sh.Await(ctx, func(waited time.Duration) (bool, error) {
 		if waited > b.starter.ReadyWait || sh.Foreground.IsShell() {
@@ -387,14 +388,14 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 		if fresh, err := sh.BecomesFresh(ctx, 30*time.Millisecond); err != nil {
 			return err
 		} else if !fresh && !sh.AtPrompt() {
-			return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", sh.Program())
+			return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", reply.Named("", sh.Foreground.Name, ""))
 		}
 	case sh.Foreground.IsShell():
-		return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", sh.Program())
+		return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", reply.Named("", sh.Foreground.Name, ""))
 	}
 	text := strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(strings.TrimRight(p.Command, "\r\n")) + "\r"
 	return b.typist.TypeIntoMade(ctx, p.id(), screen.EchoOf(text), func(to tmux.Target) ([]tmux.Command, error) {
-		return sh.Pasting(ctx, to, text)
+		return sh.Pasting(ctx, text)
 	})
 }
 

@@ -7,8 +7,8 @@ import (
 	"unicode"
 
 	"tmuxmcp/internal/lazy"
-	"tmuxmcp/server/internal/runner"
-	"tmuxmcp/server/internal/transcript"
+	"tmuxmcp/internal/runner"
+	"tmuxmcp/internal/transcript"
 	"tmuxmcp/tmux"
 )
 

@@ -7,9 +7,9 @@ import (
 	"time"
 	"unicode"
 
+	"tmuxmcp/internal/runner"
+	"tmuxmcp/internal/transcript"
 	"tmuxmcp/server/internal/caller"
-	"tmuxmcp/server/internal/runner"
-	"tmuxmcp/server/internal/transcript"
 	"tmuxmcp/tmux"
 )
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
@@ -107,7 +108,7 @@ func loadBuffer(b *Buffers) *tool.Tool {
 		}
 		ctx, cancel := b.bounded(ctx)
 		defer cancel()
-		name := typing.NewBufferName(logical)
+		name := prompt.NewBufferName(logical)
 		// Before the call: it may create the buffer even if it is cut off.
 		b.made(c.Tmux)
 		_, err = c.Tmux.SetBuffer(ctx, name, []byte(in.Content))

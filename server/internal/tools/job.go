@@ -14,6 +14,7 @@ import (
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
+	"tmuxmcp/tmux/shell"
 )
 
 func getJob(r *jobs.Runner) *tool.Tool {
@@ -34,7 +35,7 @@ func getJob(r *jobs.Runner) *tool.Tool {
 			lines := screen.ShownLines
 			in.MaxLines = &lines
 		}
-		r.Sweep()
+		r.Shells.Sweep()
 		out, end := &gotJobs{Others: otherJobs{}}, time.Now().Add(limit)
 		for i, id := range in.JobID {
 			j, err := r.Find(ctx, c.Source, id)
@@ -45,7 +46,7 @@ func getJob(r *jobs.Runner) *tool.Tool {
 			if err != nil {
 				return nil, err
 			}
-			res.TimedOut, res.EffectiveTimeout = res.State == jobs.Running && limit > 0, limit.Seconds()
+			res.TimedOut, res.EffectiveTimeout = res.State == string(shell.Running) && limit > 0, limit.Seconds()
 			if i == 0 {
 				out.Result = *res
 			} else {
@@ -136,7 +137,7 @@ func cancelJob(r *jobs.Runner) *tool.Tool {
 				return nil, err
 			}
 			if err := j.Signal(signals[in.Signal]); err != nil && j.Running() {
-				return nil, reply.Faultf(reply.KindRefused, "job %s in pane %s cannot be signalled: %v", j.ID(), j.Pane, err).
+				return nil, reply.Faultf(reply.KindRefused, "job %s in pane %s cannot be signalled: %v", j.ID(), j.Pane().ID, err).
 					Suggest("look at the pane; send_keys with C-c interrupts what runs there")
 			}
 		}

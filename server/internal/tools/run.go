@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/jobs"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/internal/typing"

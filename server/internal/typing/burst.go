@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
@@ -29,7 +30,7 @@ type bursts func(tmux.Target) ([]burst, error)
 // still has to run the program that it ran at the look since.
 func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Object, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
 	none := new(tmux.Look)
-	condition := "#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0," + tmux.Not(own.Shows()) + "}}},0}"
+	condition := prompt.Takes(tmux.Not(own.Shows()))
 	if since != nil && since.PID != nil {
 		condition = "#{?" + tmux.MatchEqual("pane_pid", strconv.Itoa(*since.PID)) + "," + condition + ",0}"
 	}
@@ -37,7 +38,7 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 	for _, cmd := range first {
 		tmux.Add(&b, cmd)
 	}
-	states := tmux.AddRows[inputState](&b, tmux.DisplayMessage{Target: on.Target})
+	states := tmux.AddRows[prompt.State](&b, tmux.DisplayMessage{Target: on.Target})
 	reached := new(string)
 	if !own.None() {
 		reach := own.Reached()
@@ -55,7 +56,7 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 		return none, false, target.Missing(ctx, t.Tmux, on.Selection)
 	}
 	if errors.Is(err, tmux.ErrUnmet) {
-		if err := (*states)[0].refusal(ctx, t.Tmux, on.Selection); err != nil {
+		if err := refusal(ctx, t.Tmux, (*states)[0], on.Selection); err != nil {
 			return none, false, err
 		}
 		if *reached == "1" {
@@ -92,29 +93,10 @@ func (t *Typist) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
 	}
 }
 
-// inputState is what decides whether a pane takes keys.
-type inputState struct {
-	ID     tmux.PaneID `tmux:"pane_id"`
-	Dead   bool        `tmux:"pane_dead"`
-	InMode bool        `tmux:"pane_in_mode"`
-	Mode   string      `tmux:"pane_mode"`
-	Off    bool        `tmux:"pane_input_off"`
-	// Synchronized is set if keys also go to the other panes of its window.
-	Synchronized bool `tmux:"pane_synchronized"`
-}
-
 // refusal returns why a pane takes no keys, or nil.
-func (pane inputState) refusal(ctx context.Context, srv *tmux.Server, s target.Selection) error {
-	switch {
-	case pane.ID == "": // display-message does not fail on a missing target
+func refusal(ctx context.Context, srv *tmux.Server, pane prompt.State, s target.Selection) error {
+	if pane.ID == "" {
 		return target.Missing(ctx, srv, s)
-	case pane.Dead:
-		return reply.Faultf(reply.KindRefused, "the program in pane %s has ended", pane.ID).Suggest("respawn_pane starts it again")
-	case pane.InMode:
-		return reply.Faultf(reply.KindRefused, "pane %s is in %s, which would take the keys", pane.ID, pane.Mode).Suggest("exit_copy_mode leaves it")
-	case pane.Off:
-		return reply.Faultf(reply.KindRefused, "the input of pane %s is off, so keys would be lost", pane.ID).
-			Suggest("use another pane, or ask the user to turn it on with tmux select-pane -e")
 	}
-	return nil
+	return FaultOf(pane.Refusal())
 }

@@ -2,15 +2,13 @@ package typing
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
@@ -19,7 +17,7 @@ import (
 
 // PasteInto pastes a text into a pane, from a buffer of its own.
 func (t *Typist) PasteInto(ctx context.Context, on target.Object, data []byte, bracket, enter bool) (tmux.PaneID, error) {
-	buffer := t.Tmux.Buffer(NewBufferName("paste"))
+	buffer := t.Tmux.Buffer(prompt.NewBufferName("paste"))
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}
 	shows := string(data)
 	if enter {
@@ -40,22 +38,12 @@ func (t *Typist) PasteInto(ctx context.Context, on target.Object, data []byte, b
 	}, load)
 	if err != nil && id == "" {
 		// It was not pasted, so tmux may still hold it.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CleanupTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), prompt.CleanupTime)
 		defer cancel()
 		_ = buffer.Delete(ctx)
 	}
 	return id, err
 }
-
-// NewBufferName returns the name of a buffer that no other call creates.
-func NewBufferName(logical string) string {
-	var id [16]byte
-	rand.Read(id[:])
-	return "libtmux_mcp_" + hex.EncodeToString(id[:]) + "_" + logical
-}
-
-// CleanupTime bounds the cleanup after a call that failed or was cancelled.
-const CleanupTime = 5 * time.Second
 
 // A program that accepts bracketed paste takes what follows the sequence that ends one for
 // typed keys. Terminals leave it out of what they paste; so does tmux from 3.7 on, unless

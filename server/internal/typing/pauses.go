@@ -8,9 +8,9 @@ import (
 
 	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/pause"
+	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/tmux"
 )

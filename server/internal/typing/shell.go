@@ -2,242 +2,51 @@ package typing
 
 import (
 	"context"
-	"strings"
-	"time"
+	"errors"
 
-	"tmuxmcp/internal/pause"
+	"tmuxmcp/internal/prompt"
+	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
-// Before a command is typed, the shell must be at an empty prompt. Whether it is at its
-// prompt is known (runner.ForegroundOf); whether something has been typed there can only be
-// guessed from the screen.
-
-const (
-	// startUp is the longest that a program may have been running to be taken for part of a
-	// shell's start-up or prompt, and so be waited for. What may be about to end is waited for
-	// as long.
-	startUp = 2 * time.Second
-	// promptWait is how long a shell may take to show its prompt.
-	promptWait = 5 * time.Second
-)
-
-// Shell is a shell in a pane, to be typed into at its prompt.
-type Shell struct {
-	*Typist
-	Pane       Pane              // at the last look
-	Foreground runner.Foreground // the program that reads what is typed
-	Until      time.Time         // when the call must end
+// Shell returns the shell of a pane that was looked at, to be typed into at its prompt.
+func (t *Typist) Shell(pane prompt.Pane) *prompt.Shell {
+	return &prompt.Shell{Tmux: t.Tmux, Type: t.TypeCommands, Pane: pane, Wait: t.keyboard.PromptWait}
 }
 
-// AwaitPrompt waits for the prompt of a shell if one may be about to appear.
-func (s *Shell) AwaitPrompt(ctx context.Context) error {
-	ready, err := s.Await(ctx, func(waited time.Duration) (bool, error) {
-		return time.Now().After(s.Until) || s.Foreground.IsShell() && waited > s.keyboard.PromptWait ||
-			!s.Foreground.IsShell() && max(s.Foreground.Age, waited) > startUp && waited > 20*time.Millisecond, nil
-	})
-	if ready || err != nil {
+// TypeCommands is a [prompt.Typist]: what the commands make appear is the echo of a command
+// of run_command.
+func (t *Typist) TypeCommands(ctx context.Context, pane tmux.PaneID, shows []string, commands []tmux.Command) (row int, sent bool, err error) {
+	_, err = t.Type(ctx, target.AtPane(pane), screen.Echo{Lines: shows, Command: shows != nil}, func(tmux.Target) ([]tmux.Command, error) { return commands, nil })
+	var refused *reply.Fault
+	return t.row, !errors.As(err, &refused), err
+}
+
+// FaultOf returns the fault for an error of package prompt; other errors as they are.
+func FaultOf(err error) error {
+	var e *prompt.Error
+	if !errors.As(err, &e) {
 		return err
 	}
-	if s.Foreground.IsShell() || s.Foreground.NamesShell() {
-		return s.busy()
+	f := reply.Faultf(reply.KindRefused, "%s", e.Error())
+	program := reply.Named("", e.Program, "")
+	switch e.Kind {
+	case prompt.ErrEnded:
+		return f.Suggest("respawn_pane starts it again")
+	case prompt.ErrInMode:
+		return f.Suggest("exit_copy_mode leaves it")
+	case prompt.ErrInputOff:
+		return f.Suggest("use another pane, or ask the user to turn it on with tmux select-pane -e")
+	case prompt.ErrNoShell:
+		return reply.Faultf(reply.KindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", e.Pane, program, runner.Shells).
+			Suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command")
+	case prompt.ErrBusy:
+		return reply.Faultf(reply.KindRefused, "%s in pane %s is busy: it shows no prompt", program, e.Pane).
+			Suggest("wait_for_text waits for the prompt; send_keys types anyway")
+	default:
+		return f.Suggest("send_keys types into it")
 	}
-	return reply.Faultf(reply.KindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", s.Pane.ID, s.Program(), runner.Shells).
-		Suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command")
-}
-
-// Await waits until a shell in the pane is at its prompt, and reports whether it is.
-// Meanwhile it calls enough to find out whether it has waited long enough.
-func (s *Shell) Await(ctx context.Context, enough func(waited time.Duration) (bool, error)) (ready bool, err error) {
-	begun := time.Now()
-	for d := range pause.Growing(20 * time.Millisecond) {
-		if s.Foreground, err = s.Pane.Foreground(); err != nil {
-			// Either the pane has just ended, or its processes cannot be seen from here.
-			if err := s.LookAgain(ctx); err != nil {
-				return false, err
-			}
-			return false, reply.Faultf(reply.KindRefused, "cannot see the processes of pane %s from here: %v", s.Pane.ID, err).
-				Suggest("send_keys types into it")
-		}
-		if s.Foreground.IsShell() && s.Foreground.Prompt {
-			if d > time.Millisecond {
-				err = s.LookAgain(ctx)
-			}
-			return err == nil, err
-		}
-		if stop, err := enough(time.Since(begun)); stop || err != nil {
-			return false, err
-		}
-		if err := pause.For(ctx, d); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
-}
-
-// LookAgain reads the pane's state again.
-func (s *Shell) LookAgain(ctx context.Context) error { return s.Pane.LookAgain(ctx, s.Tmux) }
-
-// FreshLine makes the shell drop a line that someone has begun. What is typed before the
-// command deletes the text to the left of the cursor, which is enough if there is nothing
-// else. In case of doubt the line is interrupted, which every shell accepts in every state;
-// the user sees it and can type it again.
-func (s *Shell) FreshLine(ctx context.Context) error {
-	if fresh, err := s.BecomesFresh(ctx, 30*time.Millisecond); fresh || err != nil {
-		return err
-	}
-	if !s.AtPrompt() {
-		return s.busy()
-	}
-	return s.interruptLine(ctx)
-}
-
-// Program names the program in the foreground.
-func (s *Shell) Program() string { return reply.Named("", s.Foreground.Name, "") }
-
-func (s *Shell) busy() error {
-	return reply.Faultf(reply.KindRefused, "%s in pane %s is busy: it shows no prompt", s.Program(), s.Pane.ID).
-		Suggest("wait_for_text waits for the prompt; send_keys types anyway")
-}
-
-// interruptLine makes a shell that is at its prompt drop the line and show a new prompt. A
-// shell that was interrupted draws its prompt in another row: while the cursor is in the row
-// interrupted, the shell has not handled the interrupt yet, and would drop anything typed
-// with the line. It is interrupted again if it then waits in the same row: the first may
-// only have ended a search, and fish forgets one that comes while it colors the line.
-func (s *Shell) interruptLine(ctx context.Context) error {
-	shown, taken := true, func() bool { return s.Pane.row() != s.row }
-	probe := s.Foreground.Probe()
-	if probe != "" {
-		var err error
-		if shown, err = s.showProbe(ctx, probe); err != nil {
-			return err
-		}
-		before := s.Pane
-		taken = func() bool { return s.Pane.row() != before.row() || s.Pane.X != before.X }
-	}
-	for begun, again, done := time.Now(), true, false; !done; {
-		if again {
-			if err := s.typeBytes(ctx, string(rune(s.Foreground.Interrupt))); err != nil {
-				return err
-			}
-		}
-		late := !shown || time.Since(begun) > s.keyboard.PromptWait
-		if late && probe != "" {
-			return s.busy()
-		}
-		var err error
-		if done, err = s.AwaitLook(ctx, 100*time.Millisecond, taken); err != nil {
-			return err
-		}
-		again, done = s.Pane.Idle(s.Foreground.PID), done || late
-	}
-	if probe == "" {
-		if _, err := s.BecomesFresh(ctx, 300*time.Millisecond); err != nil {
-			return err
-		}
-	}
-	return s.AwaitPrompt(ctx)
-}
-
-// showProbe types the probe of a shell that may stay in its row, and reports whether the
-// shell has drawn it and waits for more. Then the cursor moves when the shell takes an
-// interrupt.
-func (s *Shell) showProbe(ctx context.Context, probe string) (bool, error) {
-	if err := s.typeBytes(ctx, probe); err != nil {
-		return false, err
-	}
-	return s.AwaitLook(ctx, s.keyboard.PromptWait, func() bool {
-		return strings.HasSuffix(s.Pane.typedLine(0), probe[len(probe)-1:]) && s.Pane.Idle(s.Foreground.PID)
-	})
-}
-
-// typeBytes types something into exactly this pane.
-func (s *Shell) typeBytes(ctx context.Context, text string) error {
-	_, err := s.Type(ctx, target.AtPane(s.Pane.ID), screen.Echo{}, func(to tmux.Target) ([]tmux.Command, error) {
-		return s.Pasting(ctx, to, text)
-	})
-	return err
-}
-
-// AwaitLook looks at the pane until it is as expected, and reports whether it is in time.
-func (s *Shell) AwaitLook(ctx context.Context, limit time.Duration, expected func() bool) (bool, error) {
-	begun := time.Now()
-	for d := range pause.Growing(20 * time.Millisecond) {
-		if time.Since(begun) >= limit {
-			break
-		}
-		if err := pause.For(ctx, d); err != nil {
-			return false, err
-		}
-		if err := s.LookAgain(ctx); err != nil {
-			return false, err
-		}
-		if expected() {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// BecomesFresh reports whether the prompt is fresh, now or within a moment. A shell that is
-// ready may not have drawn its prompt yet; one that is starting takes longer, and fish does
-// not survive an interrupt then.
-func (s *Shell) BecomesFresh(ctx context.Context, moment time.Duration) (bool, error) {
-	begun := time.Now()
-	for d := range pause.Growing(20 * time.Millisecond) {
-		left, right := s.Pane.cursorLine()
-		if s.fresh(right) && s.AtPrompt() {
-			return true, nil
-		}
-		limit := moment
-		switch {
-		case !s.AtPrompt(): // it may not have been drawn yet
-			limit = s.keyboard.PromptWait
-		case strings.TrimSpace(left+right) == "" && s.Foreground.Age < startUp:
-			limit = startUp
-		}
-		if time.Since(begun) > limit {
-			return false, nil
-		}
-		if err := pause.For(ctx, d); err != nil {
-			return false, err
-		}
-		if err := s.LookAgain(ctx); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
-}
-
-// fresh reports whether the text before the cursor looks like a prompt with nothing typed,
-// from whichever row it begins in.
-func (s *Shell) fresh(right string) bool {
-	for rows := 1; ; rows++ {
-		line, all := s.Pane.typedRows(1, rows)
-		if !s.Foreground.Fresh(line, right) {
-			return false
-		}
-		if all {
-			return true
-		}
-	}
-}
-
-// AtPrompt reports whether the text before the cursor may be a prompt and something typed.
-func (s *Shell) AtPrompt() bool {
-	return s.Foreground.AtPrompt(s.Pane.typedLine(0)) && s.Foreground.AtPrompt(s.Pane.typedLine(1))
-}
-
-// Pasting returns the commands that type bytes into exactly this pane. They use a buffer,
-// because keys would go to all panes of a synchronized window.
-func (s *Shell) Pasting(ctx context.Context, at tmux.Target, text string) ([]tmux.Command, error) {
-	buffer := s.Tmux.Buffer(NewBufferName("run"))
-	paste, err := buffer.Pasting(ctx, at, tmux.PasteOptions{})
-	paste.Delete = true
-	return []tmux.Command{tmux.SetBuffer{Buffer: buffer.Name, Data: &text}, paste}, err
 }

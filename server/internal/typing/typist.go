@@ -7,11 +7,12 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/internal/prompt"
+	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
-	"tmuxmcp/server/internal/runner"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
@@ -22,14 +23,14 @@ import (
 type Keyboard struct {
 	// Screens has the marks from which waits go on.
 	Screens *screen.Reader
-	// PromptWait is the constant of this name, except in tests.
+	// PromptWait is [prompt.Wait], except in tests.
 	PromptWait time.Duration
 	escapes    escapes
 }
 
 // New returns a keyboard.
 func New(screens *screen.Reader) *Keyboard {
-	return &Keyboard{Screens: screens, PromptWait: promptWait}
+	return &Keyboard{Screens: screens, PromptWait: prompt.Wait}
 }
 
 // Typist types into panes, for one call. It is safe for concurrent use.
@@ -132,8 +133,8 @@ func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, on target.O
 	}
 	all, err := typing(on.Target)
 	if _, is := on.Target.(tmux.PaneID); err == nil && len(all) > 1 && !is { // all of them into the same pane
-		var states []inputState
-		if states, err = tmux.List[inputState](ctx, t.Tmux, tmux.DisplayMessage{Target: on.Target}); err == nil && states[0].ID != "" {
+		var states []prompt.State
+		if states, err = tmux.List[prompt.State](ctx, t.Tmux, tmux.DisplayMessage{Target: on.Target}); err == nil && states[0].ID != "" {
 			on.Target = states[0].ID
 			all, err = typing(on.Target)
 		}
@@ -171,7 +172,7 @@ func inPart(pane tmux.PaneID, err error) error {
 // fitsTerminal refuses a line of size bytes if the terminal would truncate it. It returns
 // the pane that was checked, to type into.
 func (t *Typist) fitsTerminal(ctx context.Context, on target.Object, size int) (target.Object, error) {
-	panes, err := tmux.List[Pane](ctx, t.Tmux, tmux.DisplayMessage{Target: on.Target})
+	panes, err := tmux.List[prompt.Pane](ctx, t.Tmux, tmux.DisplayMessage{Target: on.Target})
 	if err != nil || panes[0].ID == "" { // reported by typeUnless
 		return on, err
 	}

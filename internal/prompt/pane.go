@@ -1,19 +1,50 @@
-package typing
+// Package prompt types into a shell that somebody uses in a pane, at its prompt.
+package prompt
 
 import (
 	"context"
 	"strings"
 	"time"
 
-	"tmuxmcp/server/internal/runner"
-	"tmuxmcp/server/internal/target"
-	"tmuxmcp/server/internal/transcript"
+	"tmuxmcp/internal/runner"
+	"tmuxmcp/internal/transcript"
 	"tmuxmcp/tmux"
 )
 
+// State is what decides whether a pane takes keys.
+type State struct {
+	ID     tmux.PaneID `tmux:"pane_id"`
+	Dead   bool        `tmux:"pane_dead"`
+	InMode bool        `tmux:"pane_in_mode"`
+	Mode   string      `tmux:"pane_mode"`
+	Off    bool        `tmux:"pane_input_off"`
+	// Synchronized is set if keys also go to the other panes of its window.
+	Synchronized bool `tmux:"pane_synchronized"`
+}
+
+// Takes returns the condition under which a pane takes keys, if another is true too.
+func Takes(and tmux.Format) tmux.Format {
+	return "#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0," + and + "}}},0}"
+}
+
+// Refusal returns why a pane takes no keys, or nil.
+func (s State) Refusal() error {
+	switch {
+	case s.ID == "": // display-message does not fail on a missing target
+		return tmux.ErrNotFound
+	case s.Dead:
+		return &Error{Kind: ErrEnded, Pane: s.ID}
+	case s.InMode:
+		return &Error{Kind: ErrInMode, Pane: s.ID, Mode: s.Mode}
+	case s.Off:
+		return &Error{Kind: ErrInputOff, Pane: s.ID}
+	}
+	return nil
+}
+
 // Pane is the state of a pane, as far as it decides how to type into it.
 type Pane struct {
-	inputState
+	State
 	Server  int       `tmux:"pid"`
 	Started time.Time `tmux:"start_time"`
 	PID     int       `tmux:"pane_pid"`
@@ -45,30 +76,30 @@ func Programs(ctx context.Context, srv *tmux.Server, cmd tmux.Lister) ([]Pane, e
 	return *panes, err
 }
 
-// LookAt reads a pane's state and screen, and refuses a pane that takes no keys.
-func LookAt(ctx context.Context, srv *tmux.Server, on target.Object) (Pane, error) {
+// Look reads a pane's state and screen, and refuses a pane that takes no keys.
+func Look(ctx context.Context, srv *tmux.Server, at tmux.Target) (Pane, error) {
 	var b tmux.Batch
-	panes := tmux.AddRows[Pane](&b, tmux.DisplayMessage{Target: on.Target})
-	shown := tmux.Add(&b, tmux.CapturePane{Target: on.Target, Print: true})
+	panes := tmux.AddRows[Pane](&b, tmux.DisplayMessage{Target: at})
+	shown := tmux.Add(&b, tmux.CapturePane{Target: at, Print: true})
 	if err := b.Do(ctx, srv); err != nil {
 		return Pane{}, err
 	}
 	pane := (*panes)[0]
 	pane.Screen = strings.Split(string(*shown), "\n")
-	return pane, pane.refusal(ctx, srv, on.Selection)
+	return pane, pane.Refusal()
 }
 
 // LookAgain reads the state of the pane again, and keeps it if there is an error.
 func (p *Pane) LookAgain(ctx context.Context, srv *tmux.Server) error {
-	pane, err := LookAt(ctx, srv, target.AtPane(p.ID))
+	pane, err := Look(ctx, srv, p.ID)
 	if err == nil {
 		*p = pane
 	}
 	return err
 }
 
-// row returns the number of the cursor's row, from the first of the history.
-func (p Pane) row() int { return p.History + p.Y }
+// Row returns the number of the cursor's row, from the first of the history.
+func (p Pane) Row() int { return p.History + p.Y }
 
 // cursorLine returns the text of the cursor's row, before and after the cursor.
 func (p Pane) cursorLine() (left, right string) {
@@ -96,6 +127,16 @@ func (p Pane) typedRows(but, most int) (line string, all bool) {
 		line = p.Screen[y] + strings.Repeat(" ", max(p.Width-len([]rune(p.Screen[y])), 0)) + line
 	}
 	return line, true
+}
+
+// Asks reports whether the cursor is right after text that ends as questions or prompts do.
+func (p Pane) Asks() bool {
+	if p.Y >= len(p.Screen) {
+		return false
+	}
+	text := []rune(strings.TrimRight(p.Screen[p.Y], " "))
+	n := len(text)
+	return n > 0 && strings.ContainsRune(":?>])$#", text[n-1]) && n <= p.X && p.X <= 2*n+1
 }
 
 // Foreground returns the program that reads what is typed into the pane.

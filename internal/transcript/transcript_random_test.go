@@ -333,5 +333,5 @@ func (f *feeder) shrink(ctx context.Context, p paneprog.Program, what string) st
 		what = w
 		return true
 	})
-	return fmt.Sprintf("%s\nTMUX_TEST_BINARY=%s go test ./server/internal/transcript -run TestTranscriptRandomPrograms -program '%s'", what, f.srv.Binary(), p)
+	return fmt.Sprintf("%s\nTMUX_TEST_BINARY=%s go test ./internal/transcript -run TestTranscriptRandomPrograms -program '%s'", what, f.srv.Binary(), p)
 }

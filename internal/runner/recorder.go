@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"tmuxmcp/server/internal/transcript"
+	"tmuxmcp/internal/transcript"
 )
 
 // The recorder of a command is a shell and a dd, which tmux starts with pipe-pane
@@ -86,8 +86,15 @@ func (s script) signalRecorder(sig syscall.Signal) {
 	}
 }
 
-// A Sink takes the lines of a command's output, in order and each once.
+// A Sink takes the lines of a command's output, in order and each once: when a line has left
+// the screen, and can change no more, and the rest at the end.
 type Sink interface{ Line(text string) }
+
+// RawSink is a Sink that also takes what the pane got, at once and unchanged.
+type RawSink interface {
+	Sink
+	Raw(p []byte)
+}
 
 // reading reads the parts of a recording, and transcribes what is between the marks.
 type reading struct {
@@ -97,6 +104,7 @@ type reading struct {
 	held       []byte   // bytes that may be part of a mark
 	buf        []byte
 	transcript *transcript.Transcript
+	raw        func(p []byte) // may be nil
 	ended      bool
 	status     int
 
@@ -112,6 +120,9 @@ func newReading(j *Job, sink Sink) *reading {
 			sink.Line(line)
 		}
 	})
+	if raw, is := sink.(RawSink); is {
+		r.raw = raw.Raw
+	}
 	r.transcript.Below() // the command
 	r.transcript.Missed = r.transcript.Missed || j.Odd
 	return r
@@ -197,15 +208,23 @@ func (r *reading) take(p []byte) {
 	at := bytes.Index(r.held, end)
 	if at >= 0 {
 		if status, ok := r.statusIn(r.held[at:]); ok {
-			r.transcript.Write(r.held[:at])
+			r.pass(at)
 			r.held, r.status, r.ended = nil, status, true
 			return
 		}
 	} else {
 		at = len(r.held) - partial(r.held, end)
 	}
-	r.transcript.Write(r.held[:at])
+	r.pass(at)
 	r.held = append(r.held[:0], r.held[at:]...)
+}
+
+// pass passes on the first n of the bytes held.
+func (r *reading) pass(n int) {
+	r.transcript.Write(r.held[:n])
+	if r.raw != nil {
+		r.raw(r.held[:n])
+	}
 }
 
 // statusIn returns the exit status in output that begins with the second mark.

@@ -1,0 +1,258 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"tmuxmcp/internal/pause"
+	"tmuxmcp/internal/prompt"
+	"tmuxmcp/internal/runner"
+	"tmuxmcp/tmux"
+)
+
+// execution is one command that runs in a pane.
+type execution struct {
+	*Shell
+	recording
+	command string
+	options Options
+	resume  bool // a recorder is waiting in the pane
+}
+
+const (
+	// lineWait is how long after the line was typed a shell that is waiting for input must
+	// have begun.
+	lineWait = time.Second
+	// sizeWait is how long a terminal may take to get the size of its pane: tmux waits a
+	// quarter of a second, in case another size follows.
+	sizeWait = time.Second
+)
+
+// run waits for an empty prompt, types the line and waits for the end of the command. begun
+// is false if that has not run.
+func (x *execution) run(ctx context.Context) (begun bool, err error) {
+	if err := x.at.AwaitPrompt(ctx); err != nil {
+		return false, err
+	}
+	if err := x.awaitSize(ctx); err != nil {
+		return false, err
+	}
+	if err := x.at.FreshLine(ctx); err != nil {
+		return false, err
+	}
+	if err := x.prepare(ctx); err != nil {
+		return false, err
+	}
+	defer x.cmd.Close()
+	if sent, err := x.begin(ctx); err != nil {
+		if !x.cmd.Revoke() { // the shell was faster
+			return true, x.conclude(ctx, err)
+		}
+		if sent {
+			x.unpipe(ctx) // recording may have begun
+		}
+		x.cmd.Remove()
+		return false, err
+	}
+	err = x.wait(ctx)
+	if x.result.PaneEnded && x.cmd.Recorded() {
+		x.finish()
+	}
+	if x.status == nil && x.cmd.Revoke() {
+		x.unpipe(ctx)
+		x.cmd.Remove()
+		return false, x.notBegun(ctx, err)
+	}
+	return true, x.conclude(ctx, err)
+}
+
+// begin types the line, once, and starts recording in the same round trip. If it fails,
+// sent is set if the shell may read the line all the same.
+func (x *execution) begin(ctx context.Context) (sent bool, err error) {
+	x.typed = time.Now()
+	cmds, err := x.at.Pasting(ctx, x.cmd.Line(x.at.Foreground))
+	if err != nil {
+		return false, err
+	}
+	if x.cmd.Recorded() && !x.cmd.Resumed() {
+		pipe := tmux.PipePane{Target: x.pane.ID, Input: true, Output: true, Command: x.cmd.Feed()}
+		cmds = append([]tmux.Command{pipe}, cmds...)
+	}
+	_, sent, err = x.at.Type(ctx, x.pane.ID, x.cmd.Shows(x.command), cmds)
+	return sent, err
+}
+
+// awaitSize waits until the terminal has the size that its pane has just got. Otherwise the
+// command would see the old size, and the new one would look like a resize while it runs.
+func (x *execution) awaitSize(ctx context.Context) error {
+	has := func() bool { return !x.place().Resized(x.pane.TTY) }
+	if has() {
+		return nil
+	}
+	_, err := x.at.AwaitLook(ctx, sizeWait, has)
+	return err
+}
+
+// prepare writes the files and starts recording.
+func (x *execution) prepare(ctx context.Context) error {
+	visible, err := x.pipeTaken(ctx)
+	if err != nil {
+		return err
+	}
+	x.runner.Sweep()
+	err = x.writeFiles(visible)
+	if runner.NoSpace(err) {
+		runner.Evict()
+		err = x.writeFiles(visible)
+	}
+	switch {
+	case runner.NoSpace(err):
+		return &Error{Kind: ErrNoSpace, Pane: x.pane.ID, Text: "the command has not run: no space left in " + x.runner.files.Home()}
+	case errors.Is(err, runner.ErrNoHome):
+		return &Error{Kind: ErrNoHome, Pane: x.pane.ID, Text: err.Error()}
+	}
+	return err
+}
+
+// writeFiles makes the files of the command.
+func (x *execution) writeFiles(visible bool) error {
+	cmd, err := x.runner.files.Command(x.place(), visible, x.resume)
+	if err != nil {
+		return err
+	}
+	x.cmd = cmd
+	if err = cmd.Write(x.at.Foreground, strings.ReplaceAll(x.command, "\r\n", "\n"), x.options.History); err != nil {
+		err = fmt.Errorf("write the command: %w", err)
+	} else if reach := x.at.Foreground.Reaches(cmd); reach != nil {
+		err = &Error{Kind: ErrUnreadable, Pane: x.pane.ID, Text: fmt.Sprintf("%s in pane %s %v, so it cannot read the command", x.at.Foreground.Name, x.pane.ID, reach)}
+	} else if !visible {
+		err = cmd.Record(x.out)
+	}
+	if err != nil {
+		cmd.Remove()
+	}
+	return err
+}
+
+// pipeTaken reports whether another program uses the pane's pipe. After one of our
+// recorders ends, tmux closes the pipe only when it gets to it.
+func (x *execution) pipeTaken(ctx context.Context) (bool, error) {
+	files := &x.runner.files
+	for begun := time.Now(); x.pane.Piped; {
+		if x.resume = files.Resumes(x.place()); x.resume || runner.PipeIsOurs(x.place()) {
+			return false, nil
+		}
+		ended := false // whether a recorder ended recently
+		if jobs := runner.PaneJobs(x.place()); len(jobs) > 0 && !jobs[0].Visible() {
+			s := jobs[0].Look()
+			ended = s.Phase == runner.Ended && time.Since(s.At) < 2*x.settle
+		}
+		if !ended && !files.Closing(x.place()) || time.Since(begun) > 2*x.settle {
+			return true, nil
+		}
+		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
+			return true, err
+		}
+		if err := x.at.LookAgain(ctx); err != nil {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// unpipe stops recording and closes the pane's pipe. The pipe is certainly ours only if the
+// end of the command has just arrived through it. Otherwise the recorder is ended, and tmux
+// closes the pipe when it notices, before it has answered twice.
+func (x *execution) unpipe(ctx context.Context) {
+	if !x.cmd.Recorded() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), prompt.CleanupTime)
+	defer cancel()
+	if x.marked && x.srv.Pane(x.pane.ID).ClosePipe(ctx) == nil {
+		return
+	}
+	x.cmd.EndRecording(prompt.CleanupTime)
+	for range 2 {
+		_, _ = x.srv.Do(ctx, tmux.DisplayMessage{Target: x.pane.ID})
+	}
+}
+
+// place returns where the command runs.
+func (x *execution) place() runner.Place {
+	p := *x.pane
+	at := place(x.srv, p)
+	at.Pane, at.Pid, at.Shell = string(p.ID), p.PID, x.at.Foreground.PID
+	at.Columns, at.Rows = p.Width, p.Height
+	at.Odd = p.Upper != 0 || p.Lower != p.Height-1 || p.Insert || p.Origin || !p.Wrap || p.Alternate
+	return at
+}
+
+// place returns where commands in a pane run.
+func place(srv *tmux.Server, p prompt.Pane) runner.Place {
+	return runner.Place{Socket: srv.SocketPath(), Server: p.Server, Started: p.Started.Unix()}
+}
+
+// conclude completes the result after a wait that ended with err, and decides what becomes of
+// the recorder, which may rest for the next command, and of the files.
+func (x *execution) conclude(ctx context.Context, err error) error {
+	rests := x.marked && !x.detach
+	known := x.status != nil || x.result.PaneEnded || x.result.State == Lost
+	switch {
+	case rests:
+	case known:
+		x.unpipe(ctx)
+	default: // it continues as a job
+		x.cmd.Leave()
+	}
+	if x.status != nil && runner.Gone(x.at.Foreground.PID) {
+		x.result.ShellEnded = true
+		x.result.PaneEnded = x.result.PaneEnded || x.at.Foreground.PID == x.pane.PID
+	}
+	res := x.answer(ctx)
+	forget := !x.detach && (x.status != nil && (x.options.Keep == nil || !x.options.Keep(res)) || x.result.PaneEnded)
+	if forget {
+		res.Job = nil
+	}
+	switch {
+	case forget && rests && !x.result.PaneEnded:
+		x.runner.files.Rest(x.cmd)
+		return err
+	case rests:
+		x.unpipe(ctx)
+	}
+	if forget {
+		x.cmd.Remove()
+	}
+	return err
+}
+
+// notBegun clears the line of a shell that did not begin the command, and returns the error
+// for it. err is what ended the wait.
+func (x *execution) notBegun(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), prompt.CleanupTime)
+	defer cancel()
+	waited := time.Since(x.start).Round(time.Millisecond)
+	e := &Error{
+		Kind: ErrNotBegun, Pane: x.pane.ID, Err: err,
+		Text: fmt.Sprintf("the command has not run: %s in pane %s did not begin it within %v, and will not", x.at.Foreground.Name, x.pane.ID, waited),
+	}
+	if dir, full := x.cmd.NoSpace(); full {
+		e.Text = "the command has not run: no space left in " + dir
+	}
+	e.Held = x.at.Foreground.Held()
+	e.Idle = x.pane.Idle(x.at.Foreground.PID)
+	if x.result.PaneEnded {
+		return &Error{Kind: ErrPaneEnded, Pane: x.pane.ID, Text: fmt.Sprintf("the command has not run: pane %s ended before it began", x.pane.ID)}
+	}
+	if x.at.LookAgain(ctx) == nil {
+		e.Screen = x.pane.LastSeen()
+		if x.pane.Idle(x.at.Foreground.PID) {
+			_ = x.at.FreshLine(ctx)
+		}
+	}
+	return e
+}

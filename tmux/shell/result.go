@@ -1,0 +1,158 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"tmuxmcp/internal/prompt"
+	"tmuxmcp/internal/runner"
+	"tmuxmcp/tmux"
+)
+
+// Why a command was not begun. The error is an [Error], or the tmux package's.
+var (
+	// ErrNoShell: the pane runs another program, or a shell that reads no commands.
+	ErrNoShell = prompt.ErrNoShell
+	// ErrBusy: the shell shows no prompt.
+	ErrBusy = prompt.ErrBusy
+	// ErrPaneEnded: the program of the pane has ended.
+	ErrPaneEnded = prompt.ErrEnded
+	// ErrInMode: the pane is in copy mode or another mode, which would take the keys.
+	ErrInMode = prompt.ErrInMode
+	// ErrInputOff: the pane takes no input, as after select-pane -d.
+	ErrInputOff = prompt.ErrInputOff
+	// ErrUnseen: the processes of the pane cannot be seen from here.
+	ErrUnseen = prompt.ErrUnseen
+	// ErrUnreadable: the shell cannot read files of this program.
+	ErrUnreadable = errors.New("the shell cannot read the command")
+	// ErrNotBegun: the shell did not begin the command in time, or another command was
+	// running all the time. It never will.
+	ErrNotBegun = errors.New("the command has not run")
+	// ErrNoHome: there is no directory for the files of commands that belongs to the user
+	// alone.
+	ErrNoHome = runner.ErrNoHome
+	// ErrNoSpace: the disk is full, or the user's quota is.
+	ErrNoSpace = errors.New("no space left")
+)
+
+// What became of a command that has begun, other than its end.
+var (
+	// ErrRunning: it still runs.
+	ErrRunning = errors.New("the command still runs")
+	// ErrStopped: it was stopped, as Ctrl-Z does.
+	ErrStopped = errors.New("the command was stopped")
+	// ErrLost: it was killed, or its shell or its pane ended before. Its exit status is not
+	// known.
+	ErrLost = errors.New("the command was killed, or its pane has ended")
+)
+
+// Why a job is not found.
+var (
+	// ErrNoJob: there is none of this name; it may have been forgotten.
+	ErrNoJob = runner.ErrNoJob
+	// ErrServerEnded: its tmux server has ended, and the job with it.
+	ErrServerEnded = errors.New("the tmux server of the job has ended")
+	// ErrServerReplaced: another tmux server has taken the socket of its own, which still runs.
+	ErrServerReplaced = errors.New("the tmux server of the job has lost its socket")
+	// ErrOtherServer: it runs on another tmux server.
+	ErrOtherServer = errors.New("the job runs on another tmux server")
+)
+
+// Error is why a command was not run, or a job not found.
+type Error struct {
+	Kind error  // one of those above
+	Text string // what it was about
+	Pane tmux.PaneID
+	// Screen has the last lines of the pane, of ErrNotBegun.
+	Screen []string
+	// Held is set if the terminal holds back what the shell writes, as after Ctrl-S.
+	Held bool
+	// Idle is set if the shell had read all that was typed, and was waiting for more.
+	Idle bool
+	// Err is what ended the wait for it, if not its own time.
+	Err error
+}
+
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return e.Text + ": " + e.Err.Error()
+	}
+	return e.Text
+}
+
+func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
+
+// ExitError is a command that ended with a status other than 0.
+type ExitError struct {
+	Command string
+	Pane    tmux.PaneID
+	Status  int
+}
+
+func (e *ExitError) Error() string {
+	return fmt.Sprintf("%s in pane %s: exit status %d", e.Command, e.Pane, e.Status)
+}
+
+// State is what a command is doing.
+type State string
+
+// States of a command.
+const (
+	Running State = "running"
+	Stopped State = "stopped" // as Ctrl-Z does
+	Ended   State = "ended"
+	Lost    State = "lost" // killed, or its pane has ended: there is no exit status
+)
+
+// Result is what became of a command.
+type Result struct {
+	// Job is the job, if it can be found again: the command has not ended, or was kept.
+	Job *Job
+	// Pane is the pane in which it ran.
+	Pane  tmux.PaneID
+	State State
+	// Status is the exit status, if State is Ended: 128 and the number of a signal that ended
+	// the command.
+	Status int
+	// Output is what the command printed, unless [Options] have Lines. Each line ends in a
+	// newline.
+	Output string
+	// Missed is set if the output may be incomplete, or may look different in the pane.
+	Missed bool
+	// PaneEnded is set if the program of the pane has ended too, and ShellEnded if the shell
+	// has, in which case Shell is its name.
+	PaneEnded, ShellEnded bool
+	Shell                 string
+	// FullDir is the directory that has no space left, if that is why output is missed or the
+	// command lost.
+	FullDir string
+	// Elapsed is how long it took, or has been running.
+	Elapsed time.Duration
+}
+
+// err returns the error that stands for a result.
+func (r *Result) err(command string) error {
+	about := func(kind error) error {
+		if r.Job == nil {
+			return fmt.Errorf("%w in pane %s", kind, r.Pane)
+		}
+		return fmt.Errorf("%w in pane %s as job %s", kind, r.Pane, r.Job.ID())
+	}
+	switch {
+	case r.State == Ended && r.Status == 0:
+		return nil
+	case r.State == Ended:
+		first, rest, more := strings.Cut(strings.TrimSpace(command), "\n")
+		if more && rest != "" {
+			first += " …"
+		}
+		return &ExitError{first, r.Pane, r.Status}
+	case r.State == Stopped:
+		return about(ErrStopped)
+	case r.State == Lost:
+		return fmt.Errorf("pane %s: %w", r.Pane, ErrLost)
+	}
+	return about(ErrRunning)
+}

@@ -1,0 +1,272 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"tmuxmcp/internal/prompt"
+	"tmuxmcp/internal/runner"
+	"tmuxmcp/tmux"
+)
+
+// Run runs a command in the shell of a pane, waits for its end, and returns its output and
+// exit status. It waits for commands of this package that run in the pane before, and for a
+// prompt that is about to appear.
+//
+// The error is nil only if the exit status is 0. Otherwise it is an [ExitError] or one of the
+// errors of this package. The result is nil if the command has not begun. If the context
+// ends, it has what the command printed so far, and the command goes on as its Job.
+func Run(ctx context.Context, pane tmux.PaneRef, command string) (*Result, error) {
+	return common.Run(ctx, pane, command, Options{})
+}
+
+// Start starts a command in the shell of a pane, and returns when it has begun. The job
+// outlives this program.
+func Start(ctx context.Context, pane tmux.PaneRef, command string) (*Job, error) {
+	return common.Start(ctx, pane, command, Options{})
+}
+
+// common is the Runner of the functions of this package.
+var common Runner
+
+// Options say how a command is run. The zero Options are those of [Run].
+type Options struct {
+	// History adds the command to the history of shells that have one.
+	History bool
+	// Stdout, if set, gets what the command prints as it comes, and as its terminal gets it:
+	// with escape sequences, and lines that end in a carriage return and a newline. An error
+	// of Write ends that, and is returned if the command succeeds. If another program has the
+	// pane's pipe, Stdout gets the lines at the end.
+	Stdout io.Writer
+	// Lines, if set, gets each line of text instead of Output of the [Result], in order: when
+	// it has left the screen, after which no program can change it, and the rest at the end.
+	// Calls do not overlap, and end before Run returns.
+	Lines func(line string)
+	// Limit, if positive, is how long Run waits for the prompt and the end of the command.
+	// Then the command goes on as a job, and the error is [ErrRunning].
+	Limit time.Duration
+	// Keep, if set, decides whether the job of a command that has ended is kept, as that of
+	// one that goes on is.
+	Keep func(*Result) bool
+	// Type, if set, types in place of this package.
+	Type Typist
+}
+
+// A Typist types into a pane for this package: it sends commands to tmux, in one round trip,
+// if the pane takes keys. They type into this pane only, also if it is synchronized with
+// others. shows are the lines that they make appear; nil if they only press keys. It returns
+// the number of the row in which the cursor was before, from the oldest of the history, and
+// whether anything was sent: with an error, the commands may then have run.
+type Typist func(ctx context.Context, pane tmux.PaneID, shows []string, commands []tmux.Command) (row int, sent bool, err error)
+
+// Runner runs commands in panes. The zero Runner is ready to use, and safe for concurrent
+// use. The functions of this package have one that they share.
+type Runner struct {
+	// PromptTime is how long a shell may take to show its prompt; 0 means 5 seconds.
+	PromptTime time.Duration
+	// SettleTime is how long output may still arrive from a command that is known to have
+	// ended; 0 means 2 seconds.
+	SettleTime time.Duration
+
+	files runner.Files
+	mu    sync.Mutex
+	swept time.Time // when jobs were last swept
+}
+
+// Close ends what waits for the next commands of a Runner that is no longer used. Jobs stay.
+func (r *Runner) Close() { r.files.Close() }
+
+// Run does what the function [Run] does.
+func (r *Runner) Run(ctx context.Context, pane tmux.PaneRef, command string, o Options) (*Result, error) {
+	sh, err := r.At(ctx, pane.Server(), pane)
+	if err != nil {
+		return nil, err
+	}
+	return sh.Run(ctx, command, o)
+}
+
+// Start does what the function [Start] does. Of the options it heeds History and Type.
+func (r *Runner) Start(ctx context.Context, pane tmux.PaneRef, command string, o Options) (*Job, error) {
+	sh, err := r.At(ctx, pane.Server(), pane)
+	if err != nil {
+		return nil, err
+	}
+	return sh.Start(ctx, command, o)
+}
+
+// Shell is the shell of a pane. It is not safe for concurrent use.
+type Shell struct {
+	runner *Runner
+	at     prompt.Shell
+	unlock func() // nil unless locked
+	stale  bool   // the pane may have changed since it was looked at
+}
+
+// At looks at a pane, and returns its shell, which may be busy. It fails if the pane takes no
+// keys, or with [ErrUnseen] if its processes cannot be seen from here.
+func (r *Runner) At(ctx context.Context, srv *tmux.Server, pane tmux.Target) (*Shell, error) {
+	process, err := srv.Process(ctx)
+	switch {
+	case errors.Is(err, tmux.ErrNoServer), errors.Is(err, tmux.ErrServerGone): // the look says so
+	case err != nil:
+		return nil, err
+	case !process.Here:
+		return nil, &Error{Kind: ErrUnseen, Text: "what runs in the pane cannot be seen from here: this tmux server's processes have other numbers, as in another container"}
+	}
+	look, err := prompt.Look(ctx, srv, pane)
+	if err != nil {
+		return nil, err
+	}
+	return &Shell{runner: r, at: prompt.Shell{Tmux: srv, Pane: look, Wait: cmp.Or(r.PromptTime, prompt.Wait)}}, nil
+}
+
+// Pane returns the shell's pane.
+func (s *Shell) Pane() tmux.PaneRef { return s.at.Tmux.Pane(s.at.Pane.ID) }
+
+// Lock waits until no other command runs in the pane, from this program or another one of
+// this user. None begins before [Shell.Close]: several commands run one after the other,
+// with nothing between. Run and Start lock a shell that is not locked.
+func (s *Shell) Lock(ctx context.Context) error {
+	at := place(s.at.Tmux, s.at.Pane)
+	at.Pane = string(s.at.Pane.ID)
+	release, waited, ok := s.runner.files.Take(ctx, at, math.MaxInt64)
+	if !ok {
+		return &Error{Kind: ErrNotBegun, Pane: s.at.Pane.ID, Err: context.Cause(ctx), Text: fmt.Sprintf("other commands run in pane %s, and this one was not begun", s.at.Pane.ID)}
+	}
+	s.unlock, s.stale = release, s.stale || waited
+	return nil
+}
+
+// Close lets other commands run in the pane.
+func (s *Shell) Close() {
+	if s.unlock != nil {
+		s.unlock()
+		s.unlock = nil
+	}
+}
+
+// Run does what the function [Run] does.
+func (s *Shell) Run(ctx context.Context, command string, o Options) (*Result, error) {
+	x, err := s.execute(ctx, command, o, false)
+	if err != nil && x == nil {
+		return nil, err
+	}
+	return &x.result, cmp.Or(err, x.result.err(command), x.out.err)
+}
+
+// Start does what the function [Start] does. Of the options it heeds History and Type.
+func (s *Shell) Start(ctx context.Context, command string, o Options) (*Job, error) {
+	x, err := s.execute(ctx, command, Options{History: o.History, Type: o.Type}, true)
+	if err != nil {
+		return nil, err
+	}
+	return x.result.Job, nil
+}
+
+// execute runs a command, and returns what became of it; nil if it has not begun.
+func (s *Shell) execute(ctx context.Context, command string, o Options, detach bool) (*execution, error) {
+	switch {
+	case strings.TrimSpace(command) == "":
+		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a blank command"}
+	case strings.IndexByte(command, 0) >= 0:
+		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a command with a NUL byte"}
+	}
+	start := time.Now()
+	if s.unlock == nil {
+		if err := s.Lock(ctx); err != nil {
+			return nil, err
+		}
+		defer s.Close()
+	}
+	if s.stale {
+		if err := s.at.LookAgain(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.stale = true // by the next command
+	if s.at.Type = prompt.Typist(o.Type); o.Type == nil {
+		s.at.Type = s.typeInto
+	}
+	x := &execution{Shell: s, command: command, options: o}
+	x.recording = recording{
+		srv: s.at.Tmux, settle: s.runner.settleTime(), pane: &s.at.Pane, shell: &s.at.Foreground, out: &output{lines: o.Lines, raw: o.Stdout}, detach: detach, start: start,
+	}
+	if s.at.Until = (time.Time{}); o.Limit > 0 {
+		x.until = start.Add(o.Limit)
+		s.at.Until = x.until
+	}
+	begun, err := x.run(ctx)
+	if !begun {
+		return nil, err
+	}
+	return x, err
+}
+
+func (r *Runner) settleTime() time.Duration { return cmp.Or(r.SettleTime, settleTime) }
+
+// typeInto is the Typist of this package.
+func (s *Shell) typeInto(ctx context.Context, pane tmux.PaneID, _ []string, commands []tmux.Command) (row int, sent bool, err error) {
+	var b tmux.Batch
+	panes := tmux.AddRows[prompt.Pane](&b, tmux.DisplayMessage{Target: pane})
+	tmux.Add(&b, tmux.Require{Target: pane, Condition: prompt.Takes("1")})
+	for _, cmd := range commands {
+		tmux.Add(&b, cmd)
+	}
+	err = b.Do(ctx, s.at.Tmux)
+	if len(*panes) > 0 {
+		now := (*panes)[0]
+		if row = now.Row(); errors.Is(err, tmux.ErrUnmet) {
+			return row, false, cmp.Or(now.Refusal(), err)
+		}
+	}
+	return row, true, err
+}
+
+// Sweep removes what is left of old jobs. Run and Start do so once a minute.
+func (r *Runner) Sweep() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.swept) > time.Minute {
+		r.swept = time.Now()
+		go runner.Sweep()
+	}
+}
+
+// output takes what a command prints.
+type output struct {
+	lines  func(string)
+	raw    io.Writer
+	err    error // of raw
+	screen bool  // it is read off the screen
+	kept   strings.Builder
+}
+
+// Line implements [runner.Sink].
+func (o *output) Line(text string) {
+	if o.screen {
+		o.Raw([]byte(text + "\r\n"))
+	}
+	if o.lines != nil {
+		o.lines(text)
+		return
+	}
+	o.kept.WriteString(text)
+	o.kept.WriteByte('\n')
+}
+
+// Raw implements [runner.RawSink].
+func (o *output) Raw(p []byte) {
+	if o.raw == nil || o.err != nil || len(p) == 0 {
+		return
+	}
+	if _, err := o.raw.Write(p); err != nil {
+		o.err = fmt.Errorf("pass on the output: %w", err)
+	}
+}

@@ -1,0 +1,442 @@
+package shell_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/test/testserver"
+	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/shell"
+)
+
+func TestMain(m *testing.M) {
+	testtool.Parallel(8)
+	if os.Getenv("TEST_SHELL_SOCKET") != "" { // a program started by a test
+		os.Exit(m.Run())
+	}
+	// The files of commands are in a directory of these tests.
+	dir, err := os.MkdirTemp("", "ts")
+	if err == nil {
+		err = os.Setenv("XDG_RUNTIME_DIR", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// inShell returns a pane that runs a shell, without start-up files.
+func inShell(t *testing.T, command string) tmux.PaneRef {
+	t.Helper()
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", command)
+	return srv.Pane("%0")
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writer is an io.Writer.
+type writer func(text string)
+
+func (w writer) Write(p []byte) (int, error) {
+	w(string(p))
+	return len(p), nil
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"sh", "bash --norc --noprofile", "zsh -f", "fish --no-config", "dash", "ksh", "mksh", "busybox sh"} {
+		name, _, _ := strings.Cut(command, " ")
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			testtool.Path(t, name)
+			pane := inShell(t, "exec "+command)
+			ctx := testserver.Context(t)
+			res, err := shell.Run(ctx, pane, "printf 'one\\ntwo  \\n'; echo three >&2")
+			if err != nil || res.Output != "one\ntwo  \nthree\n" || res.State != shell.Ended || res.Missed || res.Job != nil || res.Pane != pane.ID {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			res, err = shell.Run(ctx, pane, "echo before\nsh -c 'exit 7'")
+			var exit *shell.ExitError
+			if !errors.As(err, &exit) || exit.Status != 7 || res.Status != 7 || res.Output != "before\n" {
+				t.Errorf("%+v, %v", res, err)
+			}
+			if err == nil || err.Error() != "echo before … in pane %0: exit status 7" {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A command that is no command is refused before anything is typed.
+func TestNoCommand(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	for _, command := range []string{"", " \n\t", "echo a\x00b"} {
+		if res, err := shell.Run(testserver.Context(t), pane, command); !errors.Is(err, tmux.ErrArgument) || res != nil {
+			t.Errorf("%q: %+v, %v", command, res, err)
+		}
+	}
+	if _, err := shell.Run(testserver.Context(t), tmux.PaneRef{}, "true"); !errors.Is(err, tmux.ErrArgument) {
+		t.Errorf("a zero pane: %v", err)
+	}
+	if _, err := shell.Run(testserver.Context(t), pane.Server().Pane("%9"), "true"); !errors.Is(err, tmux.ErrNotFound) {
+		t.Errorf("no pane: %v", err)
+	}
+}
+
+// What takes no command says why, and nothing is typed.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		program string
+		prepare []string
+		want    error
+		text    string
+	}{
+		"another program": {"exec sleep 1000", nil, shell.ErrNoShell, "pane %1 runs sleep"},
+		"a question":      {"exec sh -c 'stty -echo; printf \"a line that is no prompt\"; exec bash --norc --noprofile -c \"read -e x\"'", nil, shell.ErrNoShell, "pane %1 runs"},
+		"copy mode":       {"exec sh", []string{"copy-mode", "-t", "%1"}, shell.ErrInMode, "pane %1 is in copy-mode"},
+		"no input":        {"exec sh", []string{"select-pane", "-d", "-t", "%1"}, shell.ErrInputOff, "the input of pane %1 is off"},
+		"a dead pane":     {"exec true", nil, shell.ErrPaneEnded, "the program in pane %1 has ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := testserver.New(t)
+			testserver.Run(t, srv, "new-session", "-d", "exec sleep 1000")
+			testserver.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
+			testserver.Run(t, srv, "new-window", "-d", c.program)
+			if c.prepare != nil {
+				testserver.Run(t, srv, c.prepare[0], c.prepare[1:]...)
+			}
+			if c.want == shell.ErrPaneEnded {
+				testserver.Wait(t, srv, "%1", "end", func() bool {
+					testserver.Reap(t, srv)
+					return testserver.Run(t, srv, "display-message", "-p", "-t", "%1", "#{pane_dead}") == "1"
+				})
+			}
+			before := testserver.Run(t, srv, "capture-pane", "-p", "-t", "%1")
+			res, err := shell.Run(testserver.Context(t), srv.Pane("%1"), "echo typed")
+			if !errors.Is(err, c.want) || res != nil || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("%+v, %v", res, err)
+			}
+			if after := testserver.Run(t, srv, "capture-pane", "-p", "-t", "%1"); strings.Contains(after, "typed") {
+				t.Errorf("typed:\n%s\nbefore:\n%s", after, before)
+			}
+		})
+	}
+}
+
+// A context that ends leaves the command running, as a job that can be read, signalled and
+// waited for.
+func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx, cancel := context.WithCancelCause(testserver.Context(t))
+	enough := errors.New("enough")
+	res, err := new(shell.Runner).Run(ctx, pane, "echo begun; exec sleep 1000", shell.Options{Stdout: writer(func(string) { cancel(enough) })})
+	if !errors.Is(err, enough) || res == nil || res.State != shell.Running || res.Job == nil {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	job, err := shell.Find(testserver.Context(t), pane.Server(), res.Job.ID())
+	ok(t, err)
+	if state, _ := job.State(); state != shell.Running || job.Command() != "echo begun; exec sleep 1000" || job.Pane().ID != pane.ID || !job.Attached() {
+		t.Errorf("%s, %q in %s", state, job.Command(), job.Pane().ID)
+	}
+	ok(t, job.Signal(syscall.SIGTERM))
+	res, err = job.Wait(testserver.Context(t), shell.Options{})
+	var exit *shell.ExitError
+	if !errors.As(err, &exit) || exit.Status != 128+15 || !strings.HasPrefix(res.Output, "begun\n") { // a shell may say that it was terminated
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	res, err := new(shell.Runner).Run(ctx, pane, "echo begun; exec sleep 1000", shell.Options{Limit: time.Second})
+	if !errors.Is(err, shell.ErrRunning) || res.Output != "begun\n" || !strings.Contains(err.Error(), res.Job.ID()) {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	// Now the shell is not at its prompt.
+	if res, err := shell.Run(ctx, pane, "echo more"); !errors.Is(err, shell.ErrNoShell) || res != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+	ok(t, pane.SendKeys(ctx, "C-c"))
+	if res, err := shell.Run(ctx, pane, "echo more"); err != nil || res.Output != "more\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// Start returns when the command has begun. Its output can be read as it comes, and it is
+// found by name.
+func TestStart(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	ok(t, syscall.Mkfifo(fifo, 0o600))
+	job, err := shell.Start(ctx, pane, "echo one; read x < "+fifo+"; echo $x; exit 3")
+	ok(t, err)
+	if res, err := job.Result(ctx, shell.Options{}); err != nil || res.State != shell.Running || res.Job == nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+	out := job.Output(ctx)
+	buf := make([]byte, 5)
+	if _, err := io.ReadFull(out, buf); err != nil || string(buf) != "one\r\n" {
+		t.Fatalf("%q, %v", buf, err)
+	}
+	jobs, err := shell.Jobs(ctx, pane.Server())
+	ok(t, err)
+	if len(jobs) != 1 || jobs[0].ID() != job.ID() {
+		t.Errorf("%v", jobs)
+	}
+	ok(t, os.WriteFile(fifo, []byte("two\n"), 0o600))
+	rest, err := io.ReadAll(out)
+	if err != nil || string(rest) != "two\r\n" {
+		t.Errorf("%q, %v", rest, err)
+	}
+	ok(t, out.Close())
+	res, err := job.Wait(ctx, shell.Options{})
+	var exit *shell.ExitError
+	if !errors.As(err, &exit) || exit.Status != 3 || res.Output != "one\ntwo\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if state, status := job.State(); state != shell.Ended || status != 3 {
+		t.Errorf("%s %d", state, status)
+	}
+	var lines []string
+	if !job.Scan(ctx, func(line string) { lines = append(lines, line) }) || !slices.Equal(lines, []string{"one", "two"}) {
+		t.Errorf("%q", lines)
+	}
+}
+
+// Reading the output ends with its context, and with Close, also while nobody reads.
+func TestOutputEnds(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	job, err := shell.Start(ctx, pane, "seq 10000; exec sleep 1000")
+	ok(t, err)
+	stopped, stop := context.WithCancel(ctx)
+	out := job.Output(stopped)
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+	stop()
+	if _, err := io.ReadAll(out); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	out = job.Output(ctx)
+	ok(t, out.Close())
+	if _, err := out.Read(make([]byte, 1)); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+	ok(t, job.Signal(syscall.SIGKILL))
+	// Killed, it has a status all the same: its shell reports it.
+	if res, err := job.Wait(ctx, shell.Options{}); err == nil || res == nil || res.Status != 128+9 {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	testtool.Path(t, "bash")
+	pane := inShell(t, "exec bash --norc --noprofile")
+	ctx := testserver.Context(t)
+	runner := new(shell.Runner)
+	res, err := runner.Run(ctx, pane, "echo begun; sleep 1000", shell.Options{Stdout: writer(func(string) {
+		if err := pane.SendKeys(ctx, "C-z"); err != nil {
+			t.Error(err)
+		}
+	})})
+	if !errors.Is(err, shell.ErrStopped) || res.State != shell.Stopped {
+		t.Errorf("%+v, %v", res, err)
+	}
+	ok(t, res.Job.Signal(syscall.SIGKILL))
+}
+
+// The end of the pane is the end of the command.
+func TestPaneEnds(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	testserver.Run(t, pane.Server(), "new-window", "-d", "exec sleep 1000")
+	ctx := testserver.Context(t)
+	var once sync.Once
+	res, err := new(shell.Runner).Run(ctx, pane, "echo begun; sleep 1000", shell.Options{Stdout: writer(func(string) {
+		once.Do(func() { testserver.Run(t, pane.Server(), "kill-pane", "-t", "%0") })
+	})})
+	if !errors.Is(err, shell.ErrLost) || res == nil || res.State != shell.Lost || !res.PaneEnded || res.Job != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if _, err := shell.Find(ctx, pane.Server(), "jaaaaaaaaaaaa"); !errors.Is(err, shell.ErrNoJob) {
+		t.Error(err)
+	}
+}
+
+// Commands of several callers in one pane run one after the other, each with its own output.
+func TestOneAtATime(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			want := fmt.Sprintf("begin %d\nend %[1]d\n", i)
+			if res, err := shell.Run(ctx, pane, fmt.Sprintf("echo begin %d; sleep 0.05; echo end %[1]d", i)); err != nil || res.Output != want {
+				t.Errorf("%d: %+v, %v", i, res, err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// A shell that is locked runs commands with nothing of others between.
+func TestLock(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	file := filepath.Join(t.TempDir(), "order")
+	sh, err := new(shell.Runner).At(ctx, pane.Server(), pane)
+	ok(t, err)
+	ok(t, sh.Lock(ctx))
+	other := make(chan error)
+	go func() {
+		_, err := new(shell.Runner).Run(ctx, pane, "echo other >>"+file, shell.Options{})
+		other <- err
+	}()
+	for range 3 {
+		_, err := sh.Run(ctx, "echo mine >>"+file, shell.Options{})
+		ok(t, err)
+	}
+	late, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := new(shell.Runner).Run(late, pane, "echo never >>"+file, shell.Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	sh.Close()
+	ok(t, <-other)
+	text, err := os.ReadFile(file)
+	if err != nil || string(text) != "mine\nmine\nmine\nother\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// Who types instead of this package gets the lines that appear, and may refuse.
+func TestTypist(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	var shows [][]string
+	refuse := errors.New("no")
+	res, err := new(shell.Runner).Run(ctx, pane, "echo hello", shell.Options{Type: func(_ context.Context, at tmux.PaneID, lines []string, _ []tmux.Command) (int, bool, error) {
+		shows = append(shows, lines)
+		return 0, false, refuse
+	}})
+	if !errors.Is(err, refuse) || res != nil || len(shows) != 1 || !slices.Contains(shows[0], "+ echo hello") {
+		t.Errorf("%+v, %v, %q", res, err, shows)
+	}
+	if jobs, err := shell.Jobs(ctx, pane.Server()); err != nil || len(jobs) != 0 {
+		t.Errorf("%v, %v", jobs, err)
+	}
+}
+
+// Long output comes in whole; what scrolled away is in it.
+func TestLongOutput(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	n := 0
+	res, err := new(shell.Runner).Run(testserver.Context(t), pane, "seq 100000", shell.Options{Lines: func(line string) {
+		if n++; line != fmt.Sprint(n) {
+			t.Errorf("line %d is %q", n, line)
+		}
+	}})
+	if err != nil || n != 100000 || res.Missed || res.Output != "" {
+		t.Errorf("%d lines, %+v, %v", n, res, err)
+	}
+}
+
+// Keep keeps the job of a command that has ended.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	res, err := new(shell.Runner).Run(ctx, pane, "echo kept", shell.Options{Keep: func(r *shell.Result) bool { return r.Output == "kept\n" }})
+	if err != nil || res.Job == nil {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	job, err := shell.Find(ctx, pane.Server(), res.Job.ID())
+	ok(t, err)
+	if res, err := job.Wait(ctx, shell.Options{}); err != nil || res.Output != "kept\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	other := testserver.New(t)
+	testserver.Run(t, other, "new-session", "-d", "exec sleep 1000")
+	if _, err := shell.Find(ctx, other, res.Job.ID()); !errors.Is(err, shell.ErrOtherServer) {
+		t.Error(err)
+	}
+	testserver.End(t, pane.Server())
+	// Another test may have swept it up.
+	if _, err := shell.Find(ctx, pane.Server(), res.Job.ID()); !errors.Is(err, shell.ErrServerEnded) && !errors.Is(err, shell.ErrNoJob) {
+		t.Error(err)
+	}
+	if jobs, err := shell.Jobs(ctx, pane.Server()); err != nil || len(jobs) != 0 {
+		t.Errorf("jobs of a server that has ended: %v, %v", jobs, err)
+	}
+}
+
+// A job goes on when the program that started it has ended, and another one finds it.
+func TestJobOutlivesItsProgram(t *testing.T) {
+	if id := os.Getenv("TEST_SHELL_SOCKET"); id != "" {
+		srv, err := tmux.New(tmux.Config{Binary: testserver.Binary(t), SocketPath: id})
+		ok(t, err)
+		job, err := shell.Start(testserver.Context(t), srv.Pane("%0"), "read x < "+os.Getenv("TEST_SHELL_FIFO")+"; echo $x")
+		ok(t, err)
+		fmt.Printf("job %s\n", job.ID())
+		os.Exit(0)
+	}
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	ok(t, syscall.Mkfifo(fifo, 0o600))
+	self, err := os.Executable()
+	ok(t, err)
+	cmd := exec.Command(self, "-test.run=^TestJobOutlivesItsProgram$")
+	cmd.Env = append(os.Environ(), "TEST_SHELL_SOCKET="+pane.Server().SocketPath(), "TEST_SHELL_FIFO="+fifo)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var id string
+	for line := range strings.Lines(string(out)) {
+		fmt.Sscanf(line, "job %s", &id)
+	}
+	ctx := testserver.Context(t)
+	job, err := shell.Find(ctx, pane.Server(), id)
+	ok(t, err)
+	ok(t, os.WriteFile(fifo, []byte("hello\n"), 0o600))
+	if res, err := job.Wait(ctx, shell.Options{}); err != nil || res.Output != "hello\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
