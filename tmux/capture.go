@@ -5,7 +5,8 @@ import (
 	"context"
 	"math"
 	"strconv"
-	"sync"
+
+	"tmuxmcp/internal/turns"
 )
 
 // Line is the number of a line in a pane: 0 is the first line of the screen; negative
@@ -88,10 +89,12 @@ func (r PaneRef) Capture(ctx context.Context, what CapturePane) ([]byte, error) 
 
 // CaptureAll captures lines of groups of panes, each group as one text, in one list of
 // commands: tmux takes longer to separate two outputs than to capture a screen with few
-// lines. It sets Print. turn, if not nil, is locked while the server has the list and has
-// not run it, and waited for even if the context ends: of calls that share it the server
-// runs one at a time, while it accepts the next and prints the last.
-func (s *Server) CaptureAll(ctx context.Context, groups [][]CapturePane, turn sync.Locker) ([][]byte, error) {
+// lines. It sets Print.
+//
+// The search of the MCP server has a turn in the context: it is locked while tmux has the
+// list and has not run it, and waited for even if the context ends. Of calls that share it,
+// tmux runs one at a time, while it accepts the next and prints the last.
+func (s *Server) CaptureAll(ctx context.Context, groups [][]CapturePane) ([][]byte, error) {
 	if err := s.usable(); err != nil || len(groups) == 0 {
 		return nil, err
 	}
@@ -113,6 +116,7 @@ func (s *Server) CaptureAll(ctx context.Context, groups [][]CapturePane, turn sy
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
+	turn := turns.OfList(ctx)
 	if turn == nil {
 		return s.roundTrip(ctx, list, nil)
 	}

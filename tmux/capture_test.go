@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testserver"
+	"tmuxmcp/internal/turns"
 	"tmuxmcp/tmux"
 )
 
@@ -28,19 +29,19 @@ func TestCaptureAll(t *testing.T) {
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
 		srv := by(t, base, way)
 		for _, times := range []int{1, 200} {
-			got := must[[][]byte](t)(srv.CaptureAll(ctx, [][]tmux.CapturePane{slices.Repeat(captures, times), captures[:1], captures}, nil))
+			got := must[[][]byte](t)(srv.CaptureAll(ctx, [][]tmux.CapturePane{slices.Repeat(captures, times), captures[:1], captures}))
 			all := [][]byte{bytes.Repeat(bytes.Join(want, nil), times), want[0], bytes.Join(want, nil)}
 			equal(t, fmt.Sprintf("%s: the panes %d times", way, times), fmt.Sprintf("%q", all), fmt.Sprintf("%q", got))
 		}
 		gone := [][]tmux.CapturePane{captures, {captures[0], {Target: tmux.PaneID("%99")}}, captures}
-		got, err := srv.CaptureAll(ctx, gone, nil)
+		got, err := srv.CaptureAll(ctx, gone)
 		var e *tmux.Error
 		if !errors.As(err, &e) || !errors.Is(err, tmux.ErrNotFound) || e.Object.Name != "%99" {
 			t.Errorf("%s: of panes one of which is gone: %q, %v", way, got, err)
 		}
-		got, err = srv.CaptureAll(ctx, nil, nil)
+		got, err = srv.CaptureAll(ctx, nil)
 		expect(t, err == nil && got == nil, "%s: of no panes: %q, %v", way, got, err)
-		isKind(t, "a group without panes", second(srv.CaptureAll(ctx, [][]tmux.CapturePane{captures, nil}, nil)), tmux.ErrArgument)
+		isKind(t, "a group without panes", second(srv.CaptureAll(ctx, [][]tmux.CapturePane{captures, nil})), tmux.ErrArgument)
 	}
 }
 
@@ -62,17 +63,17 @@ func TestCaptureAllTakesTurns(t *testing.T) {
 				turn.begin, turn.end = erase, turn.begin
 			}
 			captures := slices.Repeat([]tmux.CapturePane{{Target: pane.ID}}, 100)
-			got := must[[][]byte](t)(by(t, base, way).CaptureAll(ctx, [][]tmux.CapturePane{captures}, turn))
+			got := must[[][]byte](t)(by(t, base, way).CaptureAll(turns.WithList(ctx, turn), [][]tmux.CapturePane{captures}))
 			if n := bytes.Count(got[0], []byte("drawn")); n != c.drawn || turn.begun != 1 || turn.ended != 1 {
 				t.Errorf("%s: erased %s, %d of 100 captures show what was drawn, want %d; %d turns begin, %d end", way, c.erased, n, c.drawn, turn.begun, turn.ended)
 			}
 		}
 		within, cancel := context.WithCancel(ctx)
 		one := [][]tmux.CapturePane{{{Target: tmux.PaneID("%0")}}}
-		_, err := by(t, base, way).CaptureAll(within, one, &captureTurn{begin: func() {}, end: cancel})
+		_, err := by(t, base, way).CaptureAll(turns.WithList(within, &captureTurn{begin: func() {}, end: cancel}), one)
 		expect(t, errors.Is(err, context.Canceled), "%s: a turn ends with the call: %v", way, err)
 		turn := &captureTurn{begin: func() {}, end: func() {}}
-		_, err = by(t, base, way).CaptureAll(ctx, [][]tmux.CapturePane{{{Target: tmux.PaneID("%99")}}}, turn)
+		_, err = by(t, base, way).CaptureAll(turns.WithList(ctx, turn), [][]tmux.CapturePane{{{Target: tmux.PaneID("%99")}}})
 		isKind(t, "a pane that is gone", err, tmux.ErrNotFound)
 		expect(t, turn.begun == 1 && turn.ended == 1, "%s: after an error, %d turns begin, %d end", way, turn.begun, turn.ended)
 	}

@@ -53,3 +53,17 @@ func (t *Turns) Take(ctx context.Context, thing string, limit time.Duration) (re
 	leave()
 	return nil, waited, false
 }
+
+type listKey struct{}
+
+// WithList returns a context in which package tmux has a turn with tmux itself, for
+// [tmux.Server.CaptureAll].
+func WithList(ctx context.Context, turn sync.Locker) context.Context {
+	return context.WithValue(ctx, listKey{}, turn)
+}
+
+// OfList returns that turn, or nil.
+func OfList(ctx context.Context) sync.Locker {
+	turn, _ := ctx.Value(listKey{}).(sync.Locker)
+	return turn
+}

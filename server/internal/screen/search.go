@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"tmuxmcp/internal/turns"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
@@ -188,7 +189,7 @@ func (in Query) groups(ctx context.Context, srv *tmux.Server, panes []PaneMatch,
 				captures[i] = append(captures[i], in.capture(p))
 			}
 		}
-		c.texts, c.err = srv.CaptureAll(ctx, captures, turn)
+		c.texts, c.err = srv.CaptureAll(turns.WithList(ctx, turn), captures)
 		gone := func(p PaneMatch) bool {
 			var e *tmux.Error
 			return errors.As(c.err, &e) && errors.Is(e, tmux.ErrNotFound) && e.Object.Name == string(p.PaneID)
