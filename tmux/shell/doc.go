@@ -29,6 +29,7 @@
 // The lines that the pane shows of it: text without escape sequences, with progress bars in
 // their last state. It is recorded by a process of tmux, not read off the screen, so none is
 // lost if it scrolls away; Missed of [Result] says if some may be, after tens of megabytes.
+// Stdout of [Options], and [Job.Output], have what the terminal gets, as it comes.
 //
 // # Jobs
 //

@@ -3,6 +3,7 @@ package shell_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testserver"
+	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/shell"
@@ -34,6 +36,10 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	if _, err := testtmux.Find(); err != nil { // examples cannot be skipped one by one
+		fmt.Fprintln(os.Stderr, "the examples are not run:", err)
+		flag.Set("test.skip", "^Example")
 	}
 	code := m.Run()
 	os.RemoveAll(dir)
