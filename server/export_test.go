@@ -143,7 +143,7 @@ func (s *Server) SetEndWait(d time.Duration) { s.services.Start.EndWait = d }
 
 // SetPromptWait sets how long a shell may take to show its prompt.
 func (s *Server) SetPromptWait(d time.Duration) {
-	s.services.Keyboard.PromptWait = d
+	s.services.Keyboard.PromptWait, s.services.Jobs.Shells.PromptTime = d, d
 }
 
 // SetReadyWait sets how long the program of a new pane may take to become ready for its

@@ -85,8 +85,8 @@ func (j *Job) ID() string { return j.job.ID() }
 // Pane returns the pane that the job was started in.
 func (j *Job) Pane() tmux.PaneRef { return j.srv.Pane(tmux.PaneID(j.job.Pane)) }
 
-// Attached reports whether the pane still ran the job's shell when the job was found.
-func (j *Job) Attached() bool { return j.pane.ID != "" }
+// InPane reports whether the pane still ran the job's shell when the job was found.
+func (j *Job) InPane() bool { return j.pane.ID != "" }
 
 // Command returns the first 1,000 bytes of the command.
 func (j *Job) Command() string { return j.job.Text() }

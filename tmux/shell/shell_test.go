@@ -166,7 +166,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 	job, err := shell.Find(testserver.Context(t), pane.Server(), res.Job.ID())
 	ok(t, err)
-	if state, _ := job.State(); state != shell.Running || job.Command() != "echo begun; exec sleep 1000" || job.Pane().ID != pane.ID || !job.Attached() {
+	if state, _ := job.State(); state != shell.Running || job.Command() != "echo begun; exec sleep 1000" || job.Pane().ID != pane.ID || !job.InPane() {
 		t.Errorf("%s, %q in %s", state, job.Command(), job.Pane().ID)
 	}
 	ok(t, job.Signal(syscall.SIGTERM))

@@ -31,7 +31,7 @@ func (r *Runner) Find(ctx context.Context, src rows.Source, id string) (*Job, er
 // PaneID returns the pane in which the job runs, or "" if it is gone or runs another program
 // now.
 func (j *Job) PaneID() tmux.PaneID {
-	if !j.Attached() {
+	if !j.InPane() {
 		return ""
 	}
 	return j.Pane().ID
