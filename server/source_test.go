@@ -75,7 +75,8 @@ func TestOnlyTypedCommands(t *testing.T) {
 }
 
 // TestTypingIsGuarded: everything that types or pastes into a pane is made inside the
-// function that a Typist runs after, and only if, the pane takes it.
+// function that a Typist runs after, and only if, the pane takes it. What a shell types in
+// its place goes through a Typist too.
 func TestTypingIsGuarded(t *testing.T) {
 	t.Parallel()
 	makers := []string{"Typing", "Pasting", "SendText", "SendLine", "SendKeys", "Paste", "keyCommands"}
@@ -89,8 +90,20 @@ func TestTypingIsGuarded(t *testing.T) {
 				what = name
 			}
 		case *ast.CompositeLit:
-			if _, name := selected(n.Type); slices.Contains(literals, name) && !typesNothing(n) {
+			on, name := selected(n.Type)
+			if slices.Contains(literals, name) && !typesNothing(n) {
 				what = name
+			}
+			if has := keysOf(n); on == "shell" && name == "Options" && slices.Contains(has, "History") {
+				typing++
+				if !slices.Contains(has, "Type") {
+					t.Errorf("%s: a shell types without a Typist", at)
+				}
+			} else if on == "prompt" && name == "Shell" {
+				typing++
+				if !slices.Contains(has, "Type") {
+					t.Errorf("%s: a prompt is typed at without a Typist", at)
+				}
 			}
 		}
 		if what == "" {
@@ -113,6 +126,18 @@ func TestTypingIsGuarded(t *testing.T) {
 	if typing < 8 {
 		t.Errorf("only %d places type", typing)
 	}
+}
+
+// keysOf returns the fields that a literal sets.
+func keysOf(lit *ast.CompositeLit) (names []string) {
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := kv.Key.(*ast.Ident); ok {
+				names = append(names, key.Name)
+			}
+		}
+	}
+	return names
 }
 
 // typesNothing reports whether a literal of SendKeys is a reset, or a command of copy
