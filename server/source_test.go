@@ -143,15 +143,8 @@ func keysOf(lit *ast.CompositeLit) (names []string) {
 // typesNothing reports whether a literal of SendKeys is a reset, or a command of copy
 // mode.
 func typesNothing(lit *ast.CompositeLit) bool {
-	var set []string
-	for _, e := range lit.Elts {
-		kv, ok := e.(*ast.KeyValueExpr)
-		if !ok {
-			return false
-		}
-		set = append(set, kv.Key.(*ast.Ident).Name)
-	}
-	return slices.Contains(set, "Command") || !slices.Contains(set, "Keys")
+	set := keysOf(lit)
+	return len(set) == len(lit.Elts) && (slices.Contains(set, "Command") || !slices.Contains(set, "Keys"))
 }
 
 // TestOnlyTypingToolsType: a handler gets a typist only from typing.Tool, which declares what
