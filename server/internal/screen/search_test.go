@@ -65,7 +65,7 @@ func screens(t *testing.T, srv *tmux.Server, r *rand.Rand, panes int) {
 // itself, however panes are captured, and while some of them end.
 func TestSearchIsThatOfEachPane(t *testing.T) {
 	t.Parallel()
-	srv, ctx, r := testserver.New(t), testserver.Context(t), rand.New(rand.NewPCG(5, 6))
+	srv, r := testserver.New(t), rand.New(rand.NewPCG(5, 6))
 	screens(t, srv, r, 2*mostPanes+groupSize/2)
 	reader := &Reader{MatchTime: time.Minute}
 	end, all := tmux.Line(3), -100
@@ -75,6 +75,7 @@ func TestSearchIsThatOfEachPane(t *testing.T) {
 		return n
 	}
 	for n := range testtool.Size(50, 500) {
+		ctx := testserver.Context(t)
 		panes, err := Candidates(ctx, srv, target.Object{})
 		if err != nil {
 			t.Fatal(err)
@@ -94,13 +95,19 @@ func TestSearchIsThatOfEachPane(t *testing.T) {
 		// What each pane shows.
 		var shown [][]string
 		var lines []string
-		for _, p := range panes {
-			out, err := srv.Do(ctx, in.capture(p))
+		for group := range slices.Chunk(panes, 100) {
+			var captures []tmux.Command
+			for _, p := range group {
+				captures = append(captures, in.capture(p))
+			}
+			outs, err := srv.Do(ctx, captures...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			shown = append(shown, Lines(out[0]))
-			lines = append(lines, shown[len(shown)-1]...)
+			for _, out := range outs {
+				shown = append(shown, Lines(out))
+				lines = append(lines, shown[len(shown)-1]...)
+			}
 		}
 		// A piece of a line, or something that many or few have.
 		line := []rune(" no such text")
