@@ -52,6 +52,9 @@ var (
 	ErrArgument = errors.New("invalid argument")
 	// ErrNoClient: the command needs an attached client, and there is none.
 	ErrNoClient = errors.New("no client")
+	// ErrOutside: this process is not known to run in a pane of the server, for the reason that
+	// the error gives; see [FromEnv] and [Server.CurrentPane].
+	ErrOutside = errors.New("not inside tmux")
 	// ErrVersionMismatch: the tmux program cannot talk to the running server, which has
 	// another version.
 	ErrVersionMismatch = errors.New("tmux client and server versions differ")
@@ -70,7 +73,7 @@ var (
 func Kinds() []error {
 	return []error{
 		ErrNoServer, ErrServerGone, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrGuarded, ErrUnknownOption, ErrBadValue,
-		ErrRunning, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrVersionMismatch, ErrUntrusted, ErrExhausted, ErrTooMuch,
+		ErrRunning, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrOutside, ErrVersionMismatch, ErrUntrusted, ErrExhausted, ErrTooMuch,
 	}
 }
 

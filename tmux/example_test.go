@@ -35,7 +35,14 @@ func throwaway() (*tmux.Server, func()) {
 	}
 }
 
+// children are what the program of the tests does if $TMUX_TEST_CHILD names it, as in a pane.
+var children = map[string]func(){}
+
 func TestMain(m *testing.M) {
+	if child := children[os.Getenv("TMUX_TEST_CHILD")]; child != nil {
+		child()
+		os.Exit(0)
+	}
 	testtool.Parallel(8)
 	// Examples cannot be skipped one by one.
 	if path, err := testtmux.Find(); err != nil {

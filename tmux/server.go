@@ -22,12 +22,13 @@ import (
 )
 
 // Config says which tmux server to talk to, and how. The zero Config means the user's
-// default server, also in a pane of another one, and the tmux program on PATH.
+// default server and the tmux program on PATH, wherever this process runs: unlike the tmux
+// program, [New] does not take the server from the environment of a pane. See [FromEnv].
 type Config struct {
 	// Binary is the tmux program, a path or a name on PATH; "tmux" by default.
 	Binary string
-	// SocketName is tmux's -L: the name of a socket in tmux's directory of sockets. It
-	// excludes SocketPath.
+	// SocketName is tmux's -L: the name of a socket in tmux's directory of sockets, without
+	// a slash. It excludes SocketPath.
 	SocketName string
 	// SocketPath is tmux's -S: the path of the socket.
 	SocketPath string
@@ -76,6 +77,9 @@ const defaultTimeout = 30 * time.Second
 func New(cfg Config) (*Server, error) {
 	if cfg.SocketName != "" && cfg.SocketPath != "" {
 		return nil, argumentError("both a socket name (%s) and a socket path (%s)", cfg.SocketName, cfg.SocketPath)
+	}
+	if n := cfg.SocketName; strings.Contains(n, "/") || n == "." || n == ".." {
+		return nil, argumentError("%q is not the name of a socket; for a path, set SocketPath", n)
 	}
 	if strings.IndexByte(cfg.SocketName+cfg.SocketPath+cfg.ConfigFile, 0) >= 0 {
 		return nil, argumentError("a socket or file name with a NUL byte")

@@ -15,21 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is the content of /proc/PID/stat.
-type Process struct {
-	PID        int
-	Name       string
-	State      byte
-	Parent     int
-	Group      int // its process group
-	Session    int // its session: the process that began it, even if that has ended
-	Terminal   int // the device number of its terminal
-	Foreground int // the foreground process group of the terminal
-	Forked     bool
-	Dying      bool  // it was killed, or is exiting
-	Started    int64 // in ticks since boot; together with PID it identifies a process
-}
-
 // Age returns how long ago the process was started.
 func (p Process) Age() time.Duration {
 	var now unix.Timespec

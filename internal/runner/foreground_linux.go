@@ -157,52 +157,19 @@ func runningIn(pid int, shell string) (name string, alone bool) {
 	return started[0].Name, false
 }
 
-// openTerminal opens a terminal, provided that the pane's process is on it.
-func openTerminal(pid int, tty string) (fd int, err error) {
-	first, err := procstat.Of(pid)
-	if err != nil {
-		return -1, err
-	}
-	var st unix.Stat_t
-	if err := unix.Stat(tty, &st); err != nil {
-		return -1, err
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFCHR || procstat.TTYNumber(uint64(st.Rdev)) != first.Terminal {
-		return -1, fmt.Errorf("%s is another terminal", tty)
-	}
-	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-}
-
-// settings returns the settings of a pane's terminal, and how many bytes of what was typed
-// nobody has read: -1 if that is unknown.
-func settings(pid int, tty string) (t *unix.Termios, unread int, err error) {
-	fd, err := openTerminal(pid, tty)
-	if err != nil {
-		return nil, -1, err
-	}
-	defer unix.Close(fd)
-	t, err = unix.IoctlGetTermios(fd, unix.TCGETS)
-	if n, unknown := unix.IoctlGetInt(fd, unix.TIOCINQ); unknown == nil {
-		return t, n, err
-	}
-	return t, -1, err
-}
-
-// MostLine is how many bytes of a line, without its end, are kept by a terminal that
-// gathers lines for its program: N_TTY_BUF_SIZE in Linux's n_tty.c, less one. Anything
-// typed beyond is lost.
-const MostLine = 4095
+// MostLine is how many bytes of a line, without its end, a terminal that gathers lines keeps.
+const MostLine = procstat.MostLine
 
 // CutsLines reports whether the terminal of a pane gathers lines, if that is known.
 func CutsLines(pid int, tty string) bool {
-	t, _, err := settings(pid, tty)
+	t, _, err := procstat.Terminal(pid, tty)
 	return err == nil && t.Lflag&unix.ICANON != 0
 }
 
 // Unread reports whether a program that gets each key at once is known not to have read all
 // of what was typed.
 func Unread(pid int, tty string) bool {
-	t, unread, err := settings(pid, tty)
+	t, unread, err := procstat.Terminal(pid, tty)
 	return err == nil && t.Lflag&unix.ICANON == 0 && unread > 0
 }
 
@@ -211,7 +178,7 @@ func Unread(pid int, tty string) bool {
 // line, and read whether everything that was typed has been read.
 func (f *Foreground) readTerminal(pid int, tty string) (plain, read bool) {
 	f.Interrupt = ctrlC
-	t, unread, err := settings(pid, tty)
+	t, unread, err := procstat.Terminal(pid, tty)
 	if err != nil {
 		return false, false
 	}

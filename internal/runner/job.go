@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tmuxmcp/internal/procstat"
 )
 
 // Place is where a job runs.
@@ -46,7 +48,7 @@ func (p Place) Resized(tty string) bool {
 // size returns the size of the pane's terminal, or the recorded size if it is unknown. tmux
 // changes it at most a quarter of a second after the pane's.
 func (p Place) size(tty string) (columns, rows int) {
-	fd, err := openTerminal(p.Pid, tty)
+	fd, err := procstat.OpenTerminal(p.Pid, tty)
 	if err != nil {
 		return p.Columns, p.Rows
 	}

@@ -8,8 +8,6 @@ import (
 	"math"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // What only Linux shows is not known here: who reads what is typed into a pane, which
@@ -27,11 +25,6 @@ func ForegroundOf(pid int, _, command string) (Foreground, error) {
 
 // WasAtPrompt is not known here.
 func WasAtPrompt(int, string, string, time.Duration) bool { return false }
-
-// openTerminal opens a terminal.
-func openTerminal(_ int, tty string) (fd int, err error) {
-	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-}
 
 // Reaches assumes that a shell can read this program's files.
 func (Foreground) Reaches(*Command) error { return nil }

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"tmuxmcp/tmux"
 )
@@ -99,28 +97,12 @@ func clientOfServer(above []ancestor) string {
 	return ""
 }
 
-// paneVariables parses the two variables that tmux sets in its panes. TMUX is the socket's
-// path, the server's pid and a session number, separated by commas, which the path may
-// contain too.
+// paneVariables parses the two variables that tmux sets in its panes.
 func paneVariables(env map[string]string) (pane tmux.PaneID, socket string, server int) {
 	if id := tmux.PaneID(env["TMUX_PANE"]); id.Valid() {
 		pane = id
 	}
-	path := env["TMUX"]
-	for range 2 {
-		i := strings.LastIndexByte(path, ',')
-		if i < 0 {
-			break
-		}
-		n, err := strconv.Atoi(path[i+1:])
-		if err != nil {
-			break
-		}
-		path, server = path[:i], n
-	}
-	if filepath.IsAbs(path) {
-		socket = path
-	}
+	socket, server = tmux.SocketFromEnv([]string{"TMUX=" + env["TMUX"]})
 	return pane, socket, server
 }
 

@@ -10,14 +10,10 @@ import (
 
 // ancestors returns this process and its ancestors, nearest first.
 func ancestors() (all []ancestor) {
-	for pid := os.Getpid(); pid > 1 && len(all) < 64; {
-		p, err := procstat.Of(pid)
-		if err != nil {
-			break
-		}
-		a := ancestor{pid: pid, program: procstat.Program(pid)}
+	for _, p := range procstat.Ancestors() {
+		a := ancestor{pid: p.PID, program: procstat.Program(p.PID)}
 		// The environment of this process itself was passed in.
-		if environ, err := os.ReadFile(procstat.File(pid, "environ")); err == nil && len(all) > 0 {
+		if environ, err := os.ReadFile(procstat.File(p.PID, "environ")); err == nil && len(all) > 0 {
 			a.env = map[string]string{}
 			for kv := range strings.SplitSeq(string(environ), "\x00") {
 				if name, value, _ := strings.Cut(kv, "="); name == "TMUX" || name == "TMUX_PANE" {
@@ -26,7 +22,6 @@ func ancestors() (all []ancestor) {
 			}
 		}
 		all = append(all, a)
-		pid = p.Parent
 	}
 	return all
 }

@@ -1,9 +1,17 @@
-//go:build !linux && !darwin
+//go:build !linux
 
 package caller
 
-// ancestors is not supported here: it needs a way to find a process's parent.
-func ancestors() []ancestor { return nil }
+import "tmuxmcp/internal/procstat"
+
+// ancestors returns this process and its ancestors, nearest first, without their
+// environments.
+func ancestors() (all []ancestor) {
+	for _, p := range procstat.Ancestors() {
+		all = append(all, ancestor{pid: p.PID})
+	}
+	return all
+}
 
 // WhichRun is not supported here.
 func WhichRun(string, []int) (at map[int]bool, known bool) { return nil, false }

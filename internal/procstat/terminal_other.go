@@ -1,0 +1,19 @@
+//go:build !linux
+
+package procstat
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// OpenTerminal opens a terminal.
+func OpenTerminal(_ int, tty string) (fd int, err error) {
+	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+}
+
+// Terminal is not supported here.
+func Terminal(int, string) (t *unix.Termios, unread int, err error) {
+	return nil, -1, errors.ErrUnsupported
+}
