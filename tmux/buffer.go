@@ -115,6 +115,9 @@ func checkBuffer(name string, data []byte) error {
 
 // Bytes returns the content of the buffer.
 func (r BufferRef) Bytes(ctx context.Context) ([]byte, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	return r.srv.output(ctx, ShowBuffer{Buffer: r.Name})
 }
 
@@ -166,11 +169,18 @@ func (r BufferRef) change(ctx context.Context, cmd Command) error {
 }
 
 func (r BufferRef) do(ctx context.Context, cmds ...Command) error {
-	if r.Name == "" {
-		// tmux would take the newest buffer.
-		return argumentError("a paste buffer without a name")
+	if err := r.check(); err != nil {
+		return err
 	}
 	return r.srv.run(ctx, cmds...)
+}
+
+// check refuses a buffer without a name, for which tmux would take the newest.
+func (r BufferRef) check() error {
+	if r.Name == "" {
+		return argumentError("a paste buffer without a name")
+	}
+	return nil
 }
 
 // PasteOptions are the options of a paste. The zero value writes exactly the given bytes.
@@ -189,7 +199,8 @@ var pasted atomic.Uint64
 
 // Paste writes data to the program in the pane through a paste buffer that is deleted
 // afterwards. Unlike [PaneRef.SendText], it may contain NUL bytes, reaches the program
-// while the pane is in a mode, ignores synchronize-panes, and may be bracketed.
+// while the pane is in a mode, ignores synchronize-panes, and may be bracketed. It fails
+// with [ErrNoInput] if the pane has no program that could read it.
 func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) error {
 	if len(data) == 0 {
 		return argumentError("no data to paste into %s", r.ID)
@@ -203,7 +214,7 @@ func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) erro
 		return err
 	}
 	paste.Delete = true
-	_, err = r.srv.Do(ctx, LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}, paste)
+	err = r.input(ctx, unread, LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}, paste)
 	if err != nil {
 		// The pane is gone, but the buffer is left.
 		settle(ctx, func(within context.Context) { buffer.Delete(within) })
@@ -215,6 +226,9 @@ func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) erro
 // Pasting returns the command that pastes the buffer into the target's pane, for a [Batch],
 // [Server.Do] or [Server.Script].
 func (r BufferRef) Pasting(ctx context.Context, target Target, opts PasteOptions) (PasteBuffer, error) {
+	if err := r.check(); err != nil {
+		return PasteBuffer{}, err
+	}
 	v, err := r.srv.Version(ctx)
 	if err != nil {
 		return PasteBuffer{}, err

@@ -101,6 +101,9 @@ func (r ClientRef) Info(ctx context.Context) (Client, error) {
 
 // Switch switches the client to another session, or to a pane and its session.
 func (r ClientRef) Switch(ctx context.Context, to Target) error {
+	if to == nil {
+		return argumentError("switch %s: no target", r.Name)
+	}
 	return r.srv.run(ctx, SwitchClient{Client: r, Target: to})
 }
 

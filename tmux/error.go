@@ -39,6 +39,9 @@ var (
 	ErrBadValue = errors.New("bad value")
 	// ErrRunning: the program of the pane or window is still running.
 	ErrRunning = errors.New("still running")
+	// ErrNoInput: nothing reads what is typed into the pane: its program has ended, it never
+	// had one, or its input is disabled (see [SelectPane]).
+	ErrNoInput = errors.New("no input")
 	// ErrLastLink: the window is linked into no other session.
 	ErrLastLink = errors.New("linked to one session only")
 	// ErrNoTerminal: the command attaches its client, which needs a terminal.
@@ -73,7 +76,7 @@ var (
 func Kinds() []error {
 	return []error{
 		ErrNoServer, ErrServerGone, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrGuarded, ErrUnknownOption, ErrBadValue,
-		ErrRunning, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrOutside, ErrVersionMismatch, ErrUntrusted, ErrExhausted, ErrTooMuch,
+		ErrRunning, ErrNoInput, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrOutside, ErrVersionMismatch, ErrUntrusted, ErrExhausted, ErrTooMuch,
 	}
 }
 
@@ -214,6 +217,7 @@ var kinds = []struct {
 	}},
 	{ErrNoTerminal, []string{"not a terminal"}},
 	{ErrRunning, []string{" still active"}},
+	{ErrNoInput, []string{"^target pane has exited"}},
 	{ErrLastLink, []string{"^window only linked to one session"}},
 	{ErrArgument, []string{
 		"^unknown key: ", "^invalid key: ", "^invalid type: ", "^invalid window name: ", "^invalid session name: ", "^invalid session: ", "^invalid session group name: ",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 )
 
 // WithChecksum returns a custom layout with the right checksum.
@@ -31,6 +32,25 @@ var (
 	FieldFeature   = fieldFeature
 	CommandFeature = commandFeature
 )
+
+// CheckKey and KeyNames are what package tmux knows of the names of keys; BoundKey reports
+// whether a key is for bindings only.
+var (
+	CheckKey = checkKey
+	KeyNames = keyNames
+)
+
+func BoundKey(name string) bool { return boundKey().MatchString(name) }
+
+// CopyCommands returns the commands of copy mode of a version.
+func CopyCommands(v Version) (names []string) {
+	for _, c := range copyCommands {
+		if (Token{Since: c.since, Until: c.until}).In(v) {
+			names = append(names, strings.Fields(c.names)...)
+		}
+	}
+	return names
+}
 
 // Exhausted and KindOf classify errors of the system and of tmux; Commands are all
 // commands.

@@ -1,6 +1,9 @@
 package tmux
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // PaneID is the id of a pane: a percent sign and a number, such as "%3". It is unique for
 // the life of a tmux server, and a pane keeps it wherever it is moved. Valid ids name the
@@ -50,10 +53,28 @@ type TargetSpec string
 
 func (t TargetSpec) TargetSpec() string { return string(t) }
 
-// Named is the session with exactly this name, never matched as a prefix or pattern.
+// Named is the session with exactly this name, never matched as a prefix or pattern. tmux
+// takes a name that is empty, begins with "$" or contains ":", as sessions may be called from
+// tmux 3.7 on, for something else; that is an [ErrArgument]. See [Server.SessionNamed].
 type Named string
 
 func (n Named) TargetSpec() string { return "=" + string(n) + ":" }
+
+func (n Named) checkTarget() error {
+	if n == "" || n[0] == '$' || strings.Contains(string(n), ":") {
+		return argumentError("%q names no session in a target; SessionNamed finds any name", string(n))
+	}
+	return nil
+}
+
+// place is a target in a session, or why there is none.
+type place struct {
+	spec string
+	err  error
+}
+
+func (p place) TargetSpec() string { return p.spec }
+func (p place) checkTarget() error { return p.err }
 
 // handle is what the references have in common.
 type handle struct{ srv *Server }

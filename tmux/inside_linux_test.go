@@ -52,6 +52,7 @@ func TestCurrentPane(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), testserver.Context(t)
 	self := must[string](t)(os.Executable())
+	testserver.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
 	nested := filepath.Join(filepath.Dir(srv.SocketPath()), "nested")
 	in := "SOCKET=" + srv.SocketPath() + " "
 	for what, c := range map[string]struct{ script, socket, want string }{

@@ -1,7 +1,9 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,14 +51,77 @@ type SendPrefix struct {
 func (SendKeys) CommandName() string   { return "send-keys" }
 func (SendPrefix) CommandName() string { return "send-prefix" }
 
-// SendKeys sends keys by their names: see [SendKeys].
+// SendKeys presses keys: names such as "C-c", "Enter" or "M-Left", or characters. If the
+// pane is in a mode, such as copy mode, they go to the mode's key table.
+//
+// It fails with [ErrArgument] for no key at all, for a word that is not a key, which tmux
+// would type (see [PaneRef.SendText]), and for a key that would not reach the program as
+// this key: see [Server.KeyReaches]. The last takes a round trip for keys that not every
+// program gets, and the others none. It fails with [ErrNoInput] if the pane has no program
+// that could read the keys.
 func (r PaneRef) SendKeys(ctx context.Context, keys ...string) error {
-	return r.srv.run(ctx, SendKeys{Target: r, Keys: keys})
+	if err := r.checkKeys(ctx, keys); err != nil {
+		return fmt.Errorf("send keys to %s: %w", r.ID, err)
+	}
+	return r.input(ctx, untyped, SendKeys{Target: r, Keys: keys})
+}
+
+func (r PaneRef) checkKeys(ctx context.Context, keys []string) error {
+	if len(keys) == 0 {
+		return argumentError("no keys")
+	}
+	var odd []string
+	for _, key := range keys {
+		if err := checkKey(func() (Version, error) { return r.srv.Version(ctx) }, key); err != nil {
+			return err
+		}
+		if boundKey().MatchString(key) || !PlainKey(key) {
+			odd = append(odd, key)
+		}
+	}
+	if len(odd) == 0 {
+		return nil
+	}
+	pane, err := one[struct {
+		InMode int `tmux:"pane_in_mode"`
+	}](ctx, r.srv, r.self())
+	if err != nil || pane.InMode > 0 {
+		return err
+	}
+	for _, key := range odd {
+		if boundKey().MatchString(key) {
+			return argumentError("%s is a key for key bindings only, and the pane is in no mode", key)
+		}
+		if reaches, err := r.srv.KeyReaches(ctx, r, key); err != nil || !reaches {
+			return cmp.Or(err, argumentError("%s is a key that the pane's program does not get: it has not enabled extended keys, or not in a form that has this key, or this tmux cannot send it", key))
+		}
+	}
+	return nil
+}
+
+// unread is the condition that nothing reads what is written to a pane's terminal, and
+// untyped the one that nothing gets a key: in a mode, the mode does. tmux silently drops it.
+var (
+	unread  = Or("#{pane_dead}", "#{pane_input_off}", Not("#{pane_pid}"))
+	untyped = And(Not("#{pane_in_mode}"), unread)
+)
+
+// input runs commands that type into the pane unless a condition is true.
+func (r PaneRef) input(ctx context.Context, dropped Format, cmds ...Command) error {
+	// Require alone would not report a pane that does not exist.
+	before := []Command{ListPanes{Target: r, Filter: "0"}, Require{Target: r, Condition: Not(dropped)}}
+	err := r.srv.run(ctx, append(before, cmds...)...)
+	if errors.Is(err, ErrUnmet) {
+		err = fmt.Errorf("%w: %s has no running program, or its input is disabled", ErrNoInput, r.ID)
+	}
+	return err
 }
 
 // SendText types text into the pane: exactly these bytes, with no key names and no Enter at
 // the end. The text may be of any length and contain any byte except NUL. If the window's
-// option synchronize-panes is on, every pane receives it. See [PaneRef.Paste] for pasting.
+// option synchronize-panes is on, every pane receives it. It fails with [ErrNoInput] if the
+// pane has no program that could read it; an empty text is no error otherwise. See
+// [PaneRef.Paste] for pasting, and [PaneRef.Writer] for text that is not typed at once.
 func (r PaneRef) SendText(ctx context.Context, text string) error {
 	return r.typing(ctx, text)
 }
@@ -71,7 +136,7 @@ func (r PaneRef) typing(ctx context.Context, text string, after ...Command) erro
 	if err != nil {
 		return fmt.Errorf("send text to %s: %w", r.ID, err)
 	}
-	return r.srv.run(ctx, append(cmds, after...)...)
+	return r.input(ctx, untyped, append(cmds, after...)...)
 }
 
 // Reset resets the pane's terminal and clears its screen and history, in one round trip.

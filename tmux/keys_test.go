@@ -78,9 +78,8 @@ func TestSendKeysByName(t *testing.T) {
 		want string
 	}{
 		{[]string{"C-a", "Enter", "Escape", "Up"}, "\x01\r\x1b\x1b[A"},
-		{[]string{"-x", "a;", ";", "Tab"}, "-xa;;\t"},
-		{[]string{"M-x", "NoSuchKey"}, "\x1bxNoSuchKey"},
-		{nil, ""},
+		{[]string{"-", ";", "ü", "\\", "Tab"}, "-;ü\\\t"},
+		{[]string{"M-x", "^a", "enter", "0x41"}, "\x1bx\x01\rA"},
 	} {
 		ok(t, pane.SendKeys(ctx, test.keys...))
 		equal(t, fmt.Sprintf("%q", test.keys), test.want, string(pane.next(t)))
@@ -90,6 +89,7 @@ func TestSendKeysByName(t *testing.T) {
 		want string
 	}{
 		{tmux.SendKeys{Repeat: 3, Keys: []string{"x"}}, "xxx"},
+		{tmux.SendKeys{Keys: []string{"-x", "a;", "NoSuchKey"}}, "-xa;NoSuchKey"},
 		{tmux.SendKeys{Repeat: 3}, ""},
 		{tmux.SendKeys{Reset: true}, ""},
 		{tmux.SendKeys{Hex: true, Keys: []string{"1b", "ff"}}, "\x1b\xff"},

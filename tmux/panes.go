@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 )
 
@@ -247,14 +248,22 @@ func (r PaneRef) self() ListPanes {
 	return ListPanes{Target: r, Filter: MatchEqual("pane_id", string(r.ID))}
 }
 
-// Split creates a pane next to or below this one.
+// Split creates a pane next to or below this one. opts.Dir is checked as by
+// [SessionRef.NewWindow].
 func (r PaneRef) Split(ctx context.Context, opts SplitWindow) (Pane, error) {
+	if err := r.srv.checkDir(ctx, &opts.Dir); err != nil {
+		return Pane{}, fmt.Errorf("split-window: %w", err)
+	}
 	opts.Target = own(r, opts.Target)
 	return one[Pane](ctx, r.srv, opts)
 }
 
-// Float creates a pane that floats above this one's window. It needs tmux 3.7.
+// Float creates a pane that floats above this one's window. It needs tmux 3.7. opts.Dir is
+// checked as by [SessionRef.NewWindow].
 func (r PaneRef) Float(ctx context.Context, opts NewPane) (Pane, error) {
+	if err := r.srv.checkDir(ctx, &opts.Dir); err != nil {
+		return Pane{}, fmt.Errorf("new-pane: %w", err)
+	}
 	opts.Target = own(r, opts.Target)
 	return one[Pane](ctx, r.srv, opts)
 }
@@ -300,8 +309,12 @@ func (r PaneRef) SetStyle(ctx context.Context, style string) error {
 		SetOption{Target: r, Pane: true, Name: "window-active-style", Value: &style})
 }
 
-// Resize resizes the pane, as far as the other panes leave room, and returns the result.
+// Resize resizes the pane, as far as the other panes leave room, and returns the result. It
+// fails with [ErrArgument] if opts has nothing to resize.
 func (r PaneRef) Resize(ctx context.Context, opts ResizePane) (Pane, error) {
+	if (opts == ResizePane{By: opts.By}) {
+		return Pane{}, argumentError("resize-pane %s: no size and no direction", r.ID)
+	}
 	opts.Target = own(r, opts.Target)
 	return after[Pane](ctx, r.srv, opts, r.self())
 }
@@ -340,8 +353,11 @@ func Unzooming(target Target) []Command {
 }
 
 // Respawn restarts the pane's program. Unless opts.Kill is set it fails with [ErrRunning]
-// if the program is still running.
+// if the program is still running. opts.Dir is checked as by [SessionRef.NewWindow].
 func (r PaneRef) Respawn(ctx context.Context, opts RespawnPane) (Pane, error) {
+	if err := r.srv.checkDir(ctx, &opts.Dir); err != nil {
+		return Pane{}, fmt.Errorf("respawn-pane: %w", err)
+	}
 	opts.Target = own(r, opts.Target)
 	return after[Pane](ctx, r.srv, opts, r.self())
 }

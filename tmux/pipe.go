@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 )
 
@@ -35,10 +36,14 @@ func (r PaneRef) Pipe(ctx context.Context, command string) error {
 
 // PipeToFile appends the pane's output from now on to a file, creating it if necessary. The
 // path must be absolute, because the tmux server has another working directory; it may
-// contain any characters.
+// contain any characters. Its directory is checked as by [SessionRef.NewWindow].
 func (r PaneRef) PipeToFile(ctx context.Context, path string) error {
 	if !filepath.IsAbs(path) {
 		return argumentError("pipe %s to %q: not an absolute path", r.ID, path)
+	}
+	dir := filepath.Dir(path)
+	if err := r.srv.checkDir(ctx, &dir); err != nil {
+		return fmt.Errorf("pipe %s to %q: %w", r.ID, path, err)
 	}
 	return r.Pipe(ctx, "exec cat >>"+ShellQuote(path))
 }

@@ -11,6 +11,8 @@ var (
 	quietUserOptions = Feature{Name: "show-options -q of user options", Since: Version{Major: 3, Minor: 3}}
 	// exactBuffers: commands on a missing paste buffer fail. Before, they take the newest.
 	exactBuffers = Feature{Name: "exact buffer names", Since: Version{Major: 3, Minor: 4}}
+	// exactSessions: names of sessions may have colons and dots.
+	exactSessions = Feature{Name: "colons in the names of sessions", Since: Version{Major: 3, Minor: 7}}
 	// rawPastes: paste-buffer needs a flag to write control bytes unchanged; without it, it
 	// writes them as text.
 	rawPastes = Feature{Name: "paste-buffer -S", Since: Version{Major: 3, Minor: 7}}

@@ -1,9 +1,12 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 )
 
 // NewSession creates a session with one window of one pane, and starts the server if none
@@ -109,10 +112,27 @@ func (c RenameSession) check(func() (Version, error)) error {
 	return nil
 }
 
-// NewSession creates a detached session, and starts the server if none is running.
+// NewSession creates a detached session, and starts the server if none is running. It fails
+// with [ErrArgument] if opts.Dir is known not to be a directory (see [SessionRef.NewWindow]),
+// and for a name with ":" or "." before tmux 3.7, which would change it.
 func (s *Server) NewSession(ctx context.Context, opts NewSession) (Session, error) {
 	opts.Detached = true
+	if err := cmp.Or(s.checkSessionName(ctx, opts.Name), s.checkDir(ctx, &opts.Dir)); err != nil {
+		return Session{}, fmt.Errorf("new-session: %w", err)
+	}
 	return one[Session](ctx, s, opts)
+}
+
+// checkSessionName refuses a name that this tmux would change.
+func (s *Server) checkSessionName(ctx context.Context, name string) error {
+	if !strings.ContainsAny(name, ":.") {
+		return nil
+	}
+	v, err := s.Version(ctx)
+	if err == nil && !exactSessions.In(v) {
+		err = argumentError(`tmux %s has "_" for each ":" and "." in the name of a session: %q`, v, name)
+	}
+	return err
 }
 
 // Sessions returns all sessions of the server.
@@ -177,16 +197,30 @@ func (r SessionRef) active() ListWindows {
 // sessions has an index and flags in each; for its bare id tmux picks the session used
 // last.
 func (r SessionRef) Linked(id WindowID) Target {
-	return TargetSpec(string(r.ID) + ":" + string(id))
+	return place{string(r.ID) + ":" + string(id), cmp.Or(r.checkTarget(), id.checkTarget())}
 }
 
-// At returns the target for an index in this session, whether or not a window has it.
+// At returns the target for an index in this session, whether or not a window has it. A
+// negative one, which tmux counts from the current window, is an [ErrArgument] when the
+// target is used.
 func (r SessionRef) At(index int) Target {
-	return TargetSpec(string(r.ID) + ":" + strconv.Itoa(index))
+	err := r.checkTarget()
+	if index < 0 {
+		err = argumentError("%d is not the index of a window", index)
+	}
+	return place{string(r.ID) + ":" + strconv.Itoa(index), err}
 }
 
 // NewWindow creates a window in the session, by default at the next free index.
+//
+// tmux silently takes the user's home directory instead of one that it cannot enter. If
+// opts.Dir is such a one, NewWindow fails with [ErrArgument], as far as that is known: on
+// Linux, for a server of this user that has the same file system as this process. A relative
+// one is resolved here.
 func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, error) {
+	if err := r.srv.checkDir(ctx, &opts.Dir); err != nil {
+		return Window{}, fmt.Errorf("new-window: %w", err)
+	}
 	if opts.Target == nil {
 		opts.Target = r
 	}
@@ -211,8 +245,12 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 	return Window{}, notFound(r.srv, "new-window", Object{"window", opts.Name})
 }
 
-// Rename renames the session: see [NewSession] for how names are stored.
+// Rename renames the session: see [NewSession] for how names are stored. A name with ":" or
+// "." is an [ErrArgument] before tmux 3.7, which would change it.
 func (r SessionRef) Rename(ctx context.Context, name string) error {
+	if err := r.srv.checkSessionName(ctx, name); err != nil {
+		return fmt.Errorf("rename-session: %w", err)
+	}
 	return r.srv.run(ctx, RenameSession{Target: r, Name: name})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -140,10 +139,8 @@ func (s *Server) RunShell(ctx context.Context, command string, opts ShellOptions
 		if !filepath.IsAbs(opts.Dir) {
 			return fail(argumentError("directory %q is not an absolute path", opts.Dir))
 		}
-		if info, err := os.Stat(opts.Dir); err != nil {
-			return fail(fmt.Errorf("directory: %w", err))
-		} else if !info.IsDir() {
-			return fail(argumentError("%s is not a directory", opts.Dir))
+		if err := s.checkDir(ctx, &opts.Dir); err != nil {
+			return fail(err)
 		}
 	}
 	v, err := s.Version(ctx)

@@ -1,6 +1,9 @@
 package tmux
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // NewWindow creates a window with one pane.
 type NewWindow struct {
@@ -287,15 +290,22 @@ func (r WindowRef) Rotate(ctx context.Context, opts RotateWindow) ([]Pane, error
 // Unzoom shows all panes of the window again if one is zoomed.
 func (r WindowRef) Unzoom(ctx context.Context) error { return r.srv.zoom(ctx, r, Unzooming(r)) }
 
-// Resize sets the window's size, and its option window-size to manual.
+// Resize sets the window's size, and its option window-size to manual. It fails with
+// [ErrArgument] if opts has nothing to resize.
 func (r WindowRef) Resize(ctx context.Context, opts ResizeWindow) (Window, error) {
+	if (opts == ResizeWindow{By: opts.By}) {
+		return Window{}, argumentError("resize-window %s: no size and no direction", r.ID)
+	}
 	opts.Target = own(r, opts.Target)
 	return after[Window](ctx, r.srv, opts, r.self())
 }
 
 // Respawn restarts the window's program. Unless opts.Kill is set it fails with [ErrRunning]
-// if a program is still running.
+// if a program is still running. opts.Dir is checked as by [SessionRef.NewWindow].
 func (r WindowRef) Respawn(ctx context.Context, opts RespawnWindow) (Window, error) {
+	if err := r.srv.checkDir(ctx, &opts.Dir); err != nil {
+		return Window{}, fmt.Errorf("respawn-window: %w", err)
+	}
 	opts.Target = own(r, opts.Target)
 	return after[Window](ctx, r.srv, opts, r.self())
 }

@@ -1,0 +1,216 @@
+package tmux_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tmuxmcp/internal/test/testserver"
+	"tmuxmcp/tmux"
+)
+
+// What tmux knows as a key is one, and nothing else: otherwise tmux types the word. It may be
+// a key for bindings that only later versions know, or one that is never sent: before 3.5
+// tmux does not know some with C-.
+func TestKeyNamesAreTmux(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), testserver.Context(t)
+	v := must[tmux.Version](t)(srv.Version(ctx))
+	extended := tmux.KeyModes.In(v)
+	names := slices.Concat(tmux.KeyNames, strings.Fields("Any None User0 User999 User1000 User 0x41 0x20ac 0xd800 0xzz 0X41 ^ ^a ^A ^[ ^? ^Enter ^C-a ^^ ^- "+
+		"[NUL] [ESC] [FS] [dc1] C-[SUB] ü ы 你 あ ع € 😀 é éa e\u0301 ab -x -- a- C- C-- C M-- x-a X-Enter entr NoSuchKey C-NoSuchKey Enter; Enter, F0 F13 KP KPSlash Shift-Up Ctrl-C Esc Return"))
+	for c := ' '; c <= '\x7f'; c++ {
+		names = append(names, string(c))
+	}
+	for _, event := range strings.Fields("MouseDown MouseUp MouseDrag MouseDragEnd SecondClick DoubleClick TripleClick Wheel Mouse") {
+		for _, button := range strings.Fields("1 2 3 4 5 6 7 8 9 10 11 12 Up Down -") {
+			for _, at := range strings.Fields("Pane Status StatusLeft StatusRight StatusDefault ScrollbarUp ScrollbarSlider ScrollbarDown Empty Border Control0 Control9 Nowhere") {
+				names = append(names, event+button+at)
+			}
+		}
+	}
+	for _, name := range names {
+		for _, modifiers := range []string{"", "C-", "m-", "S-", "C-M-S-", "C-C-"} {
+			key := modifiers + name
+			_, err := srv.Do(ctx, tmux.Raw{Name: "bind-key", Args: []string{"-T", "keys", "--", key, "list-keys"}})
+			if err != nil && !errors.Is(err, tmux.ErrArgument) {
+				t.Fatal(key, err)
+			}
+			is := tmux.CheckKey(func() (tmux.Version, error) { return v, nil }, key) == nil
+			if known := err == nil; known != is && (known || !tmux.BoundKey(key) && (extended || tmux.PlainKey(key))) {
+				t.Errorf("%q: a key to tmux: %t, here: %t", key, known, is)
+			}
+		}
+	}
+}
+
+func TestSendKeysRefuses(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), testserver.Context(t)
+	pane := record(t, srv)
+	for _, c := range []struct {
+		keys []string
+		says string
+	}{
+		{nil, "no keys"},
+		{[]string{""}, `"" is not a key`},
+		{[]string{"a", "ls -l", "Enter"}, `"ls -l" is not a key; SendText types text`},
+		{[]string{"Entr"}, "did you mean Enter"},
+		{[]string{"None"}, "not a key"},
+		{[]string{"\n"}, "not a key"},
+		{[]string{"Any"}, "key bindings only"},
+		{[]string{"User0"}, "key bindings only"},
+		{[]string{"C-MouseDown1Pane"}, "key bindings only"},
+		{[]string{"S-Enter"}, "not enabled extended keys"},
+		{[]string{"x", "C-Tab"}, "not enabled extended keys"},
+	} {
+		err := pane.SendKeys(ctx, c.keys...)
+		isKind(t, fmt.Sprintf("%q", c.keys), err, tmux.ErrArgument)
+		contains(t, "error", fmt.Sprint(err), c.says)
+	}
+	equal(t, "typed", "", string(pane.next(t)))
+	// In a mode they are looked up in its table.
+	ok(t, pane.CopyMode(ctx))
+	ok(t, do(ctx, srv, tmux.BindKey{Table: "copy-mode", Key: "User0", Command: []string{"set-option -g @pressed yes"}}))
+	ok(t, pane.SendKeys(ctx, "User0"))
+	equal(t, "@pressed", "yes", must[string](t)(srv.GlobalSessionOptions().Get(ctx, "@pressed")))
+	ok(t, pane.SendKeys(ctx, "C-Tab", "WheelUpPane"))
+	isKind(t, "a key that does not exist", srv.Pane("%99").SendKeys(ctx, "C-Tab"), tmux.ErrNotFound)
+}
+
+// Nothing reads what is typed into such panes.
+func TestNoInput(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), testserver.Context(t)
+	testserver.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
+	base := srv.Pane("%0")
+	off := must[tmux.Pane](t)(base.Split(ctx, tmux.SplitWindow{Command: []string{"exec sleep 1000"}})).PaneRef
+	ok(t, off.Select(ctx, tmux.SelectPane{DisableInput: true}))
+	dead := must[tmux.Pane](t)(base.Split(ctx, tmux.SplitWindow{Command: []string{"exit"}})).PaneRef
+	testserver.Wait(t, srv, string(dead.ID), "its end", func() bool {
+		return must[string](t)(dead.Display(ctx, "#{pane_dead}")) == "1"
+	})
+	empty := must[tmux.Pane](t)(base.Split(ctx, tmux.SplitWindow{Command: []string{""}})).PaneRef
+	for what, pane := range map[string]tmux.PaneRef{"disabled": off, "dead": dead, "empty": empty} {
+		isKind(t, what+": keys", pane.SendKeys(ctx, "a"), tmux.ErrNoInput)
+		isKind(t, what+": text", pane.SendText(ctx, "a"), tmux.ErrNoInput)
+		isKind(t, what+": a line", pane.SendLine(ctx, "a"), tmux.ErrNoInput)
+		isKind(t, what+": a paste", pane.Paste(ctx, []byte("a"), tmux.PasteOptions{}), tmux.ErrNoInput)
+		ok(t, pane.CopyMode(ctx))
+		ok(t, pane.SendKeys(ctx, "Left"))
+		isKind(t, what+": a paste in copy mode", pane.Paste(ctx, []byte("a"), tmux.PasteOptions{}), tmux.ErrNoInput)
+	}
+	equal(t, "buffers left", 0, len(must[[]tmux.Buffer](t)(srv.Buffers(ctx, ""))))
+	isKind(t, "a pane that is gone", srv.Pane("%99").SendText(ctx, "a"), tmux.ErrNotFound)
+}
+
+// tmux takes the home directory instead of one that is missing.
+func TestDirectoriesThatCannotBe(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), testserver.Context(t)
+	dir := t.TempDir()
+	ok(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o700))
+	pane, session := srv.Pane("%0"), srv.Session("$0")
+	for _, missing := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "file"), "~", "no/such"} {
+		for what, err := range map[string]error{
+			"NewSession": second(srv.NewSession(ctx, tmux.NewSession{Dir: missing})),
+			"NewWindow":  second(session.NewWindow(ctx, tmux.NewWindow{Dir: missing})),
+			"Split":      second(pane.Split(ctx, tmux.SplitWindow{Dir: missing})),
+			"Float":      second(pane.Float(ctx, tmux.NewPane{Dir: missing})),
+			"Respawn":    second(pane.Respawn(ctx, tmux.RespawnPane{Kill: true, Dir: missing})),
+			"a window":   second(srv.Window("@0").Respawn(ctx, tmux.RespawnWindow{Kill: true, Dir: missing})),
+			"a pipe":     pane.PipeToFile(ctx, filepath.Join("/", missing, "log")),
+		} {
+			isKind(t, what+" in "+missing, err, tmux.ErrArgument)
+		}
+	}
+	isKind(t, "without a server", second(testserver.New(t).NewSession(ctx, tmux.NewSession{Dir: filepath.Join(dir, "none")})), tmux.ErrArgument)
+	equal(t, "panes", 1, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
+	here := must[string](t)(os.Getwd())
+	made := must[tmux.Pane](t)(pane.Split(ctx, tmux.SplitWindow{Dir: "testdata", Command: []string{"exec sleep 1000"}}))
+	waitDisplay(t, made.PaneRef, "#{pane_current_path}", filepath.Join(here, "testdata"))
+}
+
+func TestCopyCommandsAreTmux(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), testserver.Context(t)
+	v := must[tmux.Version](t)(srv.Version(ctx))
+	known := tmux.CopyCommands(v)
+	// Those that tmux itself binds.
+	bindings := slices.Concat(must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "copy-mode")), must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "copy-mode-vi")))
+	bound := 0
+	for _, b := range bindings {
+		for _, command := range strings.Split(b.Command, "send-keys ")[1:] {
+			words := strings.Fields(command)
+			for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+				words = words[1:]
+			}
+			if strings.Contains(command, "-N") {
+				words = words[min(1, len(words)):]
+			}
+			if len(words) == 0 || !strings.Contains(command, "X ") {
+				continue
+			}
+			name := strings.Trim(words[0], `"';\}`)
+			bound++
+			expect(t, slices.Contains(known, name), "tmux %s binds %s to %s, which is not known", v, b.Key, name)
+		}
+	}
+	expect(t, bound > 50, "only %d commands are bound", bound)
+	pane := srv.Pane("%0")
+	err := pane.CopyCommand(ctx, "serch-backward", "x")
+	isKind(t, "misspelt", err, tmux.ErrArgument)
+	contains(t, "error", err.Error(), "did you mean search-backward")
+	ok(t, pane.CopyMode(ctx))
+	if !v.Has(tmux.Version{Major: 3, Minor: 6}) {
+		isKind(t, "of a later tmux", pane.CopyCommand(ctx, "selection-mode", "word"), tmux.ErrUnsupported)
+	}
+	ok(t, pane.CopyCommand(ctx, "history-top"))
+}
+
+// Texts that tmux would take for something else.
+func TestTargetsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), testserver.Context(t)
+	session := srv.Session("$0")
+	_, err := session.NewWindow(ctx, tmux.NewWindow{Detached: true})
+	ok(t, err)
+	ok(t, second(srv.SetBuffer(ctx, "newest", []byte("x"))))
+	var none tmux.Target
+	for what, err := range map[string]error{
+		"no name":                  do(ctx, srv, tmux.KillSession{Target: tmux.Named("")}),
+		"a window's":               do(ctx, srv, tmux.KillSession{Target: tmux.Named("main:0")}),
+		"an id":                    do(ctx, srv, tmux.KillSession{Target: tmux.Named("$0")}),
+		"an index before":          do(ctx, srv, tmux.KillWindow{Target: session.At(-1)}),
+		"a window's, by its index": do(ctx, srv, tmux.KillWindow{Target: session.Linked("1")}),
+		"no session's":             do(ctx, srv, tmux.KillWindow{Target: srv.Session("main").At(0)}),
+		"the newest buffer":        second(srv.Buffer("").Bytes(ctx)),
+		"to paste":                 second(srv.Buffer("").Pasting(ctx, session, tmux.PasteOptions{})),
+		"nowhere":                  srv.Client("/dev/pts/0").Switch(ctx, none),
+		"no size":                  second(srv.Pane("%0").Resize(ctx, tmux.ResizePane{By: 3})),
+		"no size of a window":      second(srv.Window("@0").Resize(ctx, tmux.ResizeWindow{})),
+		"no name to rename to":     session.Rename(ctx, ""),
+	} {
+		isKind(t, what, err, tmux.ErrArgument)
+	}
+	for _, name := range []string{"a/b", "/tmp/s", ".", ".."} {
+		isKind(t, "socket "+name, second(tmux.New(tmux.Config{Binary: srv.Binary(), SocketName: name})), tmux.ErrArgument)
+	}
+	v := must[tmux.Version](t)(srv.Version(ctx))
+	for _, name := range []string{"a:b", "a.b"} {
+		_, made := srv.NewSession(ctx, tmux.NewSession{Name: name})
+		err := session.Rename(ctx, name+"2")
+		if v.Has(tmux.Version{Major: 3, Minor: 7}) {
+			ok(t, errors.Join(made, err))
+			continue
+		}
+		isKind(t, "a session "+name, made, tmux.ErrArgument)
+		isKind(t, "renamed "+name, err, tmux.ErrArgument)
+		isKind(t, "before there is a server", second(testserver.New(t).NewSession(ctx, tmux.NewSession{Name: name})), tmux.ErrArgument)
+	}
+	equal(t, "windows", 2, len(must[[]tmux.Window](t)(session.Windows(ctx))))
+}
