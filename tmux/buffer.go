@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"sync/atomic"
 )
@@ -103,6 +104,17 @@ func (s *Server) SetBuffer(ctx context.Context, name string, data []byte) (Buffe
 	return s.Buffer(name), nil
 }
 
+// LoadBuffer sets the paste buffer of this name to all that it reads from data, until
+// [io.EOF]: see [Server.SetBuffer]. tmux gets it at the end. The context does not bound
+// reading.
+func (s *Server) LoadBuffer(ctx context.Context, name string, data io.Reader) (BufferRef, error) {
+	all, err := io.ReadAll(data)
+	if err != nil {
+		return BufferRef{}, fmt.Errorf("load paste buffer %s: %w", name, err)
+	}
+	return s.SetBuffer(ctx, name, all)
+}
+
 func checkBuffer(name string, data []byte) error {
 	switch {
 	case name == "":
@@ -119,6 +131,12 @@ func (r BufferRef) Bytes(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return r.srv.output(ctx, ShowBuffer{Buffer: r.Name})
+}
+
+// SaveTo writes the content of the buffer to w, as it arrives and whatever its size. The
+// context does not bound writing to w.
+func (r BufferRef) SaveTo(ctx context.Context, w io.Writer) error {
+	return r.do(ctx, streamed{ShowBuffer{Buffer: r.Name}, w})
 }
 
 // Append adds text to the end of the buffer, creating it if necessary.

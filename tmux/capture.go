@@ -3,6 +3,7 @@ package tmux
 import (
 	"bytes"
 	"context"
+	"io"
 	"math"
 	"strconv"
 
@@ -85,6 +86,17 @@ func (ClearHistory) CommandName() string { return "clear-history" }
 func (r PaneRef) Capture(ctx context.Context, what CapturePane) ([]byte, error) {
 	what.Target, what.Print = own(r, what.Target), what.Buffer == ""
 	return r.srv.output(ctx, what)
+}
+
+// CaptureTo writes what [PaneRef.Capture] returns to w, as it arrives and whatever its size:
+// a whole history may be more than the 16 MB that a call returns. what.Buffer must be empty.
+// The context does not bound writing to w.
+func (r PaneRef) CaptureTo(ctx context.Context, w io.Writer, what CapturePane) error {
+	if what.Buffer != "" {
+		return argumentError("capture %s: to a paste buffer (%s) and to a writer", r.ID, what.Buffer)
+	}
+	what.Target, what.Print = own(r, what.Target), true
+	return r.srv.run(ctx, streamed{what, w})
 }
 
 // CaptureAll captures lines of groups of panes, each group as one text, in one list of

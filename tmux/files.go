@@ -23,9 +23,24 @@ type namedFile struct {
 	flags int // O_RDONLY, or how to write it
 
 	ctx context.Context // bounds reading and writing a FIFO
-	out *os.File        // once something was written
+	out io.WriteCloser  // once something was written
 	err error           // the first error of opening it and writing to it
 }
+
+// A streamed command has its output written to a writer, whatever its size.
+type streamed struct {
+	Command
+	to io.Writer
+}
+
+func (c streamed) named() (Command, *namedFile) {
+	return c.Command, &namedFile{flags: os.O_WRONLY, out: unclosed{c.to}}
+}
+
+// unclosed is a writer that is not this package's to close.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
 
 // named returns the command for standard input, and the file if it names one.
 func (c LoadBuffer) named() (Command, *namedFile) {

@@ -36,8 +36,3 @@ func Terminal(pid int, tty string) (t *unix.Termios, unread int, err error) {
 	}
 	return t, -1, err
 }
-
-// MostLine is how many bytes of a line, without its end, are kept by a terminal that
-// gathers lines for its program: N_TTY_BUF_SIZE in Linux's n_tty.c, less one. Anything
-// typed beyond is lost.
-const MostLine = 4095
