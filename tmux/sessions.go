@@ -47,8 +47,8 @@ type NewSession struct {
 }
 
 // AttachSession attaches the tmux client that runs it to a session. That needs a terminal,
-// which the clients of this package do not have: it is for key bindings. To attach the
-// terminal of a program, run Binary() with -S SocketPath() attach-session -t ID.
+// which the clients of this package do not have: it is for key bindings, and for
+// [SessionRef.Attach], which attaches the terminal of this process.
 type AttachSession struct {
 	Target Target `flag:"t"`
 	// Dir becomes the session's working directory for new windows.
@@ -62,6 +62,8 @@ type AttachSession struct {
 	// wait-exit, each with a "!" before it to turn it off.
 	ClientFlags string `flag:"f"`
 	ReadOnly    bool   `flag:"r"` // the flags read-only and ignore-size
+	// Nested is for [SessionRef.Attach]: it attaches in a pane of another server too.
+	Nested bool `flag:"-"`
 }
 
 // HasSession fails with [ErrNotFound] if there is no such session.

@@ -31,12 +31,29 @@ var errNoTerminal = errors.New("no pseudo-terminals here")
 
 // AttachClient does what [Attach] does, for use outside tests: detach ends the client.
 func AttachClient(srv *tmux.Server, session string, columns, lines uint16) (master *os.File, detach func(), err error) {
+	cmd := exec.Command(srv.Binary(), "-u", "-S", srv.SocketPath(), "attach-session", "-t", session)
+	cmd.Env = []string{"TERM=xterm-256color", "PATH=" + os.Getenv("PATH")}
+	return onTerminal(cmd, columns, lines)
+}
+
+// OnTerminal starts a program on a pseudo-terminal of its own, until the test ends. Anything
+// written to the returned master is the program's input.
+func OnTerminal(t testing.TB, cmd *exec.Cmd) *os.File {
+	t.Helper()
+	master, end, err := onTerminal(cmd, 80, 24)
+	if errors.Is(err, errNoTerminal) {
+		t.Skip(err)
+	}
+	check(t, err)
+	t.Cleanup(end)
+	return master
+}
+
+func onTerminal(cmd *exec.Cmd, columns, lines uint16) (master *os.File, end func(), err error) {
 	master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errNoTerminal, err)
 	}
-	cmd := exec.Command(srv.Binary(), "-u", "-S", srv.SocketPath(), "attach-session", "-t", session)
-	cmd.Env = []string{"TERM=xterm-256color", "PATH=" + os.Getenv("PATH")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := startOn(cmd, int(master.Fd()), columns, lines); err != nil {
 		master.Close()
