@@ -42,10 +42,12 @@ For what no method does, run a command: see [Server.Do].
 Servers and sessions:
 
   - connect to a server, the user's or another one: [New], [Config]
+  - from inside tmux: [FromEnv] is the server, [Server.CurrentPane] the pane
   - start, end or inspect it: [Server.NewSession], [StartServer], [Server.Kill], [Server.Info]
   - choose how commands are sent: [Transport]
   - find sockets: [SocketDir], [SocketName]
   - find a session by its exact name: [Server.SessionNamed], [Named], [Server.HasSession]
+  - attach this terminal to one: [SessionRef.Attach]; switch a client: [ClientRef.Switch]
 
 Finding objects:
 
@@ -67,13 +69,14 @@ Windows and panes:
 Input and output:
 
   - type: [PaneRef.SendText], [PaneRef.SendLine]; press keys: [PaneRef.SendKeys]
-  - paste: [PaneRef.Paste], [BufferRef.Pasting]
-  - read the screen and the history: [PaneRef.Capture], of many panes [Server.CaptureAll]
+  - paste: [PaneRef.Paste], [BufferRef.Pasting]; a stream of any length: [PaneRef.Writer]
+  - read the screen and the history: [PaneRef.Capture], [PaneRef.CaptureTo], of many panes
+    [Server.CaptureAll]
   - follow what a pane prints: [PaneRef.Look], [Server.Watch]; for a signal: [Channel]
   - log what a pane prints: [PaneRef.PipeToFile], [PaneRef.Pipe]
   - drive copy mode: [PaneRef.CopyMode], [PaneRef.CopyCommand]
   - run a shell command where the server is: [Server.RunShell]
-  - keep text in paste buffers: [Server.SetBuffer], [BufferRef]
+  - keep text in paste buffers: [Server.SetBuffer], [Server.LoadBuffer], [BufferRef]
 
 Settings:
 
@@ -122,7 +125,9 @@ versions, and Object of [Error] names what was not found:
 
 Arguments that no tmux can take are refused before tmux is asked, with
 [ErrArgument]: a malformed id, a NUL byte, a token that does not exist, a
-reference without a server.
+reference without a server. Methods also refuse what tmux takes without doing
+it: a word that is no key, a directory that is missing, a name that tmux would
+change. Command structs and [Server.Do] leave that to tmux.
 
 # Trust
 
@@ -146,7 +151,7 @@ asked for a file that it should not.
 
 [TransportExec] passes commands on standard input, so that other users do not see
 them in the list of processes. A command that itself reads standard input is the
-exception: [LoadBuffer] shows the name of its buffer.
+exception: [LoadBuffer] shows the name of its buffer. So is [SessionRef.Attach].
 
 # Versions
 

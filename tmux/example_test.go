@@ -1,6 +1,7 @@
 package tmux_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -375,4 +376,111 @@ func ExampleSocketName() {
 	// Output:
 	// work true
 	// false
+}
+
+// Find the server that this program runs in. Config gives the rest, here an environment: by
+// default, it is that of this process.
+func ExampleFromEnv() {
+	srv, done := throwaway()
+	defer done()
+
+	inPane := []string{"TMUX=" + srv.SocketPath() + ",4711,0"} // as tmux sets it
+	inside, err := tmux.FromEnv(tmux.Config{Binary: srv.Binary(), Env: inPane})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sessions, err := inside.Sessions(context.Background())
+	fmt.Println(sessions[0].Name, err)
+
+	_, err = tmux.FromEnv(tmux.Config{Env: []string{"TERM=xterm"}})
+	fmt.Println(errors.Is(err, tmux.ErrOutside), err)
+	// Output:
+	// work <nil>
+	// true not inside tmux: TMUX is not set in the environment
+}
+
+// Split the pane that this program runs in. The example itself runs in none.
+func ExampleServer_CurrentPane() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+
+	pane, err := srv.CurrentPane(ctx)
+	switch {
+	case errors.Is(err, tmux.ErrOutside):
+		fmt.Println("run this in tmux")
+	case err != nil:
+		fmt.Println(err)
+	default:
+		pane.Split(ctx, tmux.SplitWindow{Right: true, Command: []string{"htop"}})
+	}
+	// Output: run this in tmux
+}
+
+// Choose a session and attach the terminal to it. In a pane of the same server, the client
+// switches.
+func ExampleSessionRef_Attach() {
+	ctx := context.Background()
+	srv, err := tmux.New(tmux.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sessions, err := srv.Sessions(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, s := range sessions {
+		fmt.Printf("%d) %s, %d windows\n", i, s.Name, s.WindowCount)
+	}
+	var n int
+	if _, err := fmt.Scan(&n); err != nil || n < 0 || n >= len(sessions) {
+		log.Fatal("no such session")
+	}
+	if err := sessions[n].Attach(ctx, tmux.AttachSession{DetachOthers: true}); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// Send a stream to the program in a pane, no faster than it reads.
+func ExamplePaneRef_Writer() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+
+	pane, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"stty -echo; sort -n; exec sleep 60"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w := bufio.NewWriter(pane.Writer(ctx)) // few big writes take less time than many small ones
+	for n := 3000; n > 0; n-- {
+		fmt.Fprintln(w, n)
+	}
+	if err := w.Flush(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	pane.SendKeys(ctx, "C-d") // the end of sort's input
+	line, err := waitForText(ctx, pane.PaneRef, "3000")
+	fmt.Println(line, err)
+	// Output: 3000 <nil>
+}
+
+// Write the whole history of a pane, and its screen, to a file or another writer.
+func ExamplePaneRef_CaptureTo() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+
+	pane, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"echo one; echo two; exec sleep 60"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	waitForText(ctx, pane.PaneRef, "two")
+	var file strings.Builder
+	err = pane.CaptureTo(ctx, &file, tmux.CapturePane{Start: tmux.LineEdge})
+	fmt.Println(strings.Fields(file.String()), err)
+	// Output: [one two] <nil>
 }
