@@ -95,8 +95,12 @@ func unquoteKey(word string) string {
 	return word
 }
 
-// Bind binds a key to a command: see [BindKey].
+// Bind binds a key to a command: see [BindKey]. It fails with [ErrArgument] if there is
+// neither a command nor a note. A note alone is dropped if the key is not bound.
 func (s *Server) Bind(ctx context.Context, opts BindKey) error {
+	if len(opts.Command) == 0 && opts.Note == "" {
+		return argumentError("nothing to bind %s to", opts.Key)
+	}
 	return s.run(ctx, opts)
 }
 

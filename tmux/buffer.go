@@ -232,9 +232,9 @@ func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) erro
 		return err
 	}
 	paste.Delete = true
-	err = r.input(ctx, unread, LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}, paste)
+	err = r.typed(ctx, []Command{LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}}, unread, paste)
 	if err != nil {
-		// The pane is gone, but the buffer is left.
+		// It was not pasted, and the buffer is left.
 		settle(ctx, func(within context.Context) { buffer.Delete(within) })
 		return fmt.Errorf("paste into %s: %w", r.ID, err)
 	}

@@ -63,7 +63,7 @@ func (r PaneRef) SendKeys(ctx context.Context, keys ...string) error {
 	if err := r.checkKeys(ctx, keys); err != nil {
 		return fmt.Errorf("send keys to %s: %w", r.ID, err)
 	}
-	return r.input(ctx, untyped, SendKeys{Target: r, Keys: keys})
+	return r.typed(ctx, nil, untyped, SendKeys{Target: r, Keys: keys})
 }
 
 func (r PaneRef) checkKeys(ctx context.Context, keys []string) error {
@@ -106,11 +106,12 @@ var (
 	untyped = And(Not("#{pane_in_mode}"), unread)
 )
 
-// input runs commands that type into the pane unless a condition is true.
-func (r PaneRef) input(ctx context.Context, dropped Format, cmds ...Command) error {
+// typed runs commands that type into the pane, unless a condition is true; before them, it
+// runs first.
+func (r PaneRef) typed(ctx context.Context, first []Command, dropped Format, cmds ...Command) error {
 	// Require alone would not report a pane that does not exist.
-	before := []Command{ListPanes{Target: r, Filter: "0"}, Require{Target: r, Condition: Not(dropped)}}
-	err := r.srv.run(ctx, append(before, cmds...)...)
+	checks := []Command{ListPanes{Target: r, Filter: "0"}, Require{Target: r, Condition: Not(dropped)}}
+	err := r.srv.run(ctx, slices.Concat(first, checks, cmds)...)
 	if errors.Is(err, ErrUnmet) {
 		err = fmt.Errorf("%w: %s has no running program, or its input is disabled", ErrNoInput, r.ID)
 	}
@@ -136,7 +137,7 @@ func (r PaneRef) typing(ctx context.Context, text string, after ...Command) erro
 	if err != nil {
 		return fmt.Errorf("send text to %s: %w", r.ID, err)
 	}
-	return r.input(ctx, untyped, append(cmds, after...)...)
+	return r.typed(ctx, nil, untyped, append(cmds, after...)...)
 }
 
 // Reset resets the pane's terminal and clears its screen and history, in one round trip.

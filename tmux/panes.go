@@ -1,9 +1,11 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -15,6 +17,14 @@ func Cells(n int) Size { return Size(strconv.Itoa(n)) }
 
 // Percent returns a size in percent of the available space.
 func Percent(n int) Size { return Size(strconv.Itoa(n) + "%") }
+
+// checkSizes refuses sizes of 0, for which tmux takes 1.
+func checkSizes(sizes ...Size) error {
+	if slices.Contains(sizes, Cells(0)) || slices.Contains(sizes, Percent(0)) {
+		return argumentError("a size of 0")
+	}
+	return nil
+}
 
 // SplitWindow creates a pane by splitting another one in two.
 type SplitWindow struct {
@@ -251,7 +261,7 @@ func (r PaneRef) self() ListPanes {
 // Split creates a pane next to or below this one. opts.Dir is checked as by
 // [SessionRef.NewWindow].
 func (r PaneRef) Split(ctx context.Context, opts SplitWindow) (Pane, error) {
-	if err := r.srv.checkDir(ctx, &opts.Dir); err != nil {
+	if err := cmp.Or(checkSizes(opts.Size), r.srv.checkDir(ctx, &opts.Dir)); err != nil {
 		return Pane{}, fmt.Errorf("split-window: %w", err)
 	}
 	opts.Target = own(r, opts.Target)
@@ -261,7 +271,7 @@ func (r PaneRef) Split(ctx context.Context, opts SplitWindow) (Pane, error) {
 // Float creates a pane that floats above this one's window. It needs tmux 3.7. opts.Dir is
 // checked as by [SessionRef.NewWindow].
 func (r PaneRef) Float(ctx context.Context, opts NewPane) (Pane, error) {
-	if err := r.srv.checkDir(ctx, &opts.Dir); err != nil {
+	if err := cmp.Or(checkSizes(opts.Size, opts.Width, opts.Height), r.srv.checkDir(ctx, &opts.Dir)); err != nil {
 		return Pane{}, fmt.Errorf("new-pane: %w", err)
 	}
 	opts.Target = own(r, opts.Target)
@@ -279,10 +289,26 @@ func (r PaneRef) KillOthers(ctx context.Context) error {
 }
 
 // Select makes the pane the active pane of its window or, with opts.Left and the like, its
-// neighbour. It ends the window's zoom unless opts.KeepZoom is set.
+// neighbour, at the window's edge the one at the opposite edge. It fails with [ErrNotFound]
+// if there is none. It ends the window's zoom unless opts.KeepZoom is set.
 func (r PaneRef) Select(ctx context.Context, opts SelectPane) error {
 	opts.Target = own(r, opts.Target)
-	return r.srv.run(ctx, opts)
+	// tmux silently selects nothing for a pane that spans the window.
+	spans := Format("")
+	switch {
+	case opts.Left || opts.Right:
+		spans = And("#{pane_at_left}", "#{pane_at_right}")
+	case opts.Up || opts.Down:
+		spans = And("#{pane_at_top}", "#{pane_at_bottom}")
+	default:
+		return r.srv.run(ctx, opts)
+	}
+	alone := And(spans, Not("#{window_zoomed_flag}"), Not("#{pane_floating_flag}"))
+	err := r.srv.run(ctx, ListPanes{Target: r, Filter: "0"}, Require{Target: r, Condition: Not(alone)}, opts)
+	if errors.Is(err, ErrUnmet) {
+		err = fmt.Errorf("select-pane %s: a pane in that direction: %w", r.ID, ErrNotFound)
+	}
+	return err
 }
 
 // SetTitle sets the pane's title, which programs in it can change again. It fails with
@@ -314,6 +340,9 @@ func (r PaneRef) SetStyle(ctx context.Context, style string) error {
 func (r PaneRef) Resize(ctx context.Context, opts ResizePane) (Pane, error) {
 	if (opts == ResizePane{By: opts.By}) {
 		return Pane{}, argumentError("resize-pane %s: no size and no direction", r.ID)
+	}
+	if err := checkSizes(opts.Width, opts.Height); err != nil {
+		return Pane{}, fmt.Errorf("resize-pane %s: %w", r.ID, err)
 	}
 	opts.Target = own(r, opts.Target)
 	return after[Pane](ctx, r.srv, opts, r.self())

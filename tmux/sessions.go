@@ -226,6 +226,9 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 	if opts.Target == nil {
 		opts.Target = r
 	}
+	if id, _, _ := strings.Cut(opts.Target.TargetSpec(), ":"); strings.HasPrefix(id, "$") && id != string(r.ID) {
+		return Window{}, argumentError("new-window: target %s is in another session than %s", opts.Target.TargetSpec(), r.ID)
+	}
 	if !opts.SelectExisting {
 		return one[Window](ctx, r.srv, opts)
 	}

@@ -191,6 +191,10 @@ func TestTargetsThatCannotBe(t *testing.T) {
 		"the newest buffer":        second(srv.Buffer("").Bytes(ctx)),
 		"to paste":                 second(srv.Buffer("").Pasting(ctx, session, tmux.PasteOptions{})),
 		"nowhere":                  srv.Client("/dev/pts/0").Switch(ctx, none),
+		"a size of 0":              second(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Size: tmux.Cells(0)})),
+		"a width of 0":             second(srv.Pane("%0").Resize(ctx, tmux.ResizePane{Width: tmux.Percent(0)})),
+		"nothing to bind":          srv.Bind(ctx, tmux.BindKey{Key: "F1"}),
+		"another session":          second(session.NewWindow(ctx, tmux.NewWindow{Target: srv.Session("$1").At(3)})),
 		"no size":                  second(srv.Pane("%0").Resize(ctx, tmux.ResizePane{By: 3})),
 		"no size of a window":      second(srv.Window("@0").Resize(ctx, tmux.ResizeWindow{})),
 		"no name to rename to":     session.Rename(ctx, ""),
@@ -213,4 +217,24 @@ func TestTargetsThatCannotBe(t *testing.T) {
 		isKind(t, "before there is a server", second(testserver.New(t).NewSession(ctx, tmux.NewSession{Name: name})), tmux.ErrArgument)
 	}
 	equal(t, "windows", 2, len(must[[]tmux.Window](t)(session.Windows(ctx))))
+}
+
+// tmux selects nothing if a pane has no neighbour.
+func TestSelectNeighbours(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), testserver.Context(t)
+	top := srv.Pane("%0")
+	for what, opts := range map[string]tmux.SelectPane{"left": {Left: true}, "right": {Right: true}, "up": {Up: true}, "down": {Down: true}} {
+		isKind(t, what, top.Select(ctx, opts), tmux.ErrNotFound)
+	}
+	below := must[tmux.Pane](t)(top.Split(ctx, tmux.SplitWindow{}))
+	active := func() tmux.PaneID { return must[tmux.Pane](t)(srv.Window("@0").ActivePane(ctx)).ID }
+	isKind(t, "beside", below.Select(ctx, tmux.SelectPane{Left: true}), tmux.ErrNotFound)
+	equal(t, "active", below.ID, active())
+	ok(t, below.Select(ctx, tmux.SelectPane{Down: true})) // at the other edge
+	equal(t, "active", top.ID, active())
+	ok(t, below.Zoom(ctx))
+	ok(t, below.Select(ctx, tmux.SelectPane{Up: true}))
+	equal(t, "active", top.ID, active())
+	isKind(t, "of no pane", srv.Pane("%99").Select(ctx, tmux.SelectPane{Up: true}), tmux.ErrNotFound)
 }
