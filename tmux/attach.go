@@ -96,6 +96,8 @@ func (r SessionRef) attach(ctx context.Context, req request) error {
 	stderr := &boundedWriter{giveUp: giveUp}
 	cmd := exec.CommandContext(ctx, t.binary, slices.Concat(t.flags, req.words)...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = t.env, os.Stdin, os.Stdin, stderr
+	// Unlike one that is killed, a client that is asked to end waits for the server to restore
+	// the terminal.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = detachDelay
 	err := cmd.Run()

@@ -40,9 +40,9 @@ func FromEnv(cfg Config) (*Server, error) {
 	return New(cfg)
 }
 
-// SocketFromEnv returns what tmux tells the programs in its panes by the variable TMUX: the
-// path of its socket and its process id. They are "" and 0 if the variable does not say so.
-// env has "K=V" strings, as [os.Environ] returns them.
+// SocketFromEnv returns the path of a tmux server's socket and the server's process id from
+// the variable TMUX, which tmux sets for the programs in its panes. Without a valid one they
+// are "" and 0. env has "K=V" strings, as [os.Environ] returns them.
 func SocketFromEnv(env []string) (path string, server int) {
 	// A session number follows them, and the path may contain commas too.
 	path = lookupEnv(env, "TMUX")
@@ -93,7 +93,8 @@ func (s *Server) CurrentPane(ctx context.Context) (PaneRef, error) {
 	if err != nil {
 		return PaneRef{}, err
 	}
-	// Read after the panes, so that no number can be that of an earlier process.
+	// Read after the panes, so that no number can be that of an earlier process. Where sessions
+	// are shown, they are enough: a pane's program begins one.
 	above := procstat.Ancestors()
 	if len(above) == 0 {
 		return PaneRef{}, outside("this system does not show the ancestors of a process")
