@@ -127,7 +127,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 					case way == tmux.TransportNative && !answers: // all calls, each at one step
 						least, step = 20, len(hangs)
 					default:
-						least, step = 3, 5*len(hangs)
+						least, step = 3, 4*len(hangs)
 					}
 					at := func(socket string) *tmux.Server {
 						return handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: -1})
