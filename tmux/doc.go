@@ -101,6 +101,10 @@ Errors and versions:
   - list tmux's tokens and commands: [Tokens], [ListCommands]
   - make an untrusted format, which could run commands, safe to use: [Inert]
 
+Tests:
+
+  - test a terminal program in tmux, or code that uses this package: package tmuxtest
+
 # Text
 
 Plain text in, plain text out: this package quotes names, titles, directories, keys

@@ -1,0 +1,302 @@
+package tmuxtest_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+var _ = flag.Bool("update", false, "write the golden files")
+
+// childEnv is set in processes of this test binary that other tests start.
+const childEnv = "TMUXTEST_CHILD"
+
+// child returns a command that runs one test of this binary in a directory.
+func child(t *testing.T, dir, test string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, append([]string{"-test.run=^" + test + "$", "-test.v"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), childEnv+"=1", "TMUX_TEST_UPDATE=")
+	return cmd
+}
+
+// inChild skips a test that others run.
+func inChild(t *testing.T) {
+	if os.Getenv(childEnv) == "" {
+		t.Skip("for other tests")
+	}
+}
+
+func TestChildGolden(t *testing.T) {
+	inChild(t)
+	p := tmuxtest.Terminal{Height: 5, Timeout: 2 * time.Second}.Start(t, "sh", "-c", `echo one; sleep 0.2; printf '\033[31mtwo'; cat`)
+	t.Chdir(t.TempDir()) // the files do not depend on it
+	p.Golden("sub/screen")
+	p.GoldenStyled("sub/screen")
+}
+
+// TestUpdate: golden files are written on demand, once the screen is quiet, and compared
+// otherwise.
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text, styled := filepath.Join(dir, "testdata/golden/sub/screen.txt"), filepath.Join(dir, "testdata/golden/sub/screen.ansi")
+	source, err := os.ReadFile("process_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(way, wantLine, want string) {
+		t.Helper()
+		cmd := child(t, dir, "TestChildGolden")
+		if strings.HasPrefix(way, "-") {
+			cmd.Args = append(cmd.Args, way)
+		} else {
+			cmd.Env = append(cmd.Env, way)
+		}
+		out, err := cmd.CombinedOutput()
+		if wantLine != "" { // of the call that fails
+			before, _, _ := strings.Cut(string(source), wantLine)
+			want = fmt.Sprintf("process_test.go:%d: %s", 1+strings.Count(before, "\n"), want)
+		}
+		if (err != nil) != (wantLine != "") || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v, and the output has not %q:\n%s", way, err, want, out)
+		}
+	}
+	content := func(file, want string) {
+		t.Helper()
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("%s has %q, %v; want %q", file, got, err, want)
+		}
+	}
+	run("TMUX_TEST_UPDATE=0", `p.Golden("sub`, "testdata/golden/sub/screen.txt does not exist")
+	run("TMUX_TEST_UPDATE=1", "", "wrote testdata/golden/sub/screen.txt")
+	content(text, "one\ntwo\n")
+	content(styled, "one\n\x1b[31mtwo\x1b[0m\n")
+	run("TMUX_TEST_UPDATE=", "", "PASS")
+	if err := os.WriteFile(styled, []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("-update=false", `p.GoldenStyled("sub`, "2s have passed, and the screen is not as testdata/golden/sub/screen.ansi says")
+	run("-update", "", "wrote testdata/golden/sub/screen.ansi")
+	content(styled, "one\n\x1b[31mtwo\x1b[0m\n")
+	run("-update=false", "", "PASS")
+}
+
+func TestChildStubborn(t *testing.T) {
+	inChild(t)
+	script := `trap '' HUP TERM INT; sleep 1000 & pids="$$ $!"; `
+	if runtime.GOOS == "linux" {
+		script += `set -m; sleep 1000 & pids="$pids $!"; ` // in a process group of its own
+	}
+	p := tmuxtest.Start(t, "sh", "-c", script+`echo $pids ready; while :; do sleep 1; done`)
+	p.WaitFor("ready")
+	srv := tmuxtest.Server(t)
+	if _, err := srv.NewSession(context.Background(), tmux.NewSession{}); err != nil {
+		t.Fatal(err)
+	}
+	process, err := srv.Process(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Printf("started %s %d %s %s\n", strings.TrimSuffix(p.Screen(), " ready"), process.PID, p.Pane().Server().SocketPath(), srv.SocketPath())
+	switch os.Getenv(childEnv) {
+	case "end":
+	case "fail":
+		t.FailNow()
+	case "panic":
+		panic("on purpose")
+	case "exit":
+		os.Exit(1)
+	default:
+		select {}
+	}
+}
+
+// TestNothingIsLeft: however a test ends, so do its program, even one that ignores signals,
+// and its servers.
+func TestNothingIsLeft(t *testing.T) {
+	for _, end := range []string{"end", "fail", "panic", "exit", "kill", "interrupt", "timeout"} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			started := stubborn(t, end, time.Second)
+			for _, word := range started {
+				gone := func() bool {
+					_, err := os.Stat(filepath.Dir(word))
+					return errors.Is(err, os.ErrNotExist)
+				}
+				if pid, err := strconv.Atoi(word); err == nil {
+					gone = func() bool { return !alive(pid) }
+				}
+				testtool.Eventually(t, "end of "+word, gone)
+			}
+		})
+	}
+}
+
+// TestKilledAtAnyTime: nothing is left of a test that is killed while it starts a program.
+func TestKilledAtAnyTime(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("looks into other processes in /proc")
+	}
+	dir, err := os.MkdirTemp("", "tk") // short, for the paths of sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for n := range testtool.Size(15, 150) {
+		cmd := child(t, t.TempDir(), "TestChildStubborn")
+		cmd.Env = append(cmd.Env, "TMPDIR="+dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var made []string
+		testtool.Eventually(t, "a directory", func() bool {
+			made, _ = filepath.Glob(dir + "/tt*")
+			return len(made) > 0
+		})
+		time.Sleep(time.Duration(n%15) * 3 * time.Millisecond) // any moment will do
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		var left string
+		for range 400 {
+			if left = mentioning(dir + "/"); left == "" {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if left != "" {
+			t.Fatalf("left in run %d: %s", n, left)
+		}
+		if made, _ = filepath.Glob(dir + "/tt*"); len(made) > 0 {
+			// Without the guard, there is no server yet.
+			if sockets, _ := filepath.Glob(dir + "/tt*/s"); len(sockets) > 0 {
+				t.Fatalf("left in run %d: %q", n, made)
+			}
+			os.RemoveAll(made[0])
+		}
+	}
+}
+
+// mentioning returns the command lines of processes that have a text in them.
+func mentioning(text string) string {
+	var found []string
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if line, err := os.ReadFile(file); err == nil && strings.Contains(string(line), text) {
+			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return strings.Join(found, "\n")
+}
+
+// stubborn runs TestChildStubborn to its end, and returns what it has started. If its
+// timeout is too short for that, it is run with another one.
+func stubborn(t *testing.T, end string, timeout time.Duration) []string {
+	t.Helper()
+	cmd := child(t, t.TempDir(), "TestChildStubborn")
+	if end == "timeout" {
+		cmd.Args = append(cmd.Args, "-test.timeout="+timeout.String())
+	}
+	cmd.Env = append(cmd.Env, childEnv+"="+end)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out := &output{started: make(chan []string, 1)}
+	cmd.Stdout = out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		defer close(out.started)
+		_ = cmd.Wait()
+	}()
+	started := <-out.started
+	switch end {
+	case "kill":
+		_ = cmd.Process.Kill()
+	case "interrupt":
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // as Ctrl-C does, to the group
+	}
+	<-exited
+	if started == nil && end == "timeout" && timeout < time.Minute {
+		return stubborn(t, end, 2*timeout)
+	}
+	if started == nil {
+		t.Fatalf("the child has failed:\n%s", out.all)
+	}
+	return started
+}
+
+// alive reports whether a process runs; a zombie does not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return !strings.Contains(string(stat), ") Z ")
+}
+
+// output collects what a child prints, and finds the line about what it has started.
+type output struct {
+	all     []byte
+	started chan []string
+	found   bool
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.all = append(o.all, p...)
+	if _, line, ok := strings.Cut(string(o.all), "started "); ok && !o.found {
+		if line, _, whole := strings.Cut(line, "\n"); whole {
+			o.found = true
+			o.started <- strings.Fields(line)
+		}
+	}
+	return len(p), nil
+}
+
+// TestServer: servers are private, and gone when the test ends, those in the directory of
+// named sockets too.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	var sockets []string
+	t.Run("", func(t *testing.T) {
+		for range 2 {
+			srv := tmuxtest.Server(t)
+			sockets = append(sockets, srv.SocketPath())
+			named, err := tmux.New(tmux.Config{Binary: srv.Binary(), SocketName: "named", Env: []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + filepath.Dir(srv.SocketPath())}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, srv := range []*tmux.Server{srv, named} {
+				if _, err := srv.NewSession(t.Context(), tmux.NewSession{Name: "work"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			sockets = append(sockets, named.SocketPath())
+		}
+	})
+	for _, socket := range sockets {
+		if _, err := os.Stat(filepath.Dir(socket)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", socket, err)
+		}
+	}
+}

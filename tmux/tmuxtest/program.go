@@ -1,0 +1,303 @@
+package tmuxtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// Terminal describes a terminal to start programs in. The zero Terminal is ready to use.
+type Terminal struct {
+	// Width and Height are the size in columns and rows, 80 and 24 by default.
+	Width, Height int
+	// Env is added to the environment, as "K=V" strings, and replaces what is there: see the
+	// package comment.
+	Env []string
+	// Dir is the program's working directory; if empty, that of the test.
+	Dir string
+	// Timeout limits each wait, 10 seconds by default. A wait also ends before the test's
+	// own deadline, so that its failure is reported.
+	Timeout time.Duration
+	// Binary is the tmux program; by default the one that the package comment describes.
+	Binary string
+}
+
+// Program is a program that runs in a terminal of its own.
+type Program struct {
+	t       testing.TB
+	pane    tmux.PaneRef
+	argv    []string
+	timeout time.Duration
+	token   string // marks the end of the program
+	shown   bool   // the test has failed with the screen
+}
+
+// Start starts a program in a terminal of 80 columns and 24 rows, and kills it when the test
+// ends. argv is its name and arguments, not a shell's command line. A name without a slash is
+// looked up in PATH; one with a slash is relative to the program's directory, by default that
+// of the test.
+func Start(t testing.TB, argv ...string) *Program {
+	t.Helper()
+	return Terminal{}.Start(t, argv...)
+}
+
+// shellSets are variables that the shell must set again for the program, because tmux or the
+// shell itself changes them; and PATH, which it needs unchanged.
+var shellSets = []string{"PATH", "PS1", "SHLVL", "OLDPWD", "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE"}
+
+// shimScript runs a program as tmux alone does not: without tmux's variables, and so that
+// the screen stays as it is when the program ends. Then the shell, which has the terminal to
+// itself, prints the exit status into pane_path, which tmux sets after everything printed
+// before, and which no program reads. Its arguments are the file for its process id, a
+// token, variables, "--", and the program with its arguments. It has no variables of its
+// own, which might be the program's too.
+//
+// What the shell itself says of a program that was killed is not shown, and it survives the
+// signals that keys send to the program.
+const shimScript = `echo $$ >"$1" || exit
+trap : INT QUIT TERM
+exec 3>&2 2>/dev/null
+(
+	shift 2
+	unset TMUX TMUX_PANE TERM_PROGRAM TERM_PROGRAM_VERSION COLORTERM SHLVL OLDPWD
+	while [ "$1" != -- ]; do export "$1"; shift; done
+	shift
+	exec "$@" 2>&3 3>&-
+)
+printf '\030\033\\\033]7;%s %d\007' "$2" $? >/dev/tty
+exec sleep 1000000`
+
+// Start starts a program in such a terminal: see the function [Start].
+func (c Terminal) Start(t testing.TB, argv ...string) *Program {
+	t.Helper()
+	c.Width, c.Height = cmp.Or(c.Width, 80), cmp.Or(c.Height, 24)
+	if c.Binary == "" {
+		c.Binary = binary(t)
+	}
+	var err error
+	if c.Dir, err = filepath.Abs(c.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.check(argv); err != nil {
+		t.Fatalf("start %s: %v", strings.Join(argv, " "), err)
+	}
+	p := &Program{t: t, argv: argv, timeout: cmp.Or(c.Timeout, 10*time.Second)}
+	own := []string{"TERM=screen-256color", "PS1=$ "}
+	env := slices.DeleteFunc(slices.Clone(c.Env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		if !slices.Contains(shellSets, name) {
+			return false
+		}
+		own = append(own, kv)
+		return true
+	})
+	srv := open(t, tmux.Config{Binary: c.Binary, Env: env})
+	dir := filepath.Dir(srv.SocketPath())
+	p.token = filepath.Base(dir)
+	shell := slices.Concat([]string{"/bin/sh", "-c", shimScript, "sh", filepath.Join(dir, "pid"), p.token}, own, []string{"--"}, argv)
+	ctx := context.Background() // tmux has half a minute for each request
+	off := "off"
+	out, err := srv.Do(ctx,
+		tmux.StartServer{},
+		tmux.SetOption{Global: true, Name: "status", Value: &off},
+		tmux.NewSession{Detached: true, Print: true, Format: "#{pane_id}", Command: []string{"sleep", "1000000"}},
+	)
+	if err == nil {
+		// The program starts at the right size: tmux 3.2 makes sessions of another one.
+		p.pane = srv.Pane(tmux.PaneID(strings.TrimSpace(string(out[2]))))
+		_, err = srv.Do(ctx,
+			tmux.ResizeWindow{Target: p.pane, Width: c.Width, Height: c.Height},
+			tmux.RespawnPane{Target: p.pane, Kill: true, Dir: c.Dir, Command: shell},
+		)
+	}
+	if err != nil {
+		t.Fatalf("start a terminal: %v", err)
+	}
+	t.Cleanup(p.end)
+	return p
+}
+
+// check returns an error if a program cannot be started.
+func (c Terminal) check(argv []string) error {
+	if len(argv) == 0 || argv[0] == "" {
+		return errors.New("no program")
+	}
+	if c.Width < 1 || c.Height < 1 {
+		return noSize(c.Width, c.Height)
+	}
+	for _, kv := range c.Env {
+		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
+			return fmt.Errorf("%q in Env is not of the form K=V", kv)
+		}
+	}
+	if info, err := os.Stat(c.Dir); err != nil {
+		return err
+	} else if !info.IsDir() {
+		return fmt.Errorf("%s is not a directory", c.Dir)
+	}
+	name := argv[0]
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(c.Dir, name)
+		}
+		_, err := exec.LookPath(name)
+		return err
+	}
+	if slices.ContainsFunc(c.Env, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }) {
+		return nil // the shell looks it up there
+	}
+	_, err := exec.LookPath(name)
+	return err
+}
+
+// end kills the program.
+func (p *Program) end() {
+	ctx := context.Background()
+	if p.t.Failed() && !p.shown {
+		if s, err := p.read(ctx); err == nil {
+			p.t.Logf("the screen at the end of the test, %s", p.describe(s))
+		}
+	}
+	// A program may ignore that its terminal is gone. Its session and group are those of the
+	// shell, which still runs.
+	text, err := p.pane.Display(ctx, "#{pane_pid}")
+	if shell, failed := strconv.Atoi(text); err == nil && failed == nil && shell > 1 {
+		for _, pid := range append(session(shell), -shell) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// Pane returns the program's pane, for what only package tmux can do. The process of the pane
+// is a shell that waits for the program.
+func (p *Program) Pane() tmux.PaneRef { return p.pane }
+
+// Resize changes the size of the terminal. The program gets a SIGWINCH.
+func (p *Program) Resize(width, height int) {
+	p.t.Helper()
+	p.running()
+	p.do("resize", func(ctx context.Context) error {
+		if width < 1 || height < 1 {
+			return noSize(width, height)
+		}
+		_, err := p.pane.Server().Do(ctx, tmux.ResizeWindow{Target: p.pane, Width: width, Height: height})
+		return err
+	})
+}
+
+func noSize(width, height int) error { return fmt.Errorf("%dx%d is no size", width, height) }
+
+// Screen returns the rows that the screen shows right now, separated by newlines, without
+// blanks at their ends and without blank rows at the end.
+func (p *Program) Screen() string {
+	p.t.Helper()
+	return p.now().text()
+}
+
+// Cursor returns the column and the row of the cursor, from 0.
+func (p *Program) Cursor() (x, y int) {
+	p.t.Helper()
+	s := p.now()
+	return s.CursorX, s.CursorY
+}
+
+// screen is one look at the terminal.
+type screen struct {
+	Width   int    `tmux:"pane_width"`
+	Height  int    `tmux:"pane_height"`
+	CursorX int    `tmux:"cursor_x"`
+	CursorY int    `tmux:"cursor_y"`
+	Path    string `tmux:"pane_path"`
+	// The kinds of mouse reports that the program has asked for.
+	Mouse    bool `tmux:"mouse_any_flag"`
+	MouseSGR bool `tmux:"mouse_sgr_flag"`
+
+	rows   []row
+	ended  bool
+	status int
+}
+
+// read looks at the terminal.
+func (p *Program) read(ctx context.Context) (*screen, error) {
+	var b tmux.Batch
+	states := tmux.AddRows[screen](&b, tmux.DisplayMessage{Target: p.pane})
+	captured := tmux.Add(&b, tmux.CapturePane{Target: p.pane, Print: true, Escapes: true, KeepSpaces: true})
+	if err := b.Do(ctx, p.pane.Server()); err != nil {
+		return nil, err
+	}
+	s := &(*states)[0]
+	s.rows = parseRows(string(*captured))
+	if status, ok := strings.CutPrefix(s.Path, p.token+" "); ok {
+		n, err := strconv.Atoi(status)
+		s.ended, s.status = err == nil, n
+	}
+	return s, nil
+}
+
+// now is read, for the test.
+func (p *Program) now() *screen {
+	p.t.Helper()
+	var s *screen
+	p.do("read the screen", func(ctx context.Context) (err error) {
+		s, err = p.read(ctx)
+		return err
+	})
+	return s
+}
+
+// do makes a request to tmux. The test ends if it fails.
+func (p *Program) do(what string, request func(ctx context.Context) error) {
+	p.t.Helper()
+	if err := request(context.Background()); err != nil {
+		p.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// fail ends the test with a screen.
+func (p *Program) fail(s *screen, format string, args ...any) {
+	p.t.Helper()
+	p.shown = true
+	p.t.Fatalf("%s\n%s", fmt.Sprintf(format, args...), p.describe(s))
+}
+
+// describe returns the screen with a frame.
+func (p *Program) describe(s *screen) string {
+	rows := strings.Split(s.text(), "\n")
+	for len(rows) <= s.CursorY {
+		rows = append(rows, "")
+	}
+	state := ""
+	if s.ended {
+		state = fmt.Sprintf("; exit status %d", s.status)
+	}
+	return fmt.Sprintf("%s, %dx%d, cursor in column %d of row %d%s:\n%s", filepath.Base(p.argv[0]), s.Width, s.Height, s.CursorX, s.CursorY, state, frame(rows, s.Width))
+}
+
+func (s *screen) text() string { return s.as(row.text) }
+
+// shows reports whether the screen shows a text. One that ends with blanks ends in a row.
+func (s *screen) shows(text string) bool {
+	return text != "" && (strings.Contains(s.text(), text) ||
+		strings.Contains(s.as(func(r row) string { return pad(r.text(), s.Width) }), text))
+}
+
+// as returns the rows as lines.
+func (s *screen) as(form func(row) string) string {
+	lines := make([]string, len(s.rows))
+	for i, r := range s.rows {
+		lines[i] = form(r)
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
