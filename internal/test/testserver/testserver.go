@@ -1,13 +1,10 @@
-// Package testserver gives tests their own real tmux servers: on a private socket, with no
-// configuration file, gone when the test ends.
+// Package testserver gives this project's tests real tmux servers, those of package tmuxtest,
+// and what only they need: terminals, other users' servers, tmux's zombies.
 package testserver
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +13,7 @@ import (
 
 	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
 )
 
 // Binary returns the tmux that tests run: $TMUX_TEST_BINARY, else the one on PATH, else
@@ -33,10 +31,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// New returns a handle on a server that is not running yet. When the test ends, every tmux
-// server with a socket below the test's directory is killed, including those that the test
-// started itself, and the directory is removed. The environment is a plain one: a POSIX
-// shell without start-up files and with prompt "$ ".
+// New returns a handle on a server that is not running yet, as [tmuxtest.Server] does, with
+// the transport that $TMUX_TEST_TRANSPORT names.
 func New(t testing.TB) *tmux.Server {
 	t.Helper()
 	t.TempDir() // the first call creates it; it is removed after the servers that may write into it have ended
@@ -53,67 +49,7 @@ func New(t testing.TB) *tmux.Server {
 // Open does what [New] does, for use outside tests, such as in examples: end does what New
 // does when the test ends.
 func Open(binary string) (srv *tmux.Server, end func() error, err error) {
-	// Not t.TempDir, because a socket's path is limited to some 100 bytes.
-	dir, err := os.MkdirTemp("", "tt")
-	if err != nil {
-		return nil, nil, err
-	}
-	home := filepath.Join(dir, "home")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		return nil, nil, err
-	}
-	srv, err = tmux.New(tmux.Config{
-		Binary:     binary,
-		SocketPath: filepath.Join(dir, "s"),
-		ConfigFile: "/dev/null",
-		Transport:  tmux.Transport(os.Getenv("TMUX_TEST_TRANSPORT")),
-		Env: []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh", "PS1=$ ", "ENV=",
-			"TERM=screen", "LANG=C.UTF-8", "TMUX_TMPDIR=" + dir, "XDG_RUNTIME_DIR=" + dir,
-		},
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return srv, func() error { return removeAll(srv.Binary(), dir) }, nil
-}
-
-// removeAll kills the servers whose sockets are below a directory, and removes it.
-func removeAll(binary, dir string) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	for _, socket := range sockets(dir) {
-		srv, failed := tmux.New(tmux.Config{Binary: binary, SocketPath: socket})
-		if failed == nil {
-			failed = srv.Kill(ctx)
-		}
-		if failed != nil {
-			err = errors.Join(err, fmt.Errorf("kill the tmux server at %s: %w", socket, failed))
-		}
-	}
-	// A pane's process may still be writing its history into HOME.
-	var removed error
-	for range 50 {
-		if removed = os.RemoveAll(dir); removed == nil {
-			return err
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	return errors.Join(err, fmt.Errorf("remove the test's directory: %w", removed))
-}
-
-// sockets returns the sockets in dir and in tmux's directories of named sockets below it.
-func sockets(dir string) []string {
-	var found []string
-	for _, pattern := range []string{"/*", "/tmux-*/*"} {
-		paths, _ := filepath.Glob(dir + pattern)
-		for _, path := range paths {
-			if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
-				found = append(found, path)
-			}
-		}
-	}
-	return found
+	return tmuxtest.Open(tmux.Config{Binary: binary, Transport: tmux.Transport(os.Getenv("TMUX_TEST_TRANSPORT"))})
 }
 
 // Context returns a context that ends a little before the test's own deadline, and after a
