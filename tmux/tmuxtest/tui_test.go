@@ -7,7 +7,21 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestMenu shows how a terminal program is tested; the program is testdata/menu.
+// TestCounter shows how a terminal program is tested; the program is testdata/counter.
+func TestCounter(t *testing.T) {
+	t.Parallel()
+	p := tmuxtest.Start(t, tmuxtest.Build(t, "./testdata/counter"))
+	p.WaitFor("Count: 0")
+	p.Type("+++-")
+	p.WaitFor("Count: 2")
+	p.GoldenStyled("counter")
+	p.Type("q")
+	if status := p.WaitExit(); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+}
+
+// TestMenu does so with keys, sizes and the mouse; the program is testdata/menu.
 func TestMenu(t *testing.T) {
 	menu := tmuxtest.Build(t, "./testdata/menu")
 
