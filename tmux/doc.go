@@ -72,7 +72,7 @@ Input and output:
   - paste: [PaneRef.Paste], [BufferRef.Pasting]; a stream of any length: [PaneRef.Writer]
   - read the screen and the history: [PaneRef.Capture], [PaneRef.CaptureTo], of many panes
     [Server.CaptureAll]
-  - follow what a pane prints: [PaneRef.Look], [Server.Watch]; for a signal: [Channel]
+  - follow what a pane prints: [PaneRef.Look], [Follower]; for a signal: [Channel]
   - log what a pane prints: [PaneRef.PipeToFile], [PaneRef.Pipe]
   - drive copy mode: [PaneRef.CopyMode], [PaneRef.CopyCommand]
   - run a shell command where the server is: [Server.RunShell]

@@ -136,48 +136,6 @@ func ExamplePaneRef_SendKeys() {
 	// Output: $HOME #{pane_id} 'quoted' <nil>
 }
 
-// Follow several panes until one of them prints a text.
-func ExampleServer_Watch() {
-	srv, done := throwaway()
-	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-
-	srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"exec sleep 60"}})
-	srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"read x; echo building; echo DONE; exec sleep 60"}})
-	watcher := srv.Watch(ctx, 100*time.Millisecond)
-	defer watcher.Close()
-	marks := map[tmux.PaneID]*tmux.Mark{}
-	look := func(id tmux.PaneID) []string {
-		began := time.Now()
-		look, err := srv.Pane(id).Look(ctx, marks[id])
-		if err != nil {
-			log.Fatal(err) // with ErrNotFound the pane is gone: watcher.Forget(id)
-		}
-		marks[id] = look.Mark()
-		watcher.Looked(look.PaneState, began, look.Printed)
-		return look.New
-	}
-	for _, id := range []tmux.PaneID{"%0", "%1", "%2"} {
-		look(id)
-	}
-	srv.Pane("%2").SendLine(ctx, "go")
-	for found := false; !found; {
-		due, err := watcher.Next(ctx, time.Now().Add(time.Minute))
-		if err != nil {
-			log.Fatal(err)
-		}
-		for _, id := range due {
-			for _, line := range look(id) {
-				if found = found || line == "DONE"; line == "DONE" {
-					fmt.Println(id, line)
-				}
-			}
-		}
-	}
-	// Output: %2 DONE
-}
-
 // Follow a pane: each look reports what is new since the one before.
 func ExamplePaneRef_Look() {
 	srv, done := throwaway()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 )
 
 // WithChecksum returns a custom layout with the right checksum.
@@ -77,7 +78,16 @@ func CallNative(conn net.Conn) error {
 }
 
 // Announced reports whether something announces what a pane prints.
-func (w *Watcher) Announced(pane PaneID) bool { return w.panes[pane].announced }
+func (f *Follower) Announced(pane PaneID) bool { return f.due.panes[pane].announced }
+
+// Looked records a look that found a state.
+func (f *Follower) Looked(state PaneState) { f.due.looked(state, time.Now(), false) }
+
+// AwaitActivity waits for what tmux announces.
+var AwaitActivity = (*Server).awaitActivity
+
+// Below returns the lines of a screen that follow earlier ones.
+var Below = below
 
 // TurnTaken reports whether a call of Wait or Signal has the turn of a channel.
 func TurnTaken(s *Server, channel string) bool {

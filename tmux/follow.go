@@ -404,8 +404,8 @@ func (m *Mark) distinct(l *Look, shift, end int) int {
 // alternate screen.
 func (m *Mark) addNew(l *Look, shift int) {
 	lines := l.all
-	if l.Dead && len(lines) > 0 && strings.HasPrefix(lines[len(lines)-1].text, "Pane is dead") {
-		lines = lines[:len(lines)-1] // written by tmux itself
+	if l.Dead && len(lines) > 0 && isNotice(lines[len(lines)-1].text) {
+		lines = lines[:len(lines)-1]
 	}
 	for _, line := range unseen(m.rows, l.known(), lines, shift, m.cursor, m.typed) {
 		l.New, l.NewRows = append(l.New, line.text), append(l.NewRows, line.first)

@@ -250,8 +250,8 @@ func argument(ctx context.Context, typ reflect.Type) reflect.Value {
 
 // callsWithContext returns all calls of the package that take a context, on a server.
 func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
-	w := srv.Watch(t.Context(), time.Second)
-	w.Looked(tmux.PaneState{ID: "%0", Generation: new(int64)}, time.Now(), false)
+	f := srv.Follower(t.Context(), time.Second)
+	f.Looked(tmux.PaneState{ID: "%0", Generation: new(int64)})
 	calls := []methodCall{
 		{"List", true, true, func(ctx context.Context) error { return second(tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{})) }},
 		{"Batch.Do", true, true, func(ctx context.Context) error {
@@ -262,7 +262,7 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 	}
 	for _, handle := range []any{
 		srv, srv.Pane("%0"), srv.Window("@0"), srv.Session("$0"), srv.Buffer("b"), srv.Client("c"),
-		srv.GlobalSessionOptions(), srv.Hooks(), srv.Environment(), srv.Channel("c"), w,
+		srv.GlobalSessionOptions(), srv.Hooks(), srv.Environment(), srv.Channel("c"), f,
 	} {
 		calls = append(calls, slices.DeleteFunc(methodsOf(handle), func(c methodCall) bool { return !c.withContext })...)
 	}

@@ -53,6 +53,12 @@ func (s PaneState) pid() int {
 	return *s.PID
 }
 
+// printedSince reports whether the pane has printed since an earlier state, as far as this
+// tmux counts that.
+func (s PaneState) printedSince(was PaneState) bool {
+	return s.Generation != nil && was.Generation != nil && *s.Generation != *was.Generation
+}
+
 // counted reports whether this tmux has the counters.
 func (s PaneState) counted() bool {
 	return s.HistoryGeneration != nil && s.HistoryAdded != nil && s.HistoryCollected != nil
@@ -81,6 +87,8 @@ type Look struct {
 	// WasRow is the number of the row in which the cursor was at the earlier look, and WasY
 	// that row on the screen; -1 if unknown, or if either look is of the alternate screen.
 	WasRow, WasY int
+	// Respawned is set if another program runs in the pane than at the earlier look.
+	Respawned bool
 	// Printed is set if New is not empty, if lines may be missing from it, or if the cursor
 	// moved down past blank lines.
 	Printed bool
@@ -203,6 +211,16 @@ func (l *Look) shown() (shown []string, rows []int) {
 	return shown, rows[:len(shown)]
 }
 
+// withoutNotice removes what tmux itself wrote on the last line of a dead pane.
+func (l *Look) withoutNotice(lines []string) []string {
+	if n := len(lines) - 1; l.Dead && n >= 0 && isNotice(lines[n]) {
+		return trimBlank(lines[:n])
+	}
+	return lines
+}
+
+func isNotice(line string) bool { return strings.HasPrefix(line, "Pane is dead") }
+
 // Blank reports whether the screen shows no text.
 func (l *Look) Blank() bool { return len(l.Lines()) == 0 }
 
@@ -289,6 +307,7 @@ func (s *Server) LookAt(ctx context.Context, target Target, since *Mark) (*Look,
 		if since == nil {
 			return l, nil
 		}
+		l.Respawned = since.PID != 0 && l.PID != nil && since.PID != *l.PID && !l.Dead
 		need := since.compare(l, try == 3 || l.top == 0 || above == mostRows)
 		if need >= l.top {
 			return l, nil

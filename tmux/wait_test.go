@@ -83,10 +83,8 @@ func signal(t *testing.T, srv *tmux.Server, sig syscall.Signal) {
 func TestAwaitActivity(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), testserver.Context(t)
-	isKind(t, "no panes", srv.AwaitActivity(ctx, nil), tmux.ErrArgument)
-	isKind(t, "no id of a pane", srv.AwaitActivity(ctx, nil, "x"), tmux.ErrArgument)
 	if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
-		isKind(t, "on "+v.String(), srv.AwaitActivity(ctx, nil, "%1"), tmux.ErrUnsupported)
+		isKind(t, "on "+v.String(), tmux.AwaitActivity(srv, ctx, nil, "%1"), tmux.ErrUnsupported)
 		t.Skip("this tmux does not announce what panes print")
 	}
 	var ttys []string
@@ -102,7 +100,7 @@ func TestAwaitActivity(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(ctx, d)
 		defer cancel()
-		return srv.AwaitActivity(ctx, armed, panes...)
+		return tmux.AwaitActivity(srv, ctx, armed, panes...)
 	}
 	for i := range 30 {
 		// Right after it was armed, from when on nothing may be missed.

@@ -6,18 +6,10 @@ import (
 	"time"
 )
 
-// AwaitActivity waits until one of the panes prints, or until the context ends. Output
+// awaitActivity waits until one of the panes prints, or until the context ends. Output
 // before armed is called may be missed, but none after that: so look at the panes in armed
 // or later. A pane that exits is not activity. It needs tmux 3.8.
-func (s *Server) AwaitActivity(ctx context.Context, armed func(), panes ...PaneID) error {
-	if len(panes) == 0 {
-		return argumentError("no panes to wait for")
-	}
-	for _, id := range panes {
-		if !id.Valid() {
-			return argumentError("%q is not the id of a pane", id)
-		}
-	}
+func (s *Server) awaitActivity(ctx context.Context, armed func(), panes ...PaneID) error {
 	filter := MatchOneOf("pane", panes...)
 	var list []item
 	// The command before the wait shows that the list has begun.
@@ -32,18 +24,8 @@ func (s *Server) AwaitActivity(ctx context.Context, armed func(), panes ...PaneI
 	return err
 }
 
-// A Watcher says when watched panes are worth another [Look]: at once when they print, as
-// far as that can be known without a look, and otherwise at intervals.
-//
-// From tmux 3.8 on, the server announces output: see [Server.AwaitActivity]. For older
-// servers, on Linux, the kernel announces writes to the panes' terminals. Neither announces
-// everything that may happen to a pane, such as its end, and the kernel misses what is
-// written to /dev/tty. So panes also become due unannounced: often enough to notice within
-// seconds what was not announced, and seldom enough to take about a hundredth of a
-// processor while nothing happens.
-//
-// A Watcher is not safe for concurrent use.
-type Watcher struct {
+// A watcher decides when panes are due, for a [Follower].
+type watcher struct {
 	srv      *Server
 	interval time.Duration
 	ctx      context.Context // of the goroutines that send to wakes
@@ -54,27 +36,27 @@ type Watcher struct {
 	asking   *asking // the query that tmux has not answered, if any
 }
 
-// asking is an AwaitActivity in progress.
+// asking is an awaitActivity in progress.
 type asking struct {
 	panes []PaneID
 	end   context.CancelFunc
 }
 
-// wake reports that a pane, or one of those that AwaitActivity waits for, may have printed.
+// wake reports that a pane, or one of those that awaitActivity waits for, may have printed.
 type wake struct {
 	pane     PaneID
 	over     bool    // no longer announced
 	answered *asking // the wait that has ended, if any
 }
 
-// watched is what a Watcher knows of a pane.
+// watched is what a watcher knows of a pane.
 type watched struct {
 	state     PaneState
 	announced bool          // something sends wakes for it
 	woken     bool          // and has done so since the last look
 	settle    time.Duration // until another look, as tmux may not have read yet what woke it; 0: none
 	looked    time.Time     // when the last look began
-	cost      time.Duration // of a look
+	cost      time.Duration // of a look, and of half as much for what is done with it
 	gap       time.Duration // the minimum from one look to the next when woken
 	changed   time.Time     // when something was last printed
 }
@@ -95,28 +77,23 @@ const (
 	mostGap = 500 * time.Millisecond
 )
 
-// Watch returns a Watcher without panes. Panes that print continuously become due once per
-// interval. It ends with [Watcher.Close] or the context.
-func (s *Server) Watch(ctx context.Context, interval time.Duration) *Watcher {
-	w := &Watcher{srv: s, interval: interval * 4 / 5, panes: map[PaneID]*watched{}, wakes: make(chan wake, 64)}
+func (s *Server) watch(ctx context.Context, interval time.Duration) *watcher {
+	w := &watcher{srv: s, interval: interval * 4 / 5, panes: map[PaneID]*watched{}, wakes: make(chan wake, 64)}
 	w.ctx, w.stop = context.WithCancel(ctx)
 	return w
 }
 
-// Close ends the Watcher.
-func (w *Watcher) Close() { w.stop() }
-
-// Forget stops watching a pane.
-func (w *Watcher) Forget(pane PaneID) {
+// forget stops watching a pane.
+func (w *watcher) forget(pane PaneID) {
 	if _, ok := w.panes[pane]; ok {
 		delete(w.panes, pane)
 		w.ttys.remove(pane)
 	}
 }
 
-// Looked reports a look at a pane to the Watcher: when it began, and whether the pane had
-// printed. The first call for a pane starts watching it.
-func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
+// looked records a look at a pane: when it began, and whether the pane had printed. The
+// first call for a pane starts watching it.
+func (w *watcher) looked(state PaneState, began time.Time, printed bool) {
 	p := w.panes[state.ID]
 	if p == nil {
 		p = &watched{gap: leastGap, changed: began}
@@ -128,9 +105,9 @@ func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
 		process, err := w.srv.Process(w.ctx)
 		p.announced = err == nil && process.Here && w.ttys.add(w.ctx, state, w.wakes)
 	}
-	printed = printed || state.Generation != nil && p.state.Generation != nil && *state.Generation != *p.state.Generation
+	printed = printed || state.printedSince(p.state)
 	p.state, p.looked = state, began
-	if cost := time.Since(began); p.cost == 0 {
+	if cost := time.Since(began) * 3 / 2; p.cost == 0 {
 		p.cost = cost
 	} else {
 		p.cost += (cost - p.cost) / 4
@@ -145,10 +122,10 @@ func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
 
 // busy reports whether a pane prints continuously. It is then looked at without being
 // announced, until a look finds nothing new.
-func (w *Watcher) busy(p *watched) bool { return p.gap > leastGap && p.gap >= w.interval }
+func (w *watcher) busy(p *watched) bool { return p.gap > leastGap && p.gap >= w.interval }
 
 // ask starts to wait for output that tmux announces.
-func (w *Watcher) ask() {
+func (w *watcher) ask() {
 	var ids []PaneID
 	for id, p := range w.panes {
 		if p.announced && p.state.Generation != nil && !p.woken && !w.busy(p) {
@@ -177,7 +154,7 @@ func (w *Watcher) ask() {
 	}
 	go func() {
 		// What was printed before it was armed shows in the next looks.
-		err := w.srv.AwaitActivity(ctx, func() { send(wake{}) }, ids...)
+		err := w.srv.awaitActivity(ctx, func() { send(wake{}) }, ids...)
 		send(wake{answered: a, over: err != nil})
 	}()
 }
@@ -186,7 +163,7 @@ func (w *Watcher) ask() {
 // long that looking takes a small part of the time, and less than a hundredth once the pane
 // has been silent for a while. Falling asleep and waking up takes time too, which the cost
 // leaves out.
-func (w *Watcher) pause(p *watched) time.Duration {
+func (w *watcher) pause(p *watched) time.Duration {
 	n, interval := time.Duration(len(w.panes)), min(w.interval, safest)
 	switch {
 	case p.announced:
@@ -198,7 +175,7 @@ func (w *Watcher) pause(p *watched) time.Duration {
 }
 
 // due returns when the next look at a pane is worth its cost.
-func (w *Watcher) due(p *watched) time.Time {
+func (w *watcher) due(p *watched) time.Time {
 	switch {
 	case p.woken, w.busy(p):
 		return p.looked.Add(p.gap)
@@ -208,9 +185,8 @@ func (w *Watcher) due(p *watched) time.Time {
 	return p.looked.Add(w.pause(p))
 }
 
-// Next waits until one of the panes is worth another look, and returns all that are; none
-// if the deadline has passed, as the zero time always has.
-func (w *Watcher) Next(ctx context.Context, deadline time.Time) ([]PaneID, error) {
+// next does what [Follower.Next] does.
+func (w *watcher) next(ctx context.Context, deadline time.Time) ([]PaneID, error) {
 	for {
 		w.ask()
 		now := time.Now()
@@ -245,7 +221,7 @@ func (w *Watcher) Next(ctx context.Context, deadline time.Time) ([]PaneID, error
 }
 
 // take records that a look follows.
-func (w *Watcher) take(p *watched) {
+func (w *watcher) take(p *watched) {
 	switch {
 	case p.woken, w.busy(p):
 		// Space out the looks at a pane that prints continuously.
@@ -264,7 +240,7 @@ func (w *Watcher) take(p *watched) {
 }
 
 // wake handles a value from wakes.
-func (w *Watcher) wake(ctx context.Context, k wake) {
+func (w *watcher) wake(ctx context.Context, k wake) {
 	if k.pane != "" {
 		if p := w.panes[k.pane]; p != nil {
 			p.woken, p.announced = true, !k.over
@@ -298,7 +274,7 @@ func (w *Watcher) wake(ctx context.Context, k wake) {
 
 // census queries what all panes have printed. For a pane that is missing from it, a look
 // shows what is wrong.
-func (w *Watcher) census(ctx context.Context) map[PaneID]int64 {
+func (w *watcher) census(ctx context.Context) map[PaneID]int64 {
 	type row struct {
 		ID         PaneID `tmux:"pane_id"`
 		Generation int64  `tmux:"pane_output_generation,since=3.8"`

@@ -14,9 +14,9 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// TestWatch watches many panes: output of one makes it due. BenchmarkWait measures what
+// TestFollower follows many panes: output of one makes it due. BenchmarkWait measures what
 // they cost while nothing happens, and how soon a line is noticed.
-func TestWatch(t *testing.T) {
+func TestFollower(t *testing.T) {
 	srv := testserver.New(t)
 	testserver.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
 	ctx := testserver.Context(t)
@@ -26,16 +26,13 @@ func TestWatch(t *testing.T) {
 		tmux.Add(&b, tmux.NewWindow{Target: tmux.TargetSpec("=keep:"), Detached: true, Command: []string{"exec cat"}})
 	}
 	ok(t, b.Do(ctx, srv))
-	w := srv.Watch(ctx, 50*time.Millisecond)
+	w := srv.Follower(ctx, 50*time.Millisecond)
 	defer w.Close()
-	marks := map[tmux.PaneID]*tmux.Mark{}
 	ttys := map[tmux.PaneID]string{}
 	look := func(id tmux.PaneID) *tmux.Look {
 		t.Helper()
-		began := time.Now()
-		l := must[*tmux.Look](t)(srv.Pane(id).Look(ctx, marks[id]))
-		w.Looked(l.PaneState, began, l.Printed)
-		marks[id], ttys[id] = l.Mark(), l.TTY
+		l := must[*tmux.Look](t)(w.Look(ctx, id, nil))
+		ttys[id] = l.TTY
 		return l
 	}
 	for i := range panes {
@@ -68,10 +65,10 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchLooksAgain: a pane that was written to is looked at again if the first looks
-// come before tmux has read it, whatever the interval is. Watching a pane whose program is
+// TestFollowerLooksAgain: a pane that was written to is looked at again if the first looks
+// come before tmux has read it, whatever the interval is. Following a pane whose program is
 // just being started begins with a later look.
-func TestWatchLooksAgain(t *testing.T) {
+func TestFollowerLooksAgain(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("nothing announces what is written to a terminal here")
@@ -79,7 +76,7 @@ func TestWatchLooksAgain(t *testing.T) {
 	ctx := testserver.Context(t)
 	srv := testserver.New(t)
 	testserver.Run(t, srv, "new-session", "-d", "exec cat")
-	w := srv.Watch(ctx, 5*time.Minute)
+	w := srv.Follower(ctx, 5*time.Minute)
 	defer w.Close()
 	l := must[*tmux.Look](t)(srv.Pane("%0").Look(ctx, nil))
 	if l.Generation != nil {
@@ -87,10 +84,10 @@ func TestWatchLooksAgain(t *testing.T) {
 	}
 	young := l.PaneState
 	young.TTY = "/dev/null"
-	w.Looked(young, time.Now(), false)
+	w.Looked(young)
 	expect(t, !w.Announced(l.ID), "it is announced what is written to another file")
 	testserver.Wait(t, srv, "%0", "its program is on its terminal", func() bool {
-		w.Looked(l.PaneState, time.Now(), false)
+		w.Looked(l.PaneState)
 		return w.Announced(l.ID)
 	})
 	ok(t, os.WriteFile(l.TTY, []byte("a line\n"), 0))
@@ -101,6 +98,21 @@ func TestWatchLooksAgain(t *testing.T) {
 		if err != nil || len(due) != 1 {
 			t.Fatalf("after %d looks that found nothing: due %v, %v", i, due, err)
 		}
-		w.Looked(l.PaneState, time.Now(), false)
+		w.Looked(l.PaneState)
+	}
+}
+
+// TestBelow: a screen whose position is unknown shows what follows the earlier lines.
+func TestBelow(t *testing.T) {
+	t.Parallel()
+	earlier := []string{"above", "one", "$ ma"}
+	for _, c := range []struct{ screen, want []string }{
+		{[]string{"one", "$ ma", "built"}, []string{"built"}},
+		{[]string{"one", "$ make", "built"}, []string{"$ make", "built"}},
+		{[]string{"other"}, []string{"other"}},
+	} {
+		if got := tmux.Below(earlier, c.screen); !slices.Equal(got, c.want) {
+			t.Errorf("%q below %q: %q, want %q", c.screen, earlier, got, c.want)
+		}
 	}
 }

@@ -9,12 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
-	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -91,20 +89,25 @@ func (p *bookmarks) of(srv *tmux.Server, pane tmux.PaneID) Bookmark {
 }
 
 // lookSince looks at a pane. It must be the pane of the earlier look and run the same
-// program; if the program differs, the look is returned with the error.
+// program.
 func lookSince(ctx context.Context, srv *tmux.Server, pane tmux.Target, since *tmux.Mark) (*tmux.Look, error) {
 	l, err := srv.LookAt(ctx, pane, since)
 	if err != nil {
 		return nil, err
 	}
-	if since != nil && since.Pane != l.ID {
-		return nil, reply.Faultf(reply.KindValidation, "cursor pane %s does not match requested pane %s", since.Pane, l.ID).
-			Suggest("leave the target out, or begin without a cursor")
-	}
-	if since != nil && since.PID != 0 && l.PID != nil && since.PID != *l.PID && !l.Dead {
-		return l, Respawned(l, since.PID, nil)
+	switch {
+	case since != nil && since.Pane != l.ID:
+		return nil, otherPaneOf(since, l.ID)
+	case l.Respawned:
+		return nil, Respawned(l, since.PID, nil)
 	}
 	return l, nil
+}
+
+// otherPaneOf returns the error for a cursor of another pane than the one to look at.
+func otherPaneOf(since *tmux.Mark, pane tmux.PaneID) error {
+	return reply.Faultf(reply.KindValidation, "cursor pane %s does not match requested pane %s", since.Pane, pane).
+		Suggest("leave the target out, or begin without a cursor")
 }
 
 // died returns the error that ends a wait, or following a pane, if the pane's program has
@@ -128,14 +131,14 @@ func Respawned(l *tmux.Look, pid int, last []string) *reply.Fault {
 		Suggest("call again to look at the new program").LastWords(last)
 }
 
-// closed returns the fault for a pane that no longer exists. The cause is tmux's error.
-func closed(ctx context.Context, srv *tmux.Server, pane tmux.PaneID, last []string, err error) *reply.Fault {
-	f := reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was closed during the wait", pane)
-	if !errors.Is(err, tmux.ErrNotFound) || serverEnds(ctx, srv) {
-		f.Message = "pane_gone: pane " + string(pane) + " died with its tmux server on " + srv.SocketPath()
+// closed returns the fault for a pane that no longer exists.
+func closed(srv *tmux.Server, ended *tmux.EndedError) *reply.Fault {
+	f := reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was closed during the wait", ended.Pane)
+	if ended.How == tmux.ServerExited {
+		f.Message = "pane_gone: pane " + string(ended.Pane) + " died with its tmux server on " + srv.SocketPath()
 	}
-	f.Cause = err
-	return f.Suggest("list_panes shows which panes are left").LastWords(last)
+	f.Cause = ended.Err
+	return f.Suggest("list_panes shows which panes are left").LastWords(ended.Last)
 }
 
 // IsServerGone reports whether an error means that the tmux server is not there, or ends.
@@ -145,21 +148,6 @@ func IsServerGone(err error) bool {
 
 // IsGone reports whether an error means that something, or the whole server, is not there.
 func IsGone(err error) bool { return IsServerGone(err) || errors.Is(err, tmux.ErrNotFound) }
-
-// serverEnds reports whether the tmux server is gone, or about to go: it closes everything
-// first, and answers for a moment.
-func serverEnds(ctx context.Context, srv *tmux.Server) bool {
-	for range 10 {
-		listed, err := tmux.List[target.IDs](ctx, srv, tmux.ListPanes{All: true})
-		switch {
-		case IsServerGone(err):
-			return true
-		case target.NoneIsEmpty(err) != nil, len(listed) > 0, pause.For(ctx, 20*time.Millisecond) != nil:
-			return false
-		}
-	}
-	return false
-}
 
 // MaxWait is the longest time that a tool can be asked to wait.
 const MaxWait = 300 * time.Second

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"tmuxmcp/internal/pause"
@@ -67,7 +66,7 @@ type Wait struct {
 	deadline       time.Time
 	budget         time.Duration
 
-	watch *tmux.Watcher
+	watch *tmux.Follower
 	panes []*waitedPane
 	look  match.Search
 	sent  time.Time // when progress was last sent
@@ -149,7 +148,7 @@ type Begin struct {
 
 // Run waits. It returns an error if the only pane is gone.
 func (w *Wait) Run(ctx context.Context, interval time.Duration, panes []tmux.PaneID, from func(tmux.PaneID) Begin) error {
-	w.watch = w.src.Tmux.Watch(ctx, interval)
+	w.watch = w.src.Tmux.Follower(ctx, interval)
 	defer w.watch.Close()
 	for _, id := range panes {
 		p := &waitedPane{id: id, printed: w.start}
@@ -188,19 +187,26 @@ func (w *Wait) Run(ctx context.Context, interval time.Duration, panes []tmux.Pan
 
 // lookAt looks at a pane, within a time.
 func (w *Wait) lookAt(ctx context.Context, id tmux.PaneID, since *tmux.Mark) (*tmux.Look, error) {
-	return bounded(ctx, w, func(ctx context.Context) (*tmux.Look, error) { return lookSince(ctx, w.src.Tmux, id, since) })
+	return bounded(ctx, w, func(ctx context.Context) (*tmux.Look, error) { return w.watch.Look(ctx, id, since) })
 }
 
 // first takes the first look at a pane.
 func (w *Wait) first(ctx context.Context, p *waitedPane, from Begin) error {
 	now := time.Now()
 	p.echo = from.echo.clone()
+	if from.Mark != nil && from.Mark.Pane != p.id {
+		return otherPaneOf(from.Mark, p.id)
+	}
 	l, err := w.lookAt(ctx, p.id, from.Mark)
-	var gone *reply.Fault
-	if errors.As(err, &gone) && gone.Kind == reply.KindPaneGone && !from.Given {
+	respawned := errors.Is(err, tmux.ErrEnded)
+	switch {
+	case respawned && from.Given:
+		err = Respawned(l, from.Mark.PID, nil)
+	case respawned:
+		w.watch.Forget(p.id)
 		l, err = w.lookAt(ctx, p.id, nil) // the mark is of another program in this pane
 	}
-	if w.typed && (IsGone(err) || gone != nil && err != nil) {
+	if w.typed && (IsGone(err) || respawned && err != nil) {
 		p.look = &tmux.Look{}
 		return w.gone(p, err)
 	}
@@ -230,42 +236,19 @@ func (w *Wait) first(ctx context.Context, p *waitedPane, from Begin) error {
 // again takes another look at a pane.
 func (w *Wait) again(ctx context.Context, p *waitedPane) error {
 	began := time.Now()
-	since := p.look.Mark()
-	l, err := w.lookAt(ctx, p.id, since)
-	var f *reply.Fault
+	l, err := w.lookAt(ctx, p.id, nil)
+	var ended *tmux.EndedError
 	switch {
-	case IsGone(err):
-		f = closed(ctx, w.src.Tmux, p.id, p.look.Tail(), err)
-	case errors.As(err, &f) && f.Kind == reply.KindPaneGone:
-		f = Respawned(l, since.PID, p.look.Tail())
-	case err != nil:
+	case !errors.As(err, &ended):
+	case ended.How == tmux.PaneRespawned:
+		return w.gone(p, Respawned(l, reply.Value(p.look.PID), ended.Last))
+	default:
+		return w.gone(p, closed(w.src.Tmux, ended))
+	}
+	if err != nil {
 		return err
 	}
-	if f != nil {
-		return w.gone(p, f)
-	}
-	fresh, rows := l.New, l.NewRows
-	if l.Missed {
-		fresh = after(p.look.Tail(), fresh)
-		rows = rows[len(rows)-len(fresh):]
-	}
-	return w.processLook(ctx, p, l, began, fresh, rows)
-}
-
-// after returns the lines of screen that follow the lines ending earlier, for a screen
-// whose position is unknown, as after a resize or a cleared history. The last of the
-// earlier lines may have been continued.
-func after(earlier, screen []string) []string {
-	for n := min(len(earlier), len(screen)); n > 0; n-- {
-		last, now := earlier[len(earlier)-1], screen[n-1]
-		if slices.Equal(earlier[len(earlier)-n:len(earlier)-1], screen[:n-1]) && strings.HasPrefix(now, last) {
-			if now != last {
-				n--
-			}
-			return screen[n:]
-		}
-	}
-	return screen
+	return w.processLook(ctx, p, l, began, l.New, l.NewRows)
 }
 
 // gone records that a pane no longer exists, or runs another program.
@@ -289,7 +272,6 @@ func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, beg
 		p.printed = time.Now()
 	}
 	w.warn(ctx, l)
-	w.watch.Looked(l.PaneState, began, l.Printed)
 	p.look, p.began = l, began
 	p.missed, p.alt = p.missed || l.Missed && !redrawn, p.alt || l.Alternate
 	p.sees(l)
@@ -521,7 +503,7 @@ func (w *Wait) settle(ctx context.Context, p *waitedPane) error {
 		if err := pause.For(ctx, left); err != nil {
 			return err
 		}
-		l, err := w.lookAt(ctx, p.id, p.look.Mark())
+		l, err := w.lookAt(ctx, p.id, nil)
 		if err != nil {
 			return nil // show what was there before the pane was gone
 		}

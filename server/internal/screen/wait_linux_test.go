@@ -39,7 +39,7 @@ func TestAStateComesWithItsLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.anything, w.states, w.watch = false, []agents.State{agents.Idle}, srv.Watch(ctx, 50*time.Millisecond)
+	w.anything, w.states, w.watch = false, []agents.State{agents.Idle}, srv.Follower(ctx, 50*time.Millisecond)
 	defer w.watch.Close()
 	p := &waitedPane{id: "%0", echo: new(Echo)}
 	w.panes = []*waitedPane{p}
@@ -78,7 +78,7 @@ func TestAnOldLookIsNoPrompt(t *testing.T) {
 		}
 		return l
 	}
-	w := &Wait{src: rows.Source{Tmux: srv}, watch: srv.Watch(ctx, 50*time.Millisecond), look: match.Search{Most: match.MaxTime}}
+	w := &Wait{src: rows.Source{Tmux: srv}, watch: srv.Follower(ctx, 50*time.Millisecond), look: match.Search{Most: match.MaxTime}}
 	defer w.watch.Close()
 	p := &waitedPane{id: "%0", echo: new(Echo)}
 	first := look(nil, "47 %")

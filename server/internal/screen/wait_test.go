@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -41,21 +40,6 @@ func TestNoEndWithoutALook(t *testing.T) {
 		w.panes = append(w.panes, other)
 		if over := w.over(); over != (c.outcome != outcomeTimeout) {
 			t.Errorf("%s in one of two panes ends a wait is %t", c.outcome, over)
-		}
-	}
-}
-
-// TestAfter: a screen whose position is unknown shows what follows the earlier lines.
-func TestAfter(t *testing.T) {
-	t.Parallel()
-	earlier := []string{"above", "one", "$ ma"}
-	for _, c := range []struct{ screen, want []string }{
-		{[]string{"one", "$ ma", "built"}, []string{"built"}},
-		{[]string{"one", "$ make", "built"}, []string{"$ make", "built"}},
-		{[]string{"other"}, []string{"other"}},
-	} {
-		if got := after(earlier, c.screen); !slices.Equal(got, c.want) {
-			t.Errorf("%q after %q: %q, want %q", c.screen, earlier, got, c.want)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func (s *Subscriptions) on(socket string) (subs []*subscription, unchanged conte
 // follow follows the resources of a tmux server until there are no subscriptions.
 func (s *Subscriptions) follow(srv *tmux.Server) {
 	ctx := context.Background()
-	watch := srv.Watch(ctx, s.FollowInterval)
+	watch := srv.Follower(ctx, s.FollowInterval)
 	defer watch.Close()
 	screens := map[tmux.PaneID]*lastScreen{}
 	for {
@@ -200,7 +200,7 @@ func (s *Subscriptions) follow(srv *tmux.Server) {
 		drawn := map[tmux.PaneID]bool{}
 		for id, shown := range screens {
 			if slices.Contains(printed, id) || shown.unread && !time.Now().Before(shown.due) {
-				drawn[id] = s.look(ctx, srv.Pane(id), watch, shown)
+				drawn[id] = s.look(ctx, id, watch, shown)
 			}
 		}
 		pause := max(s.LeastReading, time.Duration(len(subs))*s.LeastReading/50)
@@ -221,18 +221,17 @@ type lastScreen struct {
 }
 
 // look looks at a pane, and reports whether it has changed since the last look.
-func (s *Subscriptions) look(ctx context.Context, pane tmux.PaneRef, watch *tmux.Watcher, shown *lastScreen) (changed bool) {
+func (s *Subscriptions) look(ctx context.Context, pane tmux.PaneID, watch *tmux.Follower, shown *lastScreen) (changed bool) {
 	ctx, cancel := context.WithTimeout(ctx, s.screens.LookTime)
 	defer cancel()
-	began, was := time.Now(), shown.text
-	l, err := pane.Look(ctx, nil)
-	if shown.unread = err != nil; shown.unread {
-		watch.Forget(pane.ID)
+	was := shown.text
+	l, err := watch.Look(ctx, pane, nil)
+	if shown.unread = l == nil; shown.unread {
+		watch.Forget(pane)
 		shown.text, shown.due = err.Error(), time.Now().Add(s.LeastReading)
-		return shown.text != was
+	} else {
+		shown.text = fmt.Sprintf("%dx%d %q", l.Width, l.Height, l.Lines())
 	}
-	shown.text = fmt.Sprintf("%dx%d %q", l.Width, l.Height, l.Lines())
-	watch.Looked(l.PaneState, began, shown.text != was)
 	return shown.text != was
 }
 
