@@ -72,10 +72,13 @@ Input and output:
   - paste: [PaneRef.Paste], [BufferRef.Pasting]; a stream of any length: [PaneRef.Writer]
   - read the screen and the history: [PaneRef.Capture], [PaneRef.CaptureTo], of many panes
     [Server.CaptureAll]
-  - follow what a pane prints: [PaneRef.Look], [Follower]; for a signal: [Channel]
+  - wait for a text: [PaneRef.WaitFor], [PaneRef.WaitForNew]; for a signal: [Channel]
+  - follow what panes print, until they end: [Server.Follow]
+  - look at what is new in a pane: [PaneRef.Look]; at a time of your own: [Follower]
   - log what a pane prints: [PaneRef.PipeToFile], [PaneRef.Pipe]
   - drive copy mode: [PaneRef.CopyMode], [PaneRef.CopyCommand]
-  - run a shell command where the server is: [Server.RunShell]
+  - run a command at the prompt of a pane, and get its output: package
+    [tmuxmcp/tmux/shell]; where the server is: [Server.RunShell]
   - keep text in paste buffers: [Server.SetBuffer], [Server.LoadBuffer], [BufferRef]
 
 Settings:

@@ -92,27 +92,9 @@ func Example_splitAndRun() {
 		fmt.Println(err)
 		return
 	}
-	screen, err := waitForText(ctx, pane.PaneRef, "from /")
-	fmt.Println(pane.ID, pane.Width, screen, err)
+	_, line, err := pane.WaitFor(ctx, "from /")
+	fmt.Println(pane.ID, pane.Width, line, err)
 	// Output: %1 32 it's; "me" from / <nil>
-}
-
-// waitForText waits until a pane's screen contains a text, and returns the line with it.
-func waitForText(ctx context.Context, pane tmux.PaneRef, text string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		screen, err := pane.Capture(ctx, tmux.CapturePane{})
-		if err != nil {
-			return "", err
-		}
-		for line := range strings.Lines(string(screen)) {
-			if strings.Contains(line, text) {
-				return strings.TrimSpace(line), nil
-			}
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
 }
 
 // Type text, press keys by name, and enter a line.
@@ -129,14 +111,103 @@ func ExamplePaneRef_SendKeys() {
 	pane.SendText(ctx, "C-c is text here; so is Enter") // exactly these characters
 	pane.SendKeys(ctx, "Enter")                         // a key by its name
 	pane.SendLine(ctx, "$HOME #{pane_id} 'quoted'")     // text, then Enter
-	line, err := waitForText(ctx, pane.PaneRef, "'quoted'")
+	_, line, err := pane.WaitFor(ctx, "'quoted'")
 	fmt.Println(line, err)
 
 	pane.SendKeys(ctx, "C-c") // ends cat, and with it the pane
 	// Output: $HOME #{pane_id} 'quoted' <nil>
 }
 
-// Follow a pane: each look reports what is new since the one before.
+// Follow several panes until each has ended.
+func ExampleServer_Follow() {
+	srv, done := throwaway()
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	srv.GlobalWindowOptions().Set(ctx, "remain-on-exit", "on") // so that the last lines can be read
+	for _, prints := range []string{"FAIL: parse", "ok"} {
+		pane, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"stty -echo; echo ready; read x; echo " + prints}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		pane.WaitFor(ctx, "ready")
+	}
+
+	for event, err := range srv.Follow(ctx, "%1", "%2") {
+		switch {
+		case err != nil:
+			log.Fatal(err)
+		case event.Kind == tmux.EventBegan: // what is printed from now on is seen
+			srv.Pane(event.Pane).SendKeys(ctx, "Enter")
+		case event.Kind == tmux.EventLines:
+			fmt.Println(event.Pane, event.Lines)
+		case event.Kind == tmux.EventEnded:
+			fmt.Println(event.Pane, event.Ended.How)
+		}
+	}
+	// Unordered output:
+	// %1 [FAIL: parse]
+	// %1 program exited
+	// %2 [ok]
+	// %2 program exited
+}
+
+// Find out which of ten panes prints FAIL.
+func ExampleServer_Follow_watcher() {
+	srv, done := throwaway()
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	panes := []tmux.PaneID{"%0"}
+	for i := range 9 {
+		srv.Session("$0").NewWindow(ctx, tmux.NewWindow{Command: []string{"exec cat"}})
+		panes = append(panes, tmux.PaneID(fmt.Sprint("%", i+1)))
+	}
+
+	for event, err := range srv.Follow(ctx, panes...) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, line := range event.Lines {
+			if strings.HasPrefix(line, "FAIL") {
+				fmt.Println(event.Pane, line)
+				return
+			}
+		}
+		if event.Kind == tmux.EventBegan && event.Pane == "%9" {
+			srv.Pane("%7").SendLine(ctx, "FAIL: TestParse")
+		}
+	}
+	// Output: %7 FAIL: TestParse
+}
+
+// Wait for what a command prints. What was typed shows on the screen too, but not at the
+// beginning of its line.
+func ExamplePaneRef_WaitFor() {
+	srv, done := throwaway()
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	pane := srv.Pane("%0")
+	pane.WaitFor(ctx, "$ ", "# ") // the shell's prompt
+	pane.SendLine(ctx, `printf 'listening on %d\n' 8080`)
+	text, line, err := pane.WaitFor(ctx, "listening on 8", "cannot listen")
+	fmt.Printf("%q in %q, %v\n", text, line, err)
+
+	look, err := pane.Look(ctx, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	pane.SendLine(ctx, "exit 1")
+	_, _, err = pane.WaitForNew(ctx, look.Mark(), "listening")
+	fmt.Println(errors.Is(err, tmux.ErrEnded))
+	// Output:
+	// "listening on 8" in "listening on 8080", <nil>
+	// true
+}
+
+// Look at a pane: each look reports what is new since the one before.
 func ExamplePaneRef_Look() {
 	srv, done := throwaway()
 	defer done()
@@ -147,14 +218,14 @@ func ExamplePaneRef_Look() {
 		fmt.Println(err)
 		return
 	}
-	waitForText(ctx, pane.PaneRef, "before")
+	pane.WaitFor(ctx, "before")
 	look, err := pane.Look(ctx, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	pane.SendLine(ctx, "go on")
-	waitForText(ctx, pane.PaneRef, "two")
+	pane.WaitFor(ctx, "two")
 	look, err = pane.Look(ctx, look.Mark())
 	if err != nil {
 		fmt.Println(err)

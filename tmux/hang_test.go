@@ -259,6 +259,12 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 			tmux.AddRows[tmux.Pane](&b, tmux.ListPanes{})
 			return b.Do(ctx, srv)
 		}},
+		{"a loop over Server.Follow", true, true, func(ctx context.Context) error {
+			for _, err := range srv.Follow(ctx, "%0") {
+				return err
+			}
+			return nil
+		}},
 	}
 	for _, handle := range []any{
 		srv, srv.Pane("%0"), srv.Window("@0"), srv.Session("$0"), srv.Buffer("b"), srv.Client("c"),

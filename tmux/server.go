@@ -236,7 +236,15 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 
 // bounded returns a context with a deadline.
 func (s *Server) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok || s.cfg.Timeout <= 0 {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return s.limited(ctx)
+}
+
+// limited returns a context that ends after the Timeout of [Config] at the latest.
+func (s *Server) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.cfg.Timeout <= 0 {
 		return ctx, func() {}
 	}
 	return context.WithTimeoutCause(ctx, s.cfg.Timeout, fmt.Errorf("tmux did not answer in %v: %w", s.cfg.Timeout, context.DeadlineExceeded))

@@ -1,0 +1,344 @@
+package tmux
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
+
+// EventKind is what an [Event] is about.
+type EventKind string
+
+const (
+	// EventBegan: the pane is followed from now on. Look shows what was there. It is each
+	// pane's first event, unless what ran there at its mark has ended.
+	EventBegan EventKind = "began"
+	// EventLines: the program printed or changed lines. Lines may be empty if Missed is set.
+	EventLines EventKind = "lines"
+	// EventScreen: the program drew on the alternate screen, as editors do. Lines holds the
+	// lines of the screen that are new or have changed.
+	EventScreen EventKind = "screen"
+	// EventQuiet: after the program had printed, it printed nothing for the time in
+	// [FollowOptions].
+	EventQuiet EventKind = "quiet"
+	// EventEnded: the program has ended or the pane is gone, as Ended says. It is the pane's
+	// last event.
+	EventEnded EventKind = "ended"
+)
+
+// Event is something that happened in a pane: see [Server.Follow].
+type Event struct {
+	Pane PaneID
+	Kind EventKind
+	// Lines holds the new lines, as New of [Look] does, for EventLines and EventScreen.
+	Lines []string
+	// Missed is set if lines may be missing before or among Lines: see [Look]. It is also set
+	// at the end of a pane that does not remain, or in which another program runs.
+	Missed bool
+	// Look is the look that found the event. If the pane is gone, it is the last one, nil if
+	// there was none.
+	Look *Look
+	// Ended says how the pane ended, for EventEnded; otherwise nil.
+	Ended *EndedError
+}
+
+// FollowOptions are the options of [Server.FollowWith]. The zero value is what
+// [Server.Follow] uses.
+type FollowOptions struct {
+	// Quiet is the time without output after which a pane that had printed is quiet; 0: no
+	// events for that.
+	Quiet time.Duration
+	// Interval is the time between two looks at a pane that prints continuously; 0 means
+	// 100 milliseconds. A pane that was silent is looked at sooner.
+	Interval time.Duration
+	// Since are marks of earlier looks, by pane. What is new since then comes right after
+	// the pane's first event. A pane without one is followed from now on.
+	Since map[PaneID]*Mark
+}
+
+// Follow follows what panes print, in a range loop, until each of them has ended:
+//
+//	for event, err := range srv.Follow(ctx, "%1", "%2") {
+//		if err != nil {
+//			return err
+//		}
+//		for _, line := range event.Lines {
+//			fmt.Println(event.Pane, line)
+//		}
+//	}
+//
+// Each pane's first event is an EventBegan, and its last an EventEnded. In between, no line
+// is lost without Missed being set, with the exceptions that [PaneRef.Look] names. A line
+// that is printed in parts may come more than once, each time as it is then. What a program
+// prints right before its pane closes is lost, and Missed set: set the option remain-on-exit
+// to read it. Even then tmux itself, before 3.8, may drop the last of much output.
+//
+// The loop runs in the caller's goroutine: while its body works, what the panes print waits
+// in tmux, up to the option history-limit. A loop that is left early leaves nothing behind,
+// and each loop begins anew.
+//
+// An error ends the loop. It is the context's cause if that ends, [ErrArgument] without
+// panes or if an id is malformed, and [ErrNotFound] if a pane without a mark does not exist
+// at first. If the server does not answer a look within the Timeout of [Config], that is an
+// error too, whatever deadline the context has. A pane given twice counts once. A pane in
+// which another program starts has ended: follow it anew.
+func (s *Server) Follow(ctx context.Context, panes ...PaneID) iter.Seq2[Event, error] {
+	return s.FollowWith(ctx, FollowOptions{}, panes...)
+}
+
+// FollowWith does what [Server.Follow] does, with options.
+func (s *Server) FollowWith(ctx context.Context, options FollowOptions, panes ...PaneID) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		f := &following{options: options, yield: func(e Event) bool { return yield(e, nil) }}
+		if err := f.run(ctx, s, panes); err != nil {
+			yield(Event{}, err)
+		}
+	}
+}
+
+// defaultInterval is that of [FollowOptions].
+const defaultInterval = 100 * time.Millisecond
+
+// following is a loop over events.
+type following struct {
+	*Follower
+	options FollowOptions
+	yield   func(Event) bool
+}
+
+// followed is a pane of the loop.
+type followed struct {
+	id   PaneID
+	last *Look
+	// quiet is when the pane will have been quiet for long enough; zero unless it has
+	// printed since it last was.
+	quiet time.Time
+}
+
+// check refuses arguments that make no sense.
+func (f *following) check(s *Server, panes []PaneID) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	if len(panes) == 0 {
+		return argumentError("no panes to follow")
+	}
+	for _, id := range panes {
+		if err := id.checkTarget(); err != nil {
+			return err
+		}
+		if mark := f.options.Since[id]; mark != nil && mark.Pane != id {
+			return argumentError("a mark of pane %s, for pane %s", mark.Pane, id)
+		}
+	}
+	if f.options.Quiet < 0 || f.options.Interval < 0 {
+		return argumentError("a negative time: %+v", f.options)
+	}
+	return nil
+}
+
+// run follows panes until all have ended or the body of the loop breaks.
+func (f *following) run(ctx context.Context, s *Server, ids []PaneID) error {
+	if err := f.check(s, ids); err != nil {
+		return err
+	}
+	f.Follower = s.Follower(ctx, cmp.Or(f.options.Interval, defaultInterval))
+	defer f.Close()
+	var panes []*followed
+	for _, id := range ids {
+		if !slices.ContainsFunc(panes, func(p *followed) bool { return p.id == id }) {
+			panes = append(panes, &followed{id: id})
+		}
+	}
+	for due := ids; ; {
+		next := time.Now().Add(time.Hour)
+		for _, p := range slices.Clone(panes) {
+			if !slices.Contains(due, p.id) && (p.quiet.IsZero() || time.Now().Before(p.quiet)) {
+				continue
+			}
+			events, err := f.look(ctx, p)
+			if err != nil {
+				return err
+			}
+			for _, e := range events {
+				if e.Kind == EventEnded {
+					panes = slices.DeleteFunc(panes, func(o *followed) bool { return o == p })
+				}
+				if !f.yield(e) {
+					return nil
+				}
+			}
+		}
+		if len(panes) == 0 {
+			return nil
+		}
+		for _, p := range panes {
+			if !p.quiet.IsZero() && p.quiet.Before(next) {
+				next = p.quiet
+			}
+		}
+		var err error
+		if due, err = f.Next(ctx, next); err != nil {
+			return err
+		}
+	}
+}
+
+// look looks at a pane, and returns what has happened.
+func (f *following) look(ctx context.Context, p *followed) (events []Event, err error) {
+	bound, cancel := f.srv.limited(ctx)
+	defer cancel()
+	began, last := time.Now(), p.last
+	var since *Mark
+	if last == nil {
+		since = f.options.Since[p.id]
+	}
+	l, err := f.Look(bound, p.id, since)
+	if err != nil && since != nil {
+		err = f.gone(bound, p.id, nil, err) // it was there at the mark
+	}
+	var ended *EndedError
+	switch {
+	case errors.As(err, &ended):
+		f.Forget(p.id)
+		if last == nil {
+			last = l
+		}
+		return []Event{{Pane: p.id, Kind: EventEnded, Missed: true, Look: last, Ended: ended}}, nil
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, fmt.Errorf("follow pane %s: %w", p.id, err)
+	}
+	p.last = l
+	add := func(e Event) {
+		e.Pane, e.Look = p.id, l
+		events = append(events, e)
+	}
+	if last == nil {
+		add(Event{Kind: EventBegan})
+	}
+	drawn := slices.IndexFunc(l.NewRows, func(row int) bool { return row < 0 })
+	if drawn < 0 {
+		drawn = len(l.New)
+	}
+	if drawn > 0 || l.Missed {
+		add(Event{Kind: EventLines, Lines: l.New[:drawn:drawn], Missed: l.Missed})
+	}
+	if drawn < len(l.New) {
+		add(Event{Kind: EventScreen, Lines: l.New[drawn:]})
+	}
+	switch {
+	case l.Dead:
+		f.Forget(p.id)
+		add(Event{Kind: EventEnded, Ended: f.srv.died(bound, l)})
+	case f.options.Quiet == 0:
+	case l.Printed || last != nil && l.printedSince(last.PaneState):
+		p.quiet = time.Now().Add(f.options.Quiet)
+	case !p.quiet.IsZero() && !began.Before(p.quiet):
+		p.quiet = time.Time{}
+		add(Event{Kind: EventQuiet})
+	}
+	return events, nil
+}
+
+// died returns the error for a pane whose program has ended. tmux may not know yet how.
+func (s *Server) died(ctx context.Context, l *Look) *EndedError {
+	e := ended(l.ID, ProgramExited, l)
+	type row struct {
+		Status *int    `tmux:"pane_dead_status"`
+		Signal *string `tmux:"pane_dead_signal,since=3.3"`
+	}
+	e.Status = l.DeadStatus
+	for tries := 10; tries > 0 && e.Status == nil && e.Signal == nil; tries-- {
+		rows, err := List[row](ctx, s, DisplayMessage{Target: l.ID})
+		if err != nil || len(rows) == 0 {
+			break
+		}
+		if e.Status, e.Signal = rows[0].Status, rows[0].Signal; e.Status == nil && e.Signal == nil && !sleep(ctx, 20*time.Millisecond) {
+			break
+		}
+	}
+	return e
+}
+
+// WaitFor waits until the pane shows one of the texts: in a line that is on its screen now,
+// or that it prints later, also if that has scrolled off meanwhile. It returns the text, the
+// first of them that is in the line, and the line. A line that wraps is one line. The case of
+// letters counts; spaces at the end of a text do not have to be there at the end of a line.
+//
+// What is typed shows as well: after typing "make && echo done", the text "done" is there at
+// once, in the echo. So wait for a text that is not part of what was typed; package tmux/shell
+// runs a command and returns its own output. To leave out what was on the screen before, use
+// [PaneRef.WaitForNew].
+//
+// If the pane's program ends first, the error is an [EndedError], which is an [ErrEnded] and
+// quotes the last lines. If the context ends first, the error wraps its cause and quotes them
+// too. Without texts, or if a text is blank or has several lines, it is an [ErrArgument];
+// otherwise errors are those of [Server.Follow].
+func (r PaneRef) WaitFor(ctx context.Context, texts ...string) (text, line string, err error) {
+	return r.waitFor(ctx, nil, true, texts)
+}
+
+// WaitForNew waits as [PaneRef.WaitFor] does, but only for what is new since a look:
+//
+//	look, err := pane.Look(ctx, nil)
+//	err = pane.SendLine(ctx, "make")
+//	text, line, err := pane.WaitForNew(ctx, look.Mark(), "ok", "FAIL")
+//
+// If the mark is nil, it waits for what is new since the call. If the pane runs another
+// program than at the mark, it has ended.
+func (r PaneRef) WaitForNew(ctx context.Context, since *Mark, texts ...string) (text, line string, err error) {
+	return r.waitFor(ctx, since, false, texts)
+}
+
+func (r PaneRef) waitFor(ctx context.Context, since *Mark, shown bool, texts []string) (text, line string, err error) {
+	if len(texts) == 0 {
+		return "", "", argumentError("no text to wait for")
+	}
+	for _, t := range texts {
+		if strings.TrimSpace(t) == "" || strings.ContainsAny(t, "\n\r\x00") {
+			return "", "", argumentError("%q cannot be waited for: it is blank, or no text of one line", t)
+		}
+	}
+	var last *Look
+	missed := ""
+	for event, err := range r.srv.FollowWith(ctx, FollowOptions{Since: map[PaneID]*Mark{r.ID: since}}, r.ID) {
+		if err != nil {
+			err = fmt.Errorf("wait for %q in pane %s: %w%s", texts, r.ID, err, missed)
+			if last != nil {
+				err = fmt.Errorf("%w%s", err, quoteLast(last.withoutNotice(last.Tail())))
+			}
+			return "", "", err
+		}
+		last = event.Look
+		lines := event.Lines
+		if event.Kind == EventBegan && shown {
+			lines = event.Look.withoutNotice(event.Look.Lines())
+		}
+		for _, line := range lines {
+			for _, text := range texts {
+				if has(line, text) {
+					return text, line, nil
+				}
+			}
+		}
+		if event.Missed {
+			missed = "; lines may have been missed"
+		}
+		if event.Ended != nil {
+			return "", "", fmt.Errorf("wait for %q in %w", texts, event.Ended)
+		}
+	}
+	panic("a loop without a last event")
+}
+
+// has reports whether a line has a text. Spaces at the end of a line are not known.
+func has(line, text string) bool {
+	return strings.Contains(line+text[len(strings.TrimRight(text, " ")):], text)
+}

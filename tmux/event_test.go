@@ -1,0 +1,439 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/test/testserver"
+	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
+)
+
+// scripted returns panes that each run a shell script, remain when it has ended, and have a
+// long history.
+func scripted(t testing.TB, srv *tmux.Server, scripts ...string) (panes []tmux.PaneID) {
+	t.Helper()
+	if _, err := srv.Sessions(testserver.Context(t)); errors.Is(err, tmux.ErrNoServer) {
+		testserver.Run(t, srv, "new-session", "-d", "-s", "keep", "-x", "80", "-y", "24", "exec cat")
+		testserver.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
+		testserver.Run(t, srv, "set-option", "-g", "history-limit", "100000")
+	}
+	for _, script := range scripts {
+		panes = append(panes, tmux.PaneID(testserver.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", script)))
+	}
+	return panes
+}
+
+// printOn prints on the terminal of a pane.
+func printOn(t testing.TB, srv *tmux.Server, pane tmux.PaneID, text string) {
+	t.Helper()
+	ok(t, os.WriteFile(testserver.Run(t, srv, "display-message", "-p", "-t", string(pane), "#{pane_tty}"), []byte(text), 0))
+}
+
+// joined appends the lines of an event to earlier ones. A line that was printed in parts
+// replaces its beginning.
+func joined(earlier, lines []string) []string {
+	if n := len(earlier); n > 0 && len(lines) > 0 && strings.HasPrefix(lines[0], earlier[n-1]) {
+		earlier = earlier[:n-1]
+	}
+	return append(earlier, lines...)
+}
+
+// TestFollow: of ten panes that print 5,000 lines each at once, the lines of all events
+// together are what was printed.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	const count = 5000
+	var scripts []string
+	for i := range 10 {
+		scripts = append(scripts, fmt.Sprintf("read x; seq %d | sed s/^/%c-/; read x", count, 'a'+i))
+	}
+	panes := scripted(t, srv, scripts...)
+	got, missed := map[tmux.PaneID][]string{}, 0
+	began, ended, turns := 0, 0, 0
+	var before tmux.PaneID
+	for e, err := range srv.Follow(testserver.Context(t), append(panes, panes...)...) {
+		ok(t, err)
+		switch e.Kind {
+		case tmux.EventBegan:
+			if began++; began == len(panes) {
+				for _, id := range panes {
+					testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
+				}
+			}
+		case tmux.EventLines:
+			got[e.Pane] = joined(got[e.Pane], e.Lines)
+			if e.Missed {
+				missed++
+			}
+			if e.Pane != before {
+				turns++
+			}
+			before = e.Pane
+			// tmux may drop what is printed right before the end.
+			if strings.HasSuffix(e.Lines[len(e.Lines)-1], fmt.Sprint("-", count)) {
+				testserver.Run(t, srv, "send-keys", "-t", string(e.Pane), "Enter")
+			}
+		case tmux.EventEnded:
+			ended++
+			equal(t, "how it ended", tmux.ProgramExited, e.Ended.How)
+		default:
+			t.Errorf("an event %s", e.Kind)
+		}
+	}
+	expect(t, began == len(panes) && ended == len(panes), "%d began and %d ended", began, ended)
+	expect(t, turns >= len(panes) && missed == 0, "%d turns, %d with missed lines", turns, missed)
+	for i, id := range panes {
+		var want []string
+		for n := range count {
+			want = append(want, fmt.Sprintf("%c-%d", 'a'+i, n+1))
+		}
+		equal(t, "lines of "+string(id), want, slices.DeleteFunc(got[id], func(line string) bool { return line == "" }))
+	}
+}
+
+// TestFollowMissed: lines that tmux has dropped are said to be missed.
+func TestFollowMissed(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	scripted(t, srv)
+	testserver.Run(t, srv, "set-option", "-g", "history-limit", "100")
+	id := scripted(t, srv, "read x; seq 5000; echo END; exec cat")[0]
+	missed := false
+	for e, err := range srv.Follow(testserver.Context(t), id) {
+		ok(t, err)
+		if missed = missed || e.Missed; slices.Contains(e.Lines, "END") {
+			break
+		}
+		if e.Kind == tmux.EventBegan {
+			testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
+			testserver.WaitScreen(t, srv, string(id), "END")
+		}
+	}
+	expect(t, missed, "4900 lines were dropped, and nothing was missed")
+}
+
+// TestFollowEnds: each way to end is distinguished, and the loop is over when all panes
+// have ended.
+func TestFollowEnds(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	panes := scripted(t, srv, "read x; echo last words; exit 3", "exec cat", "exec cat", "exec cat", "exec cat", "exit 4")
+	testserver.Wait(t, srv, string(panes[5]), "end of the program", func() bool {
+		return testserver.Run(t, srv, "display-message", "-p", "-t", string(panes[5]), "#{pane_dead}") == "1"
+	})
+	hasSignal := must[tmux.Version](t)(srv.Version(ctx)).Compare(tmux.Version{Major: 3, Minor: 4}) >= 0 // see testserver.Reap
+	want := []tmux.Ending{tmux.ProgramExited, tmux.ProgramExited, tmux.PaneClosed, tmux.PaneRespawned, tmux.ServerExited, tmux.ProgramExited}
+	got := map[tmux.PaneID]*tmux.EndedError{}
+	end := func(i int) {
+		id := string(panes[i])
+		switch i {
+		case 0:
+			testserver.Run(t, srv, "send-keys", "-t", id, "Enter")
+		case 1:
+			testserver.Signal(t, srv, id, syscall.SIGKILL)
+		case 2:
+			testserver.Run(t, srv, "kill-pane", "-t", id)
+		case 3:
+			testserver.Run(t, srv, "respawn-pane", "-k", "-t", id, "echo other; exec cat")
+		case 4:
+			testserver.End(t, srv)
+		}
+	}
+	began, lines := 0, []string(nil)
+	for e, err := range srv.Follow(ctx, panes...) {
+		ok(t, err)
+		switch e.Kind {
+		case tmux.EventBegan:
+			if began++; began == len(panes) {
+				end(0)
+			}
+		case tmux.EventLines:
+			lines = joined(lines, e.Lines)
+			expect(t, !e.Missed, "lines of %s are missing", e.Pane)
+		case tmux.EventEnded:
+			i := slices.Index(panes, e.Pane)
+			expect(t, got[e.Pane] == nil && e.Ended.Pane == e.Pane && e.Look != nil, "%+v", e)
+			got[e.Pane] = e.Ended
+			isKind(t, "the end", e.Ended, tmux.ErrEnded)
+			equal(t, fmt.Sprintf("pane %d", i), want[i], e.Ended.How)
+			equal(t, fmt.Sprintf("missed in pane %d", i), want[i] != tmux.ProgramExited, e.Missed)
+			if i < 4 {
+				end(i + 1)
+			}
+		}
+	}
+	equal(t, "lines", "last words", strings.TrimSpace(strings.Join(lines, "\n")))
+	if len(got) != len(panes) {
+		t.Fatalf("ended: %v", got)
+	}
+	if hasSignal {
+		equal(t, "exit status", ptr(3), got[panes[0]].Status)
+		signal := tmux.EndedError{Signal: got[panes[1]].Signal}
+		expect(t, signal.Signal != nil && (*signal.Signal == "KILL" || *signal.Signal == "9"), "signal in %v", got[panes[1]])
+	}
+	isKind(t, "the closed pane", got[panes[2]], tmux.ErrNotFound)
+	expect(t, !slices.Contains(got[panes[3]].Last, "other"), "the other program's line is among %q", got[panes[3]].Last)
+	isKind(t, "no server", second(next(srv.Follow(ctx, panes[0]))), tmux.ErrNoServer)
+}
+
+// next returns the first event of a loop.
+func next(loop func(func(tmux.Event, error) bool)) (first tmux.Event, failed error) {
+	for e, err := range loop {
+		return e, err
+	}
+	return first, errors.New("no event")
+}
+
+// TestFollowArguments: what makes no sense is refused.
+func TestFollowArguments(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	panes := scripted(t, srv, "exec cat", "exec cat")
+	mark := must[*tmux.Look](t)(srv.Pane(panes[0]).Look(ctx, nil)).Mark()
+	at := func(id tmux.PaneID) tmux.FollowOptions {
+		return tmux.FollowOptions{Since: map[tmux.PaneID]*tmux.Mark{id: mark}}
+	}
+	var none *tmux.Server
+	isKind(t, "no server", second(next(none.Follow(ctx, "%0"))), tmux.ErrArgument)
+	isKind(t, "no pane", second(next(srv.Follow(ctx))), tmux.ErrArgument)
+	isKind(t, "no id", second(next(srv.Follow(ctx, panes[0], "0"))), tmux.ErrArgument)
+	isKind(t, "another pane's mark", second(next(srv.FollowWith(ctx, at(panes[1]), panes[1]))), tmux.ErrArgument)
+	isKind(t, "a negative time", second(next(srv.FollowWith(ctx, tmux.FollowOptions{Quiet: -1}, panes[0]))), tmux.ErrArgument)
+	ok(t, second(next(srv.FollowWith(ctx, at(panes[0]), panes...))))
+	isKind(t, "a pane that never was", second(next(srv.Follow(ctx, "%999"))), tmux.ErrNotFound)
+	// With a mark it was there.
+	testserver.Run(t, srv, "kill-pane", "-t", string(panes[0]))
+	e := must[tmux.Event](t)(next(srv.FollowWith(ctx, at(panes[0]), panes[0])))
+	if e.Kind != tmux.EventEnded || e.Ended.How != tmux.PaneClosed {
+		t.Errorf("%+v", e)
+	}
+	for _, texts := range [][]string{nil, {""}, {"x", " "}, {"a\nb"}} {
+		_, _, err := srv.Pane(panes[1]).WaitFor(ctx, texts...)
+		isKind(t, fmt.Sprintf("%q", texts), err, tmux.ErrArgument)
+	}
+	_, _, err := tmux.PaneRef{ID: "%0"}.WaitFor(ctx, "x")
+	isKind(t, "a reference without a server", err, tmux.ErrArgument)
+	_, _, err = srv.Pane(panes[1]).WaitForNew(ctx, mark, "x")
+	isKind(t, "another pane's mark", err, tmux.ErrArgument)
+}
+
+// TestFollowKinds: what was there, what is new since a mark, what is drawn on the alternate
+// screen and silence are events of their own.
+func TestFollowKinds(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	id := scripted(t, srv, "stty -echo; exec cat")[0]
+	printOn(t, srv, id, "before\r\n")
+	testserver.WaitScreen(t, srv, string(id), "before")
+	look := must[*tmux.Look](t)(srv.Pane(id).Look(ctx, nil))
+	printOn(t, srv, id, "since\r\n")
+	testserver.WaitScreen(t, srv, string(id), "since")
+	var got []string
+	options := tmux.FollowOptions{Quiet: 300 * time.Millisecond, Since: map[tmux.PaneID]*tmux.Mark{id: look.Mark()}}
+	prints := []string{"\x1b[?1049h\x1b[Hdrawn", "\x1b[?1049lleft\r\n\x1b[?1049h\x1b[Hagain"}
+	enough := errors.New("silent for long enough")
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	for e, err := range srv.FollowWith(ctx, options, id) {
+		if err == enough {
+			break
+		}
+		ok(t, err)
+		expect(t, !e.Missed && e.Look != nil, "%+v", e)
+		seen := e.Lines
+		if e.Kind == tmux.EventBegan {
+			seen = e.Look.Lines()
+		}
+		got = append(got, fmt.Sprint(e.Kind, seen))
+		if e.Kind != tmux.EventQuiet {
+			continue
+		}
+		if len(prints) == 0 {
+			time.AfterFunc(3*options.Quiet, func() { cancel(enough) }) // silence is one event
+			continue
+		}
+		printOn(t, srv, id, prints[0])
+		prints = prints[1:]
+	}
+	equal(t, "events", []string{"began[before since]", "lines[since]", "quiet[]", "screen[drawn]", "quiet[]", "lines[left]", "screen[again]", "quiet[]"}, got)
+}
+
+// TestFollowLeavesNothing: a loop that is left, by the body or by its context, leaves no
+// goroutine, socket, file or process.
+func TestFollowLeavesNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no /proc")
+	}
+	base := testserver.New(t)
+	panes := scripted(t, base, "exec cat", "exec cat")
+	watches := func() (files int) {
+		all, _ := filepath.Glob("/proc/self/fd/*")
+		for _, fd := range all {
+			if to, _ := os.Readlink(fd); strings.Contains(to, "inotify") {
+				files++
+			}
+		}
+		return files
+	}
+	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
+		srv := by(t, base, way)
+		must[tmux.Version](t)(srv.Version(testserver.Context(t)))
+		before, files := inFlight(t), watches()
+		reason := errors.New("the user went home")
+		for _, cancelled := range []bool{false, true} {
+			ctx, cancel := context.WithCancelCause(testserver.Context(t))
+			defer cancel(nil)
+			got, running := "", false
+			for e, err := range srv.Follow(ctx, panes...) {
+				if err != nil {
+					expect(t, err == reason, "%s: the loop ends with %v", way, err)
+					got += "error"
+					continue
+				}
+				switch {
+				case e.Kind == tmux.EventBegan && e.Pane == panes[1]:
+					printOn(t, base, panes[0], "x\r\n")
+				case e.Kind == tmux.EventLines:
+					running = len(inFlight(t)) > len(before) || watches() > files
+					if got += "lines"; cancelled {
+						cancel(reason)
+					}
+				}
+				if e.Kind == tmux.EventLines && !cancelled {
+					break
+				}
+			}
+			if cancelled {
+				early, cancel := context.WithCancelCause(testserver.Context(t))
+				defer cancel(nil)
+				for e, err := range srv.Follow(early, panes...) {
+					cancel(reason)
+					expect(t, e.Kind == tmux.EventBegan || err == reason, "%s: %v, %v", way, e.Kind, err)
+				}
+			}
+			equal(t, "what happened", map[bool]string{false: "lines", true: "lineserror"}[cancelled], got)
+			expect(t, running, "%s: nothing announces output", way)
+			testtool.Eventually(t, string(way)+" leaves nothing", func() bool {
+				stacks := make([]byte, 1<<20)
+				stacks = stacks[:runtime.Stack(stacks, true)]
+				left := watches() > files || strings.Contains(string(stacks), "awaitActivity") || strings.Contains(string(stacks), "ttyWatch")
+				for name := range inFlight(t) {
+					left = left || before[name] == ""
+				}
+				return !left
+			})
+		}
+	}
+}
+
+// TestFollowHungServer: a server that does not answer a look ends the loop, although the
+// context goes on.
+func TestFollowHungServer(t *testing.T) {
+	t.Parallel()
+	socket, _ := hangingServer(t, true, func(net.Conn, []string) {})
+	srv := handle(t, tmux.Config{SocketPath: socket, Timeout: 100 * time.Millisecond, Transport: tmux.TransportNative})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	isKind(t, "the loop", second(next(srv.Follow(ctx, "%0"))), context.DeadlineExceeded)
+	_, _, err := srv.Pane("%0").WaitFor(ctx, "x")
+	isKind(t, "the wait", err, context.DeadlineExceeded)
+	contains(t, "error", err.Error(), "did not answer")
+	ok(t, ctx.Err())
+}
+
+// TestWaitFor finds texts wherever they show.
+func TestWaitFor(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	long := strings.Repeat("x", 75)
+	for _, c := range []struct {
+		name, now, later string
+		texts            []string
+		text, line       string
+	}{
+		{"on the screen", "it is ready\\n", "", []string{"never", "ready"}, "ready", "it is ready"},
+		{"printed later", "", "it is ready\\n", []string{"never", "ready"}, "ready", "it is ready"},
+		{"the first line counts", "", "b\\na\\n", []string{"a", "b"}, "b", "b"},
+		{"the first text of a line counts", "", "ab\\n", []string{"b", "a"}, "b", "ab"},
+		{"scrolled off at once", "", "ready\\n$(seq 3000)\\n", []string{"ready"}, "ready", "ready"},
+		{"wrapped", "", long + " is ready\\n", []string{"x is ready"}, "x is ready", long + " is ready"},
+		{"wrapped and there", long + " is ready\\n", "", []string{"x is ready"}, "x is ready", long + " is ready"},
+		{"a prompt", "", "$ ", []string{"$ "}, "$ ", "$"},
+		{"alternate screen", "", "\\033[?1049h\\033[3;3Hdrawn", []string{"drawn"}, "drawn", "  drawn"},
+		{"alternate screen that is there", "\\033[?1049h\\033[3;3Hdrawn", "", []string{"drawn"}, "drawn", "  drawn"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := testserver.Context(t)
+			id := scripted(t, srv, `stty -echo; printf "`+c.now+`"; printf "\033]2;begun\033\\"; read x; printf "`+c.later+`"; exec cat`)[0]
+			pane := srv.Pane(id)
+			waitDisplay(t, pane, "#{pane_title}", "begun")
+			if c.later != "" {
+				go pane.SendKeys(ctx, "Enter")
+			}
+			text, line, err := pane.WaitFor(ctx, c.texts...)
+			ok(t, err)
+			equal(t, "text", c.text, text)
+			equal(t, "line", c.line, line)
+		})
+	}
+}
+
+// TestWaitForEnds: a wait that ends without a match quotes the last lines.
+func TestWaitForEnds(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	panes := scripted(t, srv, "stty -echo; echo old words; read x; echo last words; exit 3", "stty -echo; echo old words; read x; echo new words; exec cat")
+	pane, lives := srv.Pane(panes[0]), srv.Pane(panes[1])
+	_, _, err := pane.WaitFor(ctx, "old words")
+	ok(t, err)
+	mark := must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+	go pane.SendKeys(ctx, "Enter")
+	var ended *tmux.EndedError
+	if _, _, err = pane.WaitForNew(ctx, mark, "old words"); !errors.As(err, &ended) || !errors.Is(err, tmux.ErrEnded) || ended.How != tmux.ProgramExited {
+		t.Fatal(err)
+	}
+	contains(t, "error", err.Error(), "; its last lines:\n\told words")
+	contains(t, "error", err.Error(), "\n\tlast words")
+	_, _, err = pane.WaitFor(ctx, "Pane is dead")
+	isKind(t, "what tmux itself writes", err, tmux.ErrEnded)
+
+	_, _, err = lives.WaitFor(ctx, "old words")
+	ok(t, err)
+	reason := errors.New("the user went home")
+	short, cancel := context.WithCancelCause(ctx)
+	go func() {
+		<-time.After(300 * time.Millisecond)
+		cancel(reason)
+	}()
+	_, _, err = lives.WaitForNew(short, nil, "old words")
+	isKind(t, "the wait", err, reason)
+	contains(t, "error", err.Error(), "; its last lines:\n\told words")
+
+	// What comes at once is new since the mark. A mark of another program is of what has ended.
+	mark = must[*tmux.Look](t)(lives.Look(ctx, nil)).Mark()
+	ok(t, lives.SendKeys(ctx, "Enter"))
+	testserver.WaitScreen(t, srv, string(panes[1]), "new words")
+	_, line, err := lives.WaitForNew(ctx, mark, "words")
+	ok(t, err)
+	equal(t, "line", "new words", line)
+	testserver.Run(t, srv, "respawn-pane", "-k", "-t", string(panes[1]), "echo new words; exec cat")
+	if _, _, err = lives.WaitForNew(ctx, mark, "words"); !errors.As(err, &ended) || ended.How != tmux.PaneRespawned {
+		t.Error(err)
+	}
+}
