@@ -491,7 +491,7 @@ func ExamplePaneRef_Writer() {
 		return
 	}
 	pane.SendKeys(ctx, "C-d") // the end of sort's input
-	line, err := waitForText(ctx, pane.PaneRef, "3000")
+	_, line, err := pane.WaitFor(ctx, "3000")
 	fmt.Println(line, err)
 	// Output: 3000 <nil>
 }
@@ -507,7 +507,7 @@ func ExamplePaneRef_CaptureTo() {
 		fmt.Println(err)
 		return
 	}
-	waitForText(ctx, pane.PaneRef, "two")
+	pane.WaitFor(ctx, "two")
 	var file strings.Builder
 	err = pane.CaptureTo(ctx, &file, tmux.CapturePane{Start: tmux.LineEdge})
 	fmt.Println(strings.Fields(file.String()), err)
