@@ -18,7 +18,8 @@ const (
 	// EventBegan: the pane is followed from now on. Look shows what was there. It is each
 	// pane's first event, unless what ran there at its mark has ended.
 	EventBegan EventKind = "began"
-	// EventLines: the program printed or changed lines. Lines may be empty if Missed is set.
+	// EventLines: the program printed lines, or changed some on the screen. Lines may be empty
+	// if Missed is set.
 	EventLines EventKind = "lines"
 	// EventScreen: the program drew on the alternate screen, as editors do. Lines holds the
 	// lines of the screen that are new or have changed.
@@ -35,10 +36,12 @@ const (
 type Event struct {
 	Pane PaneID
 	Kind EventKind
-	// Lines holds the new lines, as New of [Look] does, for EventLines and EventScreen.
+	// Lines holds the new lines, for EventLines and EventScreen. A line of the normal screen
+	// comes when it is finished: when the cursor has left it, or at the end.
 	Lines []string
-	// Missed is set if lines may be missing before or among Lines: see [Look]. It is also set
-	// at the end of a pane that does not remain, or in which another program runs.
+	// Missed is set if lines may be missing before or among Lines: see [Look]. Lines then
+	// holds what the screen shows below the last lines, which may have come before. It is
+	// also set at the end of a pane that does not remain, or in which another program runs.
 	Missed bool
 	// Look is the look that found the event. If the pane is gone, it is the last one, nil if
 	// there was none.
@@ -56,6 +59,9 @@ type FollowOptions struct {
 	// Interval is the time between two looks at a pane that prints continuously; 0 means
 	// 100 milliseconds. A pane that was silent is looked at sooner.
 	Interval time.Duration
+	// Parts makes a line come before it is finished too, each time as it is then: a prompt, or
+	// a progress bar.
+	Parts bool
 	// Since are marks of earlier looks, by pane. What is new since then comes right after
 	// the pane's first event. A pane without one is followed from now on.
 	Since map[PaneID]*Mark
@@ -73,10 +79,16 @@ type FollowOptions struct {
 //	}
 //
 // Each pane's first event is an EventBegan, and its last an EventEnded. In between, no line
-// is lost without Missed being set, with the exceptions that [PaneRef.Look] names. A line
-// that is printed in parts may come more than once, each time as it is then. What a program
-// prints right before its pane closes is lost, and Missed set: set the option remain-on-exit
-// to read it. Even then tmux itself, before 3.8, may drop the last of much output.
+// is lost without Missed being set, with the exceptions that [PaneRef.Look] names, and each
+// comes once, unless the program changes it on the screen. The echo of what is typed counts
+// as printed. A pane whose size changes, as when one beside it closes, may have missed lines.
+//
+// What a program prints right before its pane closes is lost, and Missed set. To read it,
+// make the pane remain, and close it yourself:
+//
+//	err := srv.Pane(id).Options().Set(ctx, "remain-on-exit", "on")
+//
+// Even then tmux itself, before 3.8, may drop the last that a program prints.
 //
 // The loop runs in the caller's goroutine: while its body works, what the panes print waits
 // in tmux, up to the option history-limit. A loop that is left early leaves nothing behind,
@@ -115,9 +127,57 @@ type following struct {
 type followed struct {
 	id   PaneID
 	last *Look
+	part *part // nil if no line is unfinished, or if these come too
 	// quiet is when the pane will have been quiet for long enough; zero unless it has
 	// printed since it last was.
 	quiet time.Time
+}
+
+// part is a line that the program has not finished: the one that the cursor was in.
+type part struct {
+	row  int // of the cursor; -1 if unknown
+	text string
+}
+
+// finished returns the new lines of the normal screen, without the one that the cursor is in,
+// which is kept as the part; the one that it was in is among them when it has left it.
+func (p *followed) finished(l *Look, lines []string, rows []int) []string {
+	cursor, text := l.lineAt(l.cursor())
+	if l.Dead {
+		cursor = -1 // the cursor is below tmux's notice
+	}
+	was := p.part
+	p.part = nil
+	at := slices.Index(rows, cursor)
+	if cursor >= 0 && at >= 0 {
+		p.part = &part{l.cursor(), text}
+		lines = slices.Delete(slices.Clone(lines), at, at+1)
+		rows = slices.Delete(slices.Clone(rows), at, at+1)
+	}
+	if was == nil {
+		return lines
+	}
+	first, now := -1, was.text
+	if was.row >= 0 && !l.Missed {
+		if row, text := l.lineAt(was.row - l.Shift); row >= 0 {
+			first, now = row, text
+		}
+	}
+	goesOn := func(line string) bool {
+		return first < 0 && was.text != "" && strings.HasPrefix(line, was.text)
+	}
+	switch {
+	case cursor >= 0 && (cursor == first || goesOn(text)):
+		p.part = &part{l.cursor(), text}
+	case now == "", slices.Contains(rows, first), slices.ContainsFunc(lines, goesOn):
+	default:
+		i := 0
+		for i < len(rows) && rows[i] < first {
+			i++
+		}
+		lines = slices.Insert(slices.Clone(lines), i, now)
+	}
+	return lines
 }
 
 // check refuses arguments that make no sense.
@@ -209,7 +269,10 @@ func (f *following) look(ctx context.Context, p *followed) (events []Event, err 
 		if last == nil {
 			last = l
 		}
-		return []Event{{Pane: p.id, Kind: EventEnded, Missed: true, Look: last, Ended: ended}}, nil
+		if p.part != nil {
+			events = append(events, Event{Pane: p.id, Kind: EventLines, Lines: []string{p.part.text}, Look: last})
+		}
+		return append(events, Event{Pane: p.id, Kind: EventEnded, Missed: true, Look: last, Ended: ended}), nil
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
@@ -222,18 +285,28 @@ func (f *following) look(ctx context.Context, p *followed) (events []Event, err 
 	}
 	if last == nil {
 		add(Event{Kind: EventBegan})
+		if since != nil && !f.options.Parts {
+			p.part = since.part()
+		}
 	}
 	drawn := slices.IndexFunc(l.NewRows, func(row int) bool { return row < 0 })
 	if drawn < 0 {
 		drawn = len(l.New)
 	}
-	if drawn > 0 || l.Missed {
-		add(Event{Kind: EventLines, Lines: l.New[:drawn:drawn], Missed: l.Missed})
+	lines := l.New[:drawn:drawn]
+	if !f.options.Parts {
+		lines = p.finished(l, lines, l.NewRows[:drawn])
+	}
+	if len(lines) > 0 || l.Missed {
+		add(Event{Kind: EventLines, Lines: lines, Missed: l.Missed})
 	}
 	if drawn < len(l.New) {
 		add(Event{Kind: EventScreen, Lines: l.New[drawn:]})
 	}
 	switch {
+	case l.Dead && l.Respawned:
+		f.Forget(p.id)
+		add(Event{Kind: EventEnded, Missed: true, Ended: endedAs(p.id, PaneRespawned, last)})
 	case l.Dead:
 		f.Forget(p.id)
 		add(Event{Kind: EventEnded, Ended: f.srv.died(bound, l)})
@@ -249,7 +322,7 @@ func (f *following) look(ctx context.Context, p *followed) (events []Event, err 
 
 // died returns the error for a pane whose program has ended. tmux may not know yet how.
 func (s *Server) died(ctx context.Context, l *Look) *EndedError {
-	e := ended(l.ID, ProgramExited, l)
+	e := endedAs(l.ID, ProgramExited, l)
 	type row struct {
 		Status *int    `tmux:"pane_dead_status"`
 		Signal *string `tmux:"pane_dead_signal,since=3.3"`
@@ -308,7 +381,7 @@ func (r PaneRef) waitFor(ctx context.Context, since *Mark, shown bool, texts []s
 	}
 	var last *Look
 	missed := ""
-	for event, err := range r.srv.FollowWith(ctx, FollowOptions{Since: map[PaneID]*Mark{r.ID: since}}, r.ID) {
+	for event, err := range r.srv.FollowWith(ctx, FollowOptions{Parts: true, Since: map[PaneID]*Mark{r.ID: since}}, r.ID) {
 		if err != nil {
 			err = fmt.Errorf("wait for %q in pane %s: %w%s", texts, r.ID, err, missed)
 			if last != nil {

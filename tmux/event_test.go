@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -73,7 +74,7 @@ func TestFollow(t *testing.T) {
 				}
 			}
 		case tmux.EventLines:
-			got[e.Pane] = joined(got[e.Pane], e.Lines)
+			got[e.Pane] = append(got[e.Pane], e.Lines...)
 			if e.Missed {
 				missed++
 			}
@@ -435,5 +436,155 @@ func TestWaitForEnds(t *testing.T) {
 	testserver.Run(t, srv, "respawn-pane", "-k", "-t", string(panes[1]), "echo new words; exec cat")
 	if _, _, err = lives.WaitForNew(ctx, mark, "words"); !errors.As(err, &ended) || ended.How != tmux.PaneRespawned {
 		t.Error(err)
+	}
+}
+
+// TestFollowLinesOnce: a line that is printed in pieces comes once, when it is finished, also
+// if the loop is left and goes on from a mark, and if lines wrap and scroll.
+func TestFollowLinesOnce(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	var want []string
+	for i := range testtool.Size(300, 3000) {
+		want = append(want, fmt.Sprintf("%d %s.", i, strings.Repeat("x", r.IntN(3)*r.IntN(100))))
+	}
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	ok(t, syscall.Mkfifo(fifo, 0o600))
+	pane := srv.Pane(scripted(t, srv, "stty -echo; cat <"+fifo+"; read x")[0])
+	mark := must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+	written := make(chan error, 1)
+	go func() {
+		file, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+		text := strings.Join(want, "\n") + "\nEND\n"
+		for err == nil && text != "" {
+			n := min(len(text), 1+r.IntN(200))
+			_, err = file.WriteString(text[:n])
+			text = text[n:]
+			time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond)
+		}
+		written <- errors.Join(err, file.Close())
+	}()
+	var got []string
+	loops := 0
+	for !slices.Contains(got, "END") {
+		loops++
+		events := 0
+		for e, err := range srv.FollowWith(ctx, tmux.FollowOptions{Since: map[tmux.PaneID]*tmux.Mark{pane.ID: mark}}, pane.ID) {
+			ok(t, err)
+			expect(t, !e.Missed, "lines were missed")
+			got = append(got, e.Lines...)
+			mark = e.Look.Mark()
+			if events++; e.Kind == tmux.EventLines && events > 2 || slices.Contains(e.Lines, "END") {
+				break
+			}
+		}
+	}
+	ok(t, <-written)
+	equal(t, "lines", append(want, "END"), got)
+	expect(t, loops > 2, "%d loops", loops)
+}
+
+// TestFollowParts: an unfinished line comes only if that is wanted, and comes at the latest
+// when its pane ends.
+func TestFollowParts(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	for _, c := range []struct {
+		parts bool
+		end   func(tmux.PaneID)
+		want  []string
+	}{
+		{true, nil, []string{"Name: ", "Name: Ada", "Hello", "Ada!"}},
+		{false, nil, []string{"Name: Ada", "Hello", "Ada!"}},
+		{false, func(id tmux.PaneID) { testserver.Run(t, srv, "kill-pane", "-t", string(id)) }, []string{"Name:"}},
+		{false, func(id tmux.PaneID) { testserver.Run(t, srv, "respawn-pane", "-k", "-t", string(id), "exec cat") }, []string{"Name:"}},
+	} {
+		id := scripted(t, srv, "stty -echo; read x; printf 'Name: '; read x; echo $x; echo Hello; printf Ada!; exec cat")[0]
+		var got []string
+		quiet := 0
+		for e, err := range srv.FollowWith(ctx, tmux.FollowOptions{Parts: c.parts, Quiet: 300 * time.Millisecond}, id) {
+			ok(t, err)
+			for _, line := range e.Lines {
+				if n := len(got); n > 0 && c.parts && strings.HasPrefix(line, got[n-1]) && !strings.HasPrefix(line, "Name: A") {
+					got[n-1] = line
+				} else if line != "" {
+					got = append(got, line)
+				}
+			}
+			switch {
+			case e.Kind == tmux.EventBegan:
+				testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
+			case e.Kind == tmux.EventQuiet && quiet == 0 && c.end != nil:
+				c.end(id)
+				quiet++
+			case e.Kind == tmux.EventQuiet && quiet == 0:
+				testserver.Run(t, srv, "send-keys", "-t", string(id), "Ada", "Enter")
+				quiet++
+			case e.Kind == tmux.EventQuiet:
+				testserver.Run(t, srv, "kill-pane", "-t", string(id))
+			}
+		}
+		for i := range got {
+			got[i] = strings.TrimSpace(got[i])
+		}
+		for i := range c.want {
+			c.want[i] = strings.TrimSpace(c.want[i])
+		}
+		equal(t, fmt.Sprintf("lines, parts %t", c.parts), c.want, got)
+	}
+}
+
+// TestFollowNotice: what tmux writes below the lines of a program that has ended is no line of
+// it, and hides none: not even if the screen was cleared.
+func TestFollowNotice(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	id := scripted(t, srv, "echo a; read x; printf '\\033[H\\033[J'; echo FAIL; exec sh -c 'read x'")[0]
+	testserver.WaitScreen(t, srv, string(id), "a")
+	var got []string
+	for e, err := range srv.Follow(ctx, id) {
+		ok(t, err)
+		got = append(got, e.Lines...)
+		if e.Kind == tmux.EventBegan {
+			testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
+			testserver.WaitScreen(t, srv, string(id), "FAIL")
+			testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
+			testserver.Wait(t, srv, string(id), "end", func() bool {
+				testserver.Reap(t, srv)
+				return testserver.Run(t, srv, "display-message", "-p", "-t", string(id), "#{pane_dead}") == "1"
+			})
+		}
+	}
+	got = slices.DeleteFunc(got, func(line string) bool { return line == "" })
+	equal(t, "lines", []string{"FAIL"}, got)
+}
+
+// TestFollowRespawnedAndEnded: a program that has ended by the next look is not taken for the
+// one that was followed.
+func TestFollowRespawnedAndEnded(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	id := scripted(t, srv, "echo one; exec cat")[0]
+	for e, err := range srv.Follow(ctx, id) {
+		ok(t, err)
+		switch e.Kind {
+		case tmux.EventBegan:
+			testserver.Run(t, srv, "respawn-pane", "-k", "-t", string(id), "echo FAIL; exit 5")
+			testserver.Wait(t, srv, string(id), "end", func() bool {
+				testserver.Reap(t, srv)
+				return testserver.Run(t, srv, "display-message", "-p", "-t", string(id), "#{pane_dead}") == "1"
+			})
+		case tmux.EventEnded:
+			if e.Look.PID == nil { // tmux 3.8 does not say which program it was
+				t.Skip("this tmux does not name the program of a pane that has ended")
+			}
+			expect(t, e.Ended.How == tmux.PaneRespawned && e.Missed, "%s, missed %t", e.Ended.How, e.Missed)
+		}
 	}
 }

@@ -126,7 +126,7 @@ func ExampleServer_Follow() {
 	defer cancel()
 	srv.GlobalWindowOptions().Set(ctx, "remain-on-exit", "on") // so that the last lines can be read
 	for _, prints := range []string{"FAIL: parse", "ok"} {
-		pane, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"stty -echo; echo ready; read x; echo " + prints}})
+		pane, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"stty -echo; echo ready; read x; echo " + prints + "; sleep 1"}})
 		if err != nil {
 			log.Fatal(err)
 		}

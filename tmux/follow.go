@@ -189,6 +189,14 @@ func (l *Look) Mark() *Mark {
 // bytes, of all of it; "" if it is long.
 func (m *Mark) Typed() string { return m.typed }
 
+// part returns the line that the cursor was in, nil if it was blank.
+func (m *Mark) part() *part {
+	if d, _ := m.rows.at(m.cursor); d == 0 {
+		return nil
+	}
+	return &part{m.cursor, m.typed}
+}
+
 // Blank reports whether the screen showed no text.
 func (m *Mark) Blank() bool {
 	if m.alternate {
@@ -214,7 +222,7 @@ func (m *Mark) compare(l *Look, last bool) (need int) {
 	}
 	if !proven {
 		l.Shift, l.Missed, l.Printed = -1, true, true
-		l.New, l.NewRows = l.shown()
+		l.New, l.NewRows = l.printed()
 		return l.top
 	}
 	l.Shift, l.New, l.NewRows = shift, nil, nil

@@ -80,8 +80,8 @@ func (f *Follower) Look(ctx context.Context, pane PaneID, since *Mark) (*Look, e
 	f.last[pane] = l
 	f.due.looked(l.PaneState, began, l.Printed)
 	switch {
-	case l.Respawned:
-		err = ended(l.ID, PaneRespawned, last)
+	case l.Respawned && !l.Dead:
+		err = endedAs(l.ID, PaneRespawned, last)
 	case l.Missed && last != nil:
 		l.New = below(last.Tail(), l.New)
 		l.NewRows = l.NewRows[len(l.NewRows)-len(l.New):]
@@ -97,7 +97,7 @@ func (f *Follower) gone(ctx context.Context, pane PaneID, last *Look, err error)
 		return err
 	}
 	f.Forget(pane)
-	e := ended(pane, PaneClosed, last)
+	e := endedAs(pane, PaneClosed, last)
 	if e.Err = err; !notFound || f.srv.ends(ctx) {
 		e.How = ServerExited
 	}
@@ -198,8 +198,8 @@ func (e *EndedError) Is(target error) bool { return target == ErrEnded }
 
 func (e *EndedError) Unwrap() error { return e.Err }
 
-// ended returns the error for a pane with its last look, if there was one.
-func ended(pane PaneID, how Ending, last *Look) *EndedError {
+// endedAs returns the error for a pane with its last look, if there was one.
+func endedAs(pane PaneID, how Ending, last *Look) *EndedError {
 	e := &EndedError{Pane: pane, How: how}
 	if last != nil {
 		e.Last = last.withoutNotice(last.Tail())

@@ -84,10 +84,11 @@ type Look struct {
 	// shows or, if the only doubt is whether rows below the cursor were cut off, what is
 	// new.
 	Missed bool
-	// WasRow is the number of the row in which the cursor was at the earlier look, and WasY
-	// that row on the screen; -1 if unknown, or if either look is of the alternate screen.
+	// WasRow is the present number of the row in which the cursor was at the earlier look, and
+	// WasY that row on the screen; -1 if unknown, or if either look is of the alternate screen.
 	WasRow, WasY int
-	// Respawned is set if another program runs in the pane than at the earlier look.
+	// Respawned is set if another program runs in the pane than at the earlier look, or has
+	// run there last, as far as this tmux says so of a pane whose program has ended.
 	Respawned bool
 	// Printed is set if New is not empty, if lines may be missing from it, or if the cursor
 	// moved down past blank lines.
@@ -130,6 +131,17 @@ func (l *Look) CursorLine() (row int, text string) {
 		row = -1 - row
 	}
 	return row, text
+}
+
+// lineAt returns the number of the first row of the normal screen's line in a row, and its
+// text; -1 if that was not read.
+func (l *Look) lineAt(row int) (first int, text string) {
+	for _, line := range l.all {
+		if line.first <= row && row < line.end {
+			return line.first, line.text
+		}
+	}
+	return -1, ""
 }
 
 // CursorRow returns the text of the cursor's row, and of the rows above it that belong to
@@ -194,7 +206,10 @@ func (l *Look) Lines() []string {
 }
 
 // shown returns Lines and their rows as in NewRows.
-func (l *Look) shown() (shown []string, rows []int) {
+func (l *Look) shown() (shown []string, rows []int) { return l.from(l.History) }
+
+// from returns the lines on the screen or, on the normal one, from a row on.
+func (l *Look) from(row int) (shown []string, rows []int) {
 	lines := l.all
 	if l.Alternate {
 		lines = l.alt
@@ -203,11 +218,22 @@ func (l *Look) shown() (shown []string, rows []int) {
 		if l.Alternate {
 			line.first = -1 - line.first
 		}
-		if l.Alternate || line.end > l.History {
+		if l.Alternate || line.end > row {
 			shown, rows = append(shown, line.text), append(rows, line.first)
 		}
 	}
 	shown = trimBlank(shown)
+	return shown, rows[:len(shown)]
+}
+
+// printed returns the lines that the program has left on the screen. tmux writes its notice
+// below those of a program that has ended, and pushes the first into the history.
+func (l *Look) printed() (shown []string, rows []int) {
+	shown, rows = l.shown()
+	if without := l.withoutNotice(shown); len(without) < len(shown) {
+		shown, rows = l.from(l.History - 1)
+		shown = l.withoutNotice(shown)
+	}
 	return shown, rows[:len(shown)]
 }
 
@@ -307,7 +333,7 @@ func (s *Server) LookAt(ctx context.Context, target Target, since *Mark) (*Look,
 		if since == nil {
 			return l, nil
 		}
-		l.Respawned = since.PID != 0 && l.PID != nil && since.PID != *l.PID && !l.Dead
+		l.Respawned = since.PID != 0 && l.PID != nil && since.PID != *l.PID
 		need := since.compare(l, try == 3 || l.top == 0 || above == mostRows)
 		if need >= l.top {
 			return l, nil

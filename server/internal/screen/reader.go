@@ -98,7 +98,7 @@ func lookSince(ctx context.Context, srv *tmux.Server, pane tmux.Target, since *t
 	switch {
 	case since != nil && since.Pane != l.ID:
 		return nil, otherPaneOf(since, l.ID)
-	case l.Respawned:
+	case l.Respawned && !l.Dead:
 		return nil, Respawned(l, since.PID, nil)
 	}
 	return l, nil
