@@ -544,7 +544,7 @@ func TestFollowNotice(t *testing.T) {
 	t.Parallel()
 	srv := testserver.New(t)
 	ctx := testserver.Context(t)
-	id := scripted(t, srv, "echo a; read x; printf '\\033[H\\033[J'; echo FAIL; exec sh -c 'read x'")[0]
+	id := scripted(t, srv, "echo a; read x; printf '\\033[H\\033[2J\\033[3J'; echo FAIL; exec sh -c 'read x'")[0]
 	testserver.WaitScreen(t, srv, string(id), "a")
 	var got []string
 	for e, err := range srv.Follow(ctx, id) {
