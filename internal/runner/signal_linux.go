@@ -123,7 +123,7 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 	case !known || p.PID == j.Shell:
 		return errors.New("which of the programs in the pane are the job's cannot be known")
 	case !there:
-		return errors.New("it does not run any more")
+		return fmt.Errorf("it does not run any more: %w", os.ErrProcessDone)
 	}
 	group := p.Group
 	// The leader of the foreground, as the first program of a pipeline, may have ended.

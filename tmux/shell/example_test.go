@@ -109,7 +109,7 @@ func ExampleRun_deployment() {
 	// compiled
 	// migrated
 	// restarted
-	// stopped: echo restarted; false in pane web: exit status 1
+	// stopped: "echo restarted; false" in pane web: exit status 1
 }
 
 // A job that was started is read while it runs, and ended by a signal.

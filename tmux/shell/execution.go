@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"time"
 
 	"tmuxmcp/internal/pause"
@@ -29,6 +30,8 @@ const (
 	// sizeWait is how long a terminal may take to get the size of its pane: tmux waits a
 	// quarter of a second, in case another size follows.
 	sizeWait = time.Second
+	// interruptWait is how long a command may take to end because of an interrupt.
+	interruptWait = 2 * time.Second
 )
 
 // run waits for an empty prompt, types the line and waits for the end of the command. begun
@@ -58,6 +61,13 @@ func (x *execution) run(ctx context.Context) (begun bool, err error) {
 		return false, err
 	}
 	err = x.wait(ctx)
+	if err != nil && ctx.Err() != nil && x.options.Interrupt && x.cmd.Begun() {
+		ctx = context.WithoutCancel(ctx)
+		if x.cmd.Signal(syscall.SIGINT) == nil {
+			x.until = time.Now().Add(interruptWait)
+			_ = x.wait(ctx)
+		}
+	}
 	if x.result.PaneEnded && x.cmd.Recorded() {
 		x.finish()
 	}
@@ -175,10 +185,20 @@ func (x *execution) unpipe(ctx context.Context) {
 	if x.marked && x.srv.Pane(x.pane.ID).ClosePipe(ctx) == nil {
 		return
 	}
-	x.cmd.EndRecording(prompt.CleanupTime)
-	for range 2 {
-		_, _ = x.srv.Do(ctx, tmux.DisplayMessage{Target: x.pane.ID})
+	if x.piped(ctx) {
+		x.cmd.EndRecording(prompt.CleanupTime)
+		x.piped(ctx)
 	}
+}
+
+// piped reports whether the pane has a pipe, once tmux has answered twice: whether a list of
+// commands that nobody waits for any more has opened one.
+func (x *execution) piped(ctx context.Context) bool {
+	_, _ = x.srv.Do(ctx, tmux.DisplayMessage{Target: x.pane.ID})
+	panes, err := tmux.List[struct {
+		Piped bool `tmux:"pane_pipe"`
+	}](ctx, x.srv, tmux.DisplayMessage{Target: x.pane.ID})
+	return err != nil || panes[0].Piped
 }
 
 // place returns where the command runs.

@@ -110,9 +110,18 @@ func (j *Job) State() (state State, status int) {
 }
 
 // Signal sends a signal to the programs of a running job: to those in the foreground if that
-// is the job's, as Ctrl-C does, otherwise to its own process group. Nothing else gets it. It
-// works on Linux.
-func (j *Job) Signal(sig syscall.Signal) error { return j.job.Signal(sig) }
+// is the job's, as Ctrl-C does, otherwise to its own process group. Nothing else gets it. If
+// the job has ended, the error is [os.ErrProcessDone]. What is no signal, or stops a program,
+// is refused with [tmux.ErrArgument]: C-z in the pane stops a job. It works on Linux.
+func (j *Job) Signal(sig syscall.Signal) error {
+	switch {
+	case sig < 1 || sig > 64:
+		return &Error{Kind: tmux.ErrArgument, Text: fmt.Sprintf("%d is no signal", int(sig))}
+	case sig == syscall.SIGSTOP, sig == syscall.SIGTSTP, sig == syscall.SIGTTIN, sig == syscall.SIGTTOU:
+		return &Error{Kind: tmux.ErrArgument, Text: fmt.Sprintf("the signal %q would stop only some of the job's programs: press C-z in its pane", sig)}
+	}
+	return j.job.Signal(sig)
+}
 
 // OnScreen reports whether the output is not recorded, because another program has the
 // pane's pipe: it is read off the screen and the history.
@@ -124,8 +133,8 @@ func (j *Job) Scan(ctx context.Context, line func(string)) (whole bool) {
 	return j.job.Scan(&output{lines: line}, func() bool { return ctx.Err() == nil })
 }
 
-// Wait waits for the end of the job, or until the context ends, and returns all of its output
-// from the beginning. Errors are those of [Run]. Of the options it heeds Stdout, Lines and
+// Wait waits for the end of the job, or until the context ends, whose cause is then the error.
+// It returns what the job has printed, from the beginning. Errors are those of [Run]. Of the options it heeds Stdout, Lines and
 // Limit.
 func (j *Job) Wait(ctx context.Context, o Options) (*Result, error) {
 	var until time.Time
@@ -135,7 +144,7 @@ func (j *Job) Wait(ctx context.Context, o Options) (*Result, error) {
 	out := &output{lines: o.Lines, raw: o.Stdout}
 	res, err := j.await(ctx, out, until)
 	if err != nil {
-		return nil, err
+		return res, err
 	}
 	return res, cmp.Or(res.err(j.Command()), out.err)
 }
@@ -150,7 +159,8 @@ func (j *Job) Result(ctx context.Context, o Options) (*Result, error) {
 
 // Output returns what the job prints, from the beginning and as it comes, as Stdout of
 // [Options] gets it. Reading ends with io.EOF when the job has ended or was stopped, otherwise
-// with the error of [Job.Wait]. The caller must close it, or end the context.
+// with the error of [Job.Wait]. A caller that does not read to the end must close it, or end
+// the context.
 func (j *Job) Output(ctx context.Context) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	r, w := io.Pipe()
@@ -223,9 +233,7 @@ func (j *Job) await(ctx context.Context, out *output, until time.Time) (*Result,
 	case j.pane.ID == "":
 		r.until = time.Now() // nothing more will arrive
 	}
-	if err := r.wait(ctx); err != nil {
-		return nil, err
-	}
+	err := r.wait(ctx)
 	seen := r.status != nil
 	res := r.answer(ctx)
 	res.Shell = ""
@@ -243,5 +251,5 @@ func (j *Job) await(ctx context.Context, out *output, until time.Time) (*Result,
 	if seen || res.State == Lost { // nothing more will arrive
 		r.cmd.Stop()
 	}
-	return res, nil
+	return res, err
 }

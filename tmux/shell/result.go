@@ -13,9 +13,11 @@ import (
 
 // Why a command was not begun. The error is an [Error], or the tmux package's.
 var (
-	// ErrNoShell: the pane runs another program, or a shell that reads no commands.
+	// ErrNoShell: the foreground of the pane is another program, also one that the shell has
+	// started, such as a job; or a shell that reads no commands. It is waited for if it has
+	// begun less than two seconds ago.
 	ErrNoShell = prompt.ErrNoShell
-	// ErrBusy: the shell shows no prompt.
+	// ErrBusy: the shell shows no prompt within [Runner].PromptTime.
 	ErrBusy = prompt.ErrBusy
 	// ErrPaneEnded: the program of the pane has ended.
 	ErrPaneEnded = prompt.ErrEnded
@@ -62,9 +64,11 @@ var (
 
 // Error is why a command was not run, or a job not found.
 type Error struct {
-	Kind error  // one of those above
+	Kind error  // one of those above, or [tmux.ErrArgument]
 	Text string // what it was about
 	Pane tmux.PaneID
+	// Program is the one in the foreground of the pane, of ErrNoShell and ErrBusy.
+	Program string
 	// Screen has the last lines of the pane, of ErrNotBegun.
 	Screen []string
 	// Held is set if the terminal holds back what the shell writes, as after Ctrl-S.
@@ -73,6 +77,17 @@ type Error struct {
 	Idle bool
 	// Err is what ended the wait for it, if not its own time.
 	Err error
+
+	refusal *prompt.Error // nil unless it comes from package prompt
+}
+
+// public returns the error for one of package prompt; others as they are.
+func public(err error) error {
+	var e *prompt.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &Error{Kind: e.Kind, Text: e.Error(), Pane: e.Pane, Program: e.Program, refusal: e}
 }
 
 func (e *Error) Error() string {
@@ -82,17 +97,27 @@ func (e *Error) Error() string {
 	return e.Text
 }
 
-func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
+// Unwrap returns Kind and Err.
+func (e *Error) Unwrap() []error {
+	all := []error{e.Kind}
+	if e.Err != nil {
+		all = append(all, e.Err)
+	}
+	if e.refusal != nil {
+		all = append(all, e.refusal)
+	}
+	return all
+}
 
 // ExitError is a command that ended with a status other than 0.
 type ExitError struct {
-	Command string
+	Command string // its first line
 	Pane    tmux.PaneID
 	Status  int
 }
 
 func (e *ExitError) Error() string {
-	return fmt.Sprintf("%s in pane %s: exit status %d", e.Command, e.Pane, e.Status)
+	return fmt.Sprintf("%q in pane %s: exit status %d", e.Command, e.Pane, e.Status)
 }
 
 // State is what a command is doing.

@@ -17,18 +17,20 @@ import (
 )
 
 // Run runs a command in the shell of a pane, waits for its end, and returns its output and
-// exit status. It waits for commands of this package that run in the pane before, and for a
-// prompt that is about to appear.
+// exit status. It waits for other calls of Run in the pane, of all programs of this user, and
+// for a prompt that is about to appear; but not for a job, which is an [ErrNoShell].
 //
 // The error is nil only if the exit status is 0. Otherwise it is an [ExitError] or one of the
-// errors of this package. The result is nil if the command has not begun. If the context
-// ends, it has what the command printed so far, and the command goes on as its Job.
+// errors of this package. The result is nil if the command has not begun, and then it never
+// will. If the context ends, the error is its cause, the result has what the command printed
+// so far, and the command goes on as its Job: see Interrupt of [Options].
 func Run(ctx context.Context, pane tmux.PaneRef, command string) (*Result, error) {
 	return common.Run(ctx, pane, command, Options{})
 }
 
 // Start starts a command in the shell of a pane, and returns when it has begun. The job
-// outlives this program.
+// outlives this program. If it is nil, the command has not begun, and never will: with an
+// error, as of a context that ends meanwhile, there may be a job.
 func Start(ctx context.Context, pane tmux.PaneRef, command string) (*Job, error) {
 	return common.Start(ctx, pane, command, Options{})
 }
@@ -41,14 +43,18 @@ type Options struct {
 	// History adds the command to the history of shells that have one.
 	History bool
 	// Stdout, if set, gets what the command prints as it comes, and as its terminal gets it:
-	// with escape sequences, and lines that end in a carriage return and a newline. An error
+	// with escape sequences, and lines that end in a carriage return and a newline, in pieces of
+	// any size. An error
 	// of Write ends that, and is returned if the command succeeds. If another program has the
 	// pane's pipe, Stdout gets the lines at the end.
 	Stdout io.Writer
 	// Lines, if set, gets each line of text instead of Output of the [Result], in order: when
 	// it has left the screen, after which no program can change it, and the rest at the end.
-	// Calls do not overlap, and end before Run returns.
+	// For live output use Stdout. Calls do not overlap, and end before Run returns.
 	Lines func(line string)
+	// Interrupt interrupts the command if the context ends, as Ctrl-C does, and waits for its
+	// end for two seconds more. The error is the cause of the context all the same.
+	Interrupt bool
 	// Limit, if positive, is how long Run waits for the prompt and the end of the command.
 	// Then the command goes on as a job, and the error is [ErrRunning].
 	Limit time.Duration
@@ -109,8 +115,9 @@ type Shell struct {
 	stale  bool   // the pane may have changed since it was looked at
 }
 
-// At looks at a pane, and returns its shell, which may be busy. It fails if the pane takes no
-// keys, or with [ErrUnseen] if its processes cannot be seen from here.
+// At looks at a pane, and returns its shell. It holds nothing, and finds out only whether the
+// pane takes keys and its processes can be seen from here: whether a shell is at its prompt is
+// known when a command is to run.
 func (r *Runner) At(ctx context.Context, srv *tmux.Server, pane tmux.Target) (*Shell, error) {
 	process, err := srv.Process(ctx)
 	switch {
@@ -122,7 +129,7 @@ func (r *Runner) At(ctx context.Context, srv *tmux.Server, pane tmux.Target) (*S
 	}
 	look, err := prompt.Look(ctx, srv, pane)
 	if err != nil {
-		return nil, err
+		return nil, public(err)
 	}
 	return &Shell{runner: r, at: prompt.Shell{Tmux: srv, Pane: look, Wait: cmp.Or(r.PromptTime, prompt.Wait)}}, nil
 }
@@ -130,9 +137,9 @@ func (r *Runner) At(ctx context.Context, srv *tmux.Server, pane tmux.Target) (*S
 // Pane returns the shell's pane.
 func (s *Shell) Pane() tmux.PaneRef { return s.at.Tmux.Pane(s.at.Pane.ID) }
 
-// Lock waits until no other command runs in the pane, from this program or another one of
-// this user. None begins before [Shell.Close]: several commands run one after the other,
-// with nothing between. Run and Start lock a shell that is not locked.
+// Lock waits until no other Run or Start is working in the pane, of this program or another
+// one of this user. None begins before [Shell.Close]: several commands run one after the
+// other, with nothing between. Run and Start lock a shell that is not locked, for their time.
 func (s *Shell) Lock(ctx context.Context) error {
 	at := place(s.at.Tmux, s.at.Pane)
 	at.Pane = string(s.at.Pane.ID)
@@ -164,10 +171,10 @@ func (s *Shell) Run(ctx context.Context, command string, o Options) (*Result, er
 // Start does what the function [Start] does. Of the options it heeds History and Type.
 func (s *Shell) Start(ctx context.Context, command string, o Options) (*Job, error) {
 	x, err := s.execute(ctx, command, Options{History: o.History, Type: o.Type}, true)
-	if err != nil {
+	if x == nil {
 		return nil, err
 	}
-	return x.result.Job, nil
+	return x.result.Job, err
 }
 
 // execute runs a command, and returns what became of it; nil if it has not begun.
@@ -187,7 +194,7 @@ func (s *Shell) execute(ctx context.Context, command string, o Options, detach b
 	}
 	if s.stale {
 		if err := s.at.LookAgain(ctx); err != nil {
-			return nil, err
+			return nil, public(err)
 		}
 	}
 	s.stale = true // by the next command
@@ -204,7 +211,7 @@ func (s *Shell) execute(ctx context.Context, command string, o Options, detach b
 	}
 	begun, err := x.run(ctx)
 	if !begun {
-		return nil, err
+		return nil, public(err)
 	}
 	return x, err
 }

@@ -87,7 +87,7 @@ func TestRun(t *testing.T) {
 			if !errors.As(err, &exit) || exit.Status != 7 || res.Status != 7 || res.Output != "before\n" {
 				t.Errorf("%+v, %v", res, err)
 			}
-			if err == nil || err.Error() != "echo before … in pane %0: exit status 7" {
+			if err == nil || err.Error() != `"echo before …" in pane %0: exit status 7` {
 				t.Error(err)
 			}
 		})
@@ -142,8 +142,9 @@ func TestRefusals(t *testing.T) {
 				})
 			}
 			before := testserver.Run(t, srv, "capture-pane", "-p", "-t", "%1")
+			var e *shell.Error
 			res, err := shell.Run(testserver.Context(t), srv.Pane("%1"), "echo typed")
-			if !errors.Is(err, c.want) || res != nil || !strings.Contains(err.Error(), c.text) {
+			if !errors.Is(err, c.want) || res != nil || !strings.Contains(err.Error(), c.text) || !errors.As(err, &e) || e.Pane != "%1" {
 				t.Errorf("%+v, %v", res, err)
 			}
 			if after := testserver.Run(t, srv, "capture-pane", "-p", "-t", "%1"); strings.Contains(after, "typed") {
@@ -444,5 +445,81 @@ func TestJobOutlivesItsProgram(t *testing.T) {
 	ok(t, os.WriteFile(fifo, []byte("hello\n"), 0o600))
 	if res, err := job.Wait(ctx, shell.Options{}); err != nil || res.Output != "hello\n" {
 		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// A command that began while the context ended has a job, or never runs.
+func TestStartEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	dir := t.TempDir()
+	jobs, never := 0, 0
+	for us := range testtool.Size(60, 600) {
+		file := filepath.Join(dir, fmt.Sprint(us))
+		within, cancel := context.WithTimeout(ctx, time.Duration(us%60)*time.Millisecond)
+		job, err := shell.Start(within, pane, "echo x >"+file)
+		cancel()
+		if job == nil {
+			if never++; err == nil {
+				t.Error("neither a job nor an error")
+			}
+			continue
+		}
+		jobs++
+		if _, err := job.Wait(ctx, shell.Options{}); err != nil {
+			t.Error(err)
+		}
+		ok(t, os.Remove(file))
+	}
+	// What has not begun by now never will.
+	_, err := shell.Run(ctx, pane, "true")
+	ok(t, err)
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%d commands without a job ran", len(left))
+	}
+	t.Logf("%d jobs, %d never begun", jobs, never)
+}
+
+// Interrupt ends a command with the context.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx, cancel := context.WithCancel(testserver.Context(t))
+	res, err := new(shell.Runner).Run(ctx, pane, "echo begun; sleep 1000", shell.Options{Interrupt: true, Stdout: writer(func(string) { cancel() })})
+	if !errors.Is(err, context.Canceled) || res == nil || res.State != shell.Ended || res.Status != 128+2 || res.Output != "begun\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if res, err := shell.Run(testserver.Context(t), pane, "echo next"); err != nil || res.Output != "next\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// What is no signal, or would stop a job in part, is refused.
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	job, err := shell.Start(ctx, pane, "sleep 1000")
+	ok(t, err)
+	for _, sig := range []syscall.Signal{0, -1, 65, 1000, syscall.SIGSTOP, syscall.SIGTSTP} {
+		if err := job.Signal(sig); !errors.Is(err, tmux.ErrArgument) {
+			t.Errorf("%d: %v", sig, err)
+		}
+	}
+	if state, _ := job.State(); state != shell.Running {
+		t.Error(state)
+	}
+	late, cancel := context.WithCancel(ctx)
+	cancel()
+	if res, err := job.Wait(late, shell.Options{}); !errors.Is(err, context.Canceled) || res == nil || res.State != shell.Running {
+		t.Errorf("%+v, %v", res, err)
+	}
+	ok(t, job.Signal(syscall.SIGKILL))
+	if _, err := job.Wait(ctx, shell.Options{}); err == nil {
+		t.Error("killed, without an error")
+	}
+	if err := job.Signal(syscall.SIGINT); !errors.Is(err, os.ErrProcessDone) {
+		t.Error(err)
 	}
 }

@@ -62,6 +62,8 @@ func (j *Job) Await(ctx context.Context, output Output, limit time.Duration) (*R
 		return nil, reply.Faultf(reply.KindNotBegun, "%s", failed.Text).Suggest("snapshot_pane shows pane %s", failed.Pane)
 	case res == nil:
 		return nil, faultOf(err)
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return nil, err
 	}
 	a := answer{Source: j.source, out: out, output: output, limit: limit, job: true}
 	return a.of(ctx, res), nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
@@ -130,7 +131,8 @@ func progress(ctx context.Context, pane tmux.PaneID, start time.Time, limit time
 // faultOf returns the fault for an error of package shell; other errors as they are.
 func faultOf(err error) error {
 	var e *shell.Error
-	if !errors.As(err, &e) {
+	var refusal *prompt.Error
+	if !errors.As(err, &e) || errors.As(err, &refusal) {
 		return typing.FaultOf(err)
 	}
 	f := reply.Faultf(reply.KindRefused, "%s", e.Text)
