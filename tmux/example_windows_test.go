@@ -1,0 +1,97 @@
+package tmux_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"tmuxmcp/tmux"
+)
+
+// Create a window at an index of its own, and move it to another.
+func ExampleSessionRef_NewWindow() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+
+	session := srv.Session("$0")
+	window, err := session.NewWindow(ctx, tmux.NewWindow{Target: session.At(7), Name: "logs", Dir: "/"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(window.ID, window.Index, window.Name, window.Active)
+	window, err = window.Move(ctx, tmux.MoveWindow{Target: session.At(3)})
+	fmt.Println(window.ID, window.Index, err)
+	fmt.Println(window.Kill(ctx))
+	// Output:
+	// @1 7 logs true
+	// @1 3 <nil>
+	// <nil>
+}
+
+// Arrange the panes of a window, and go back to the arrangement that it had.
+func ExampleWindowRef_SelectLayout() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+	if _, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Size: tmux.Cells(5)}); err != nil {
+		log.Fatal(err)
+	}
+
+	window, err := srv.Window("@0").Info(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	old := tmux.Layout(window.Layout)
+	for _, layout := range []tmux.Layout{tmux.EvenHorizontal, old} {
+		if _, err := window.SelectLayout(ctx, layout); err != nil {
+			log.Fatal(err)
+		}
+		pane, err := srv.Pane("%1").Info(ctx)
+		fmt.Printf("%dx%d %v\n", pane.Width, pane.Height, err)
+	}
+	// Output:
+	// 39x24 <nil>
+	// 80x5 <nil>
+}
+
+// Take a layout apart: two panes side by side.
+func ExampleParseLayout() {
+	cell, err := tmux.ParseLayout("bb62,80x24,0,0{40x24,0,0,0,39x24,41,0,1}")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%c, %d panes\n", cell.Kind, cell.Panes())
+	for _, c := range cell.Cells {
+		fmt.Printf("%%%d: %dx%d at column %d\n", c.Pane, c.Width, c.Height, c.X)
+	}
+	// Output:
+	// h, 2 panes
+	// %0: 40x24 at column 0
+	// %1: 39x24 at column 41
+}
+
+// Zoom a pane, so that it fills its window, and show the others again.
+func ExamplePaneRef_Zoom() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+	pane, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Right: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	if err := pane.Zoom(ctx); err != nil {
+		log.Fatal(err)
+	}
+	window, err := srv.Window(pane.WindowID).Info(ctx)
+	fmt.Println(window.Zoomed, err)
+	if err := window.Unzoom(ctx); err != nil {
+		log.Fatal(err)
+	}
+	pane, err = pane.Resize(ctx, tmux.ResizePane{Width: tmux.Cells(20)})
+	fmt.Println(pane.Width, err)
+	// Output:
+	// true <nil>
+	// 20 <nil>
+}
