@@ -166,3 +166,18 @@ func ExampleLiteral() {
 	fmt.Println(text, err)
 	// Output: 50% of #{pane_id} in %0 <nil>
 }
+
+// See what a hook prints: it is no output of the command after which it runs.
+func ExampleWithNotices() {
+	srv, done := throwaway()
+	defer done()
+	ctx := tmux.WithNotices(context.Background(), func(text string) { fmt.Println("notice:", text) })
+
+	if err := srv.Hooks().Set(ctx, "after-rename-window", "display-message -p 'renamed to #{window_name}'"); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(srv.Window("@0").Rename(ctx, "build"))
+	// Output:
+	// notice: renamed to build
+	// <nil>
+}

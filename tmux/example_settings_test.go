@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"strings"
 	"time"
 
 	"tmuxmcp/tmux"
@@ -55,35 +56,33 @@ func ExampleOptions_SetItems() {
 	// 1 SSH_AUTH_SOCK
 }
 
-// Wait until the program of a pane has ended, with a hook that signals a channel.
+// Wait until a session is closed, with a hook that signals a channel.
 func ExampleHooks() {
 	srv, done := throwaway()
 	defer done()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	pane, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"read x; exit 3"}})
+	session, err := srv.NewSession(ctx, tmux.NewSession{Name: "build"})
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	signal, err := srv.Script(ctx, tmux.WaitFor{Signal: true, Channel: "ended"})
+	signal, err := srv.Script(ctx, tmux.WaitFor{Signal: true, Channel: "closed"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := pane.Hooks().Set(ctx, "pane-died", signal); err != nil {
+	if err := srv.Hooks().Set(ctx, "session-closed", signal); err != nil {
 		log.Fatal(err)
 	}
-	hooks, err := pane.Hooks().All(ctx)
-	fmt.Println(hooks[0].Name, hooks[0].Commands, err)
-	pane.Options().Set(ctx, "remain-on-exit", "on") // without it, pane-exited runs instead
-	pane.SendKeys(ctx, "Enter")
-	fmt.Println(srv.Channel("ended").Wait(ctx))
-	info, err := pane.Info(ctx)
-	fmt.Println(*info.DeadStatus, err)
+	hooks, err := srv.Hooks().Get(ctx, "session-closed")
+	fmt.Println(hooks[0].Commands, err)
+	if err := session.Kill(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(srv.Channel("closed").Wait(ctx))
 	// Output:
-	// pane-died wait-for -S ended <nil>
+	// wait-for -S closed <nil>
 	// <nil>
-	// 3 <nil>
 }
 
 // Wait for a signal from a command in a pane. It does not matter which comes first.
@@ -252,4 +251,20 @@ func ExampleBufferRef_Pasting() {
 	_, line, err := pane.WaitFor(ctx, "milk")
 	fmt.Println(line, err)
 	// Output: buy milk <nil>
+}
+
+// Copy a stream into a paste buffer, and out of it.
+func ExampleServer_LoadBuffer() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+
+	buffer, err := srv.LoadBuffer(ctx, "data", strings.NewReader("any bytes,\x00of any size\n"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	var out strings.Builder
+	err = buffer.SaveTo(ctx, &out)
+	fmt.Printf("%s %q %v\n", buffer.Name, out.String(), err)
+	// Output: data "any bytes,\x00of any size\n" <nil>
 }

@@ -1,0 +1,91 @@
+package shell_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"tmuxmcp/tmux/shell"
+)
+
+// Handle each line of output by itself, as soon as no program can change it any more.
+func ExampleOptions() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, panes, done := shells(ctx, 1)
+	defer done()
+
+	var runner shell.Runner
+	defer runner.Close()
+	res, err := runner.Run(ctx, panes[0], "seq 500", shell.Options{Lines: func(line string) {
+		if line == "7" || line == "77" {
+			fmt.Println("line", line)
+		}
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%q %s\n", res.Output, res.State)
+	// Output:
+	// line 7
+	// line 77
+	// "" ended
+}
+
+// Leave a command that takes too long, and find it again by the name of its job, as another
+// program could.
+func ExampleFind() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	srv, panes, done := shells(ctx, 1)
+	defer done()
+
+	started, err := shell.Start(ctx, panes[0], "read name; echo hello, $name")
+	if err != nil {
+		log.Fatal(err)
+	}
+	job, err := shell.Find(ctx, srv, started.ID())
+	if err != nil {
+		log.Fatal(err)
+	}
+	state, _ := job.State()
+	fmt.Println(job.Command(), state)
+	if err := job.Pane().SendLine(ctx, "world"); err != nil {
+		log.Fatal(err)
+	}
+	res, err := job.Wait(ctx, shell.Options{})
+	fmt.Printf("%q %v\n", res.Output, err)
+	// Output:
+	// read name; echo hello, $name running
+	// "world\nhello, world\n" <nil>
+}
+
+// List the jobs of a server, newest first.
+func ExampleJobs() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	srv, panes, done := shells(ctx, 2)
+	defer done()
+	for i, command := range []string{"sleep 1000", "exit 3"} {
+		job, err := shell.Start(ctx, panes[i], command)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if i == 1 {
+			job.Wait(ctx, shell.Options{})
+		}
+	}
+
+	jobs, err := shell.Jobs(ctx, srv)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, job := range jobs {
+		state, status := job.State()
+		fmt.Println(job.Command(), state, status)
+	}
+	// Output:
+	// exit 3 ended 3
+	// sleep 1000 running 0
+}
