@@ -86,14 +86,16 @@ func (c LoadBuffer) stdin() []byte {
 	return append([]byte{}, c.Data...)
 }
 
-// Buffers returns the paste buffers for which the filter is true, or all if it is empty.
+// Buffers returns the paste buffers for which the filter is true, or all if it is empty,
+// newest first.
 func (s *Server) Buffers(ctx context.Context, filter Format) ([]Buffer, error) {
 	return List[Buffer](ctx, s, ListBuffers{Filter: filter})
 }
 
 // SetBuffer sets the paste buffer of this name, creating it if necessary. The data may be
-// of any size and hold any bytes. tmux has no empty buffers, so it fails with [ErrArgument]
-// if data is empty.
+// of any size and hold any bytes. It fails with [ErrArgument] if data is empty, because tmux
+// has no empty buffers, or if name is: for a buffer that tmux names, use the command
+// [LoadBuffer].
 func (s *Server) SetBuffer(ctx context.Context, name string, data []byte) (BufferRef, error) {
 	if err := checkBuffer(name, data); err != nil {
 		return BufferRef{}, err

@@ -28,7 +28,7 @@ func (l Line) String() string {
 // Print, to the output.
 //
 // The output consists of whole lines: tmux strips a final newline from the captured text
-// and adds one.
+// and adds one. A tab that the program printed is a tab from tmux 3.6 on, and spaces before.
 type CapturePane struct {
 	Target Target `flag:"t"`
 	Start  Line   `flag:"S"`

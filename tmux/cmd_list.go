@@ -10,7 +10,7 @@ var (
 	messageScopes = []Scope{PaneScope, WindowScope, SessionScope, ServerScope, ClientScope}
 )
 
-// ListSessions lists the sessions of the server, ordered by name before tmux 3.7.
+// ListSessions lists the sessions of the server, by default ordered by name.
 type ListSessions struct {
 	// Filter keeps the sessions for which it expands to something other than "" and "0".
 	Filter  Format `flag:"f"`
@@ -51,7 +51,7 @@ type ListClients struct {
 	Reverse bool   `flag:"r" since:"3.7"`
 }
 
-// ListBuffers lists the paste buffers, newest first before tmux 3.7.
+// ListBuffers lists the paste buffers, by default newest first.
 type ListBuffers struct {
 	Filter  Format `flag:"f"`
 	Format  Format `flag:"F"`

@@ -72,13 +72,14 @@ Input and output:
   - paste: [PaneRef.Paste], [BufferRef.Pasting]; a stream of any length: [PaneRef.Writer]
   - read the screen and the history: [PaneRef.Capture], [PaneRef.CaptureTo], of many panes
     [Server.CaptureAll]
-  - wait for a text: [PaneRef.WaitFor], [PaneRef.WaitForNew]; for a signal: [Channel]
+  - wait for a text: [PaneRef.WaitFor], [PaneRef.WaitForNew]; for a signal: [Server.Channel]
   - follow what panes print, until they end: [Server.Follow]
   - look at what is new in a pane: [PaneRef.Look]; at a time of your own: [Follower]
   - log what a pane prints: [PaneRef.PipeToFile], [PaneRef.Pipe]
   - drive copy mode: [PaneRef.CopyMode], [PaneRef.CopyCommand]
-  - run a command at the prompt of a pane, and get its output: package
-    [tmuxmcp/tmux/shell]; where the server is: [Server.RunShell]
+  - run a command at the prompt of a pane, and get its output: [tmuxmcp/tmux/shell.Run];
+    start one that goes on by itself: [tmuxmcp/tmux/shell.Start]
+  - run a shell command where the server is: [Server.RunShell]
   - keep text in paste buffers: [Server.SetBuffer], [Server.LoadBuffer], [BufferRef]
 
 Settings:
@@ -99,6 +100,7 @@ Several things at once:
 Errors and versions:
 
   - kinds of failure: [Error], [ErrNotFound] and the others
+  - see what hooks print, and the errors of a configuration: [WithNotices]
   - ask what this tmux can do: [Server.Supports], [Server.Version]
   - find a server's process: [Server.Process]
   - list tmux's tokens and commands: [Tokens], [ListCommands]

@@ -65,6 +65,9 @@ const (
 // Hooks are the hooks of the server, a session, a window or a pane: lists of tmux commands
 // that run when something happens there. A hook set for a session, window or pane takes
 // precedence over the global one.
+//
+// A tmux 3.3a that is built with libutempter, as Debian's is, may notice the end of a pane's
+// program only when another one ends, and run pane-died and pane-exited then.
 type Hooks struct {
 	srv    *Server
 	scope  OptionScope // ServerOptions: all global hooks

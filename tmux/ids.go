@@ -37,7 +37,8 @@ func validID(sigil byte, s string) bool {
 
 // A Target names the object a command works on. Ids, references ([SessionRef], [WindowRef],
 // [PaneRef], [ClientRef]) and the rows that embed them are targets. [Named] and
-// [TargetSpec] cover the rest.
+// [TargetSpec] cover the rest. For a command on a window or a pane, a session stands for its
+// current window, and a window for its active pane.
 type Target interface {
 	// TargetSpec returns the target in tmux's syntax.
 	TargetSpec() string

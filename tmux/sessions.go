@@ -137,7 +137,7 @@ func (s *Server) checkSessionName(ctx context.Context, name string) error {
 	return err
 }
 
-// Sessions returns all sessions of the server.
+// Sessions returns all sessions of the server, ordered by name.
 func (s *Server) Sessions(ctx context.Context) ([]Session, error) {
 	return List[Session](ctx, s, ListSessions{})
 }
@@ -154,7 +154,8 @@ func (s *Server) oneSession(ctx context.Context, token, value string) (Session, 
 	return first(s, rows, err, cmd, Object{"session", value})
 }
 
-// HasSession reports whether a session exists. Use [Named] for an exact name.
+// HasSession reports whether a session exists. Use [Named] for an exact name. It fails with
+// [ErrNoServer] if no server is running.
 func (s *Server) HasSession(ctx context.Context, target Target) (bool, error) {
 	_, err := s.Do(ctx, HasSession{Target: target})
 	if errors.Is(err, ErrNotFound) {
@@ -176,7 +177,7 @@ func (r SessionRef) Windows(ctx context.Context) ([]Window, error) {
 	return List[Window](ctx, r.srv, ListWindows{Target: r})
 }
 
-// Panes returns the panes of the session's windows.
+// Panes returns the panes of the session's windows, in order.
 func (r SessionRef) Panes(ctx context.Context) ([]Pane, error) {
 	return List[Pane](ctx, r.srv, ListPanes{Target: r, Session: true})
 }
@@ -213,7 +214,8 @@ func (r SessionRef) At(index int) Target {
 	return place{string(r.ID) + ":" + strconv.Itoa(index), err}
 }
 
-// NewWindow creates a window in the session, by default at the next free index.
+// NewWindow creates a window in the session, by default at the next free index. opts.Target
+// may be another place in the session: see [SessionRef.At].
 //
 // tmux silently takes the user's home directory instead of one that it cannot enter. If
 // opts.Dir is such a one, NewWindow fails with [ErrArgument], as far as that is known: on

@@ -20,7 +20,8 @@
 // last. Its input is the terminal, and it can be interrupted there. A shell that is not at
 // its prompt, or another program in its place, is not typed into: see [ErrNoShell] and
 // [ErrBusy]. A line that somebody has begun is interrupted first. The pane shows a short line,
-// which makes the shell read a file, and below it the command.
+// which makes the shell read a file, and below it the command. A blank command, or one with a
+// NUL byte, is a [tmux.ErrArgument].
 //
 // A command begins once or never: if an error says that it has not begun, it never will. One
 // at a time runs in a pane, of all programs of this user that use this package.

@@ -134,8 +134,8 @@ func (j *Job) Scan(ctx context.Context, line func(string)) (whole bool) {
 }
 
 // Wait waits for the end of the job, or until the context ends, whose cause is then the error.
-// It returns what the job has printed, from the beginning. Errors are those of [Run]. Of the options it heeds Stdout, Lines and
-// Limit.
+// It returns what the job has printed, from the beginning. Errors are those of [Run]. Of the
+// options it heeds Stdout, Lines and Limit.
 func (j *Job) Wait(ctx context.Context, o Options) (*Result, error) {
 	var until time.Time
 	if o.Limit > 0 {

@@ -59,7 +59,7 @@ type Options struct {
 	// Then the command goes on as a job, and the error is [ErrRunning].
 	Limit time.Duration
 	// Keep, if set, decides whether the job of a command that has ended is kept, as that of
-	// one that goes on is.
+	// one that goes on is. By default it is not.
 	Keep func(*Result) bool
 	// Type, if set, types in place of this package.
 	Type Typist

@@ -16,10 +16,11 @@ import (
 )
 
 // Server returns a handle on a private tmux server for tests of code that uses package tmux.
-// The server is not running yet: the first session starts it. Its panes run a POSIX shell
-// without start-up files and with prompt "$ ", in the environment that the package comment
-// describes. When the test ends, the server is killed, and so is every other one with its
-// socket below TMUX_TMPDIR of that environment.
+// The server is not running yet: the first session starts it. Its panes run /bin/sh as a
+// login shell in the environment that the package comment describes, except that tmux sets
+// TERM, TMUX and TMUX_PANE, and /etc/profile may change PATH and the prompt: on Debian, it is
+// "# " for root, not "$ ". When the test ends, the server is killed, and so is every other
+// one with its socket below TMUX_TMPDIR of that environment.
 func Server(t testing.TB) *tmux.Server {
 	t.Helper()
 	return open(t, tmux.Config{Binary: binary(t)})
