@@ -2,8 +2,10 @@ package shell_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"strings"
 	"time"
 
 	"tmuxmcp/tmux/shell"
@@ -33,8 +35,7 @@ func ExampleOptions() {
 	// "" ended
 }
 
-// Leave a command that takes too long, and find it again by the name of its job, as another
-// program could.
+// Start a command, and find it again by the name of its job, as another program could.
 func ExampleFind() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -55,10 +56,13 @@ func ExampleFind() {
 		log.Fatal(err)
 	}
 	res, err := job.Wait(ctx, shell.Options{})
-	fmt.Printf("%q %v\n", res.Output, err)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.HasSuffix(res.Output, "hello, world\n")) // after the echo of what was typed
 	// Output:
 	// read name; echo hello, $name running
-	// "world\nhello, world\n" <nil>
+	// true
 }
 
 // List the jobs of a server, newest first.
@@ -67,14 +71,16 @@ func ExampleJobs() {
 	defer cancel()
 	srv, panes, done := shells(ctx, 2)
 	defer done()
-	for i, command := range []string{"sleep 1000", "exit 3"} {
-		job, err := shell.Start(ctx, panes[i], command)
-		if err != nil {
-			log.Fatal(err)
-		}
-		if i == 1 {
-			job.Wait(ctx, shell.Options{})
-		}
+	if _, err := shell.Start(ctx, panes[0], "sleep 1000"); err != nil {
+		log.Fatal(err)
+	}
+	short, err := shell.Start(ctx, panes[1], "exit 3")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var exit *shell.ExitError
+	if _, err := short.Wait(ctx, shell.Options{}); !errors.As(err, &exit) {
+		log.Fatal(err)
 	}
 
 	jobs, err := shell.Jobs(ctx, srv)
