@@ -51,6 +51,7 @@ Servers and sessions:
 
 Finding objects:
 
+  - find the pane that a user means by "work:1.0": [Server.PaneAt]
   - list everything: [Server.Sessions], [Server.Windows], [Server.Panes], [Server.Clients]
   - list the parts of one object: [SessionRef.Windows], [WindowRef.Panes], [SessionRef.Clients]
   - list with your own row type: [List]

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
@@ -268,4 +269,34 @@ func differOrMatch(got, want string) error {
 		return err
 	}
 	return fmt.Errorf("got %q, want %q", got, want)
+}
+
+// PaneAt finds what a user means, and nothing else.
+func TestPaneAt(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	isKind(t, "without a server", second(srv.PaneAt(ctx, nil)), tmux.ErrNoServer)
+	testserver.Run(t, srv, "new-session", "-d", "-s", "work", "exec cat")
+	testserver.Run(t, srv, "split-window", "-d", "-t", "work:", "exec cat")
+	testserver.Run(t, srv, "new-window", "-d", "-t", "work:7", "exec cat")
+	testserver.Run(t, srv, "new-session", "-d", "-s", "other", "exec cat")
+	for _, c := range []struct {
+		target tmux.Target
+		want   tmux.PaneID
+	}{
+		{tmux.TargetSpec("work:0.1"), "%1"}, {tmux.TargetSpec("=work:7"), "%2"}, {tmux.TargetSpec("%1"), "%1"}, {tmux.TargetSpec("=work:"), "%0"}, {tmux.TargetSpec("wo:7.0"), "%2"},
+		{tmux.PaneID("%2"), "%2"}, {tmux.WindowID("@1"), "%2"}, {tmux.Named("other"), "%3"}, {srv.Pane("%3"), "%3"},
+	} {
+		if p := must[tmux.Pane](t)(srv.PaneAt(ctx, c.target)); p.ID != c.want || p.Server() != srv {
+			t.Errorf("%v is pane %s, want %s", c.target, p.ID, c.want)
+		}
+	}
+	for _, target := range []tmux.Target{tmux.TargetSpec("work:0.7"), tmux.TargetSpec("work:9"), tmux.TargetSpec("=wo:7"), tmux.PaneID("%9"), tmux.Named("nope"), tmux.TargetSpec("{marked}")} {
+		isKind(t, fmt.Sprint(target), second(srv.PaneAt(ctx, target)), tmux.ErrNotFound)
+	}
+	isKind(t, "no id", second(srv.PaneAt(ctx, tmux.PaneID("3"))), tmux.ErrArgument)
+	if text := fmt.Sprintf("%v %+v", srv, srv); strings.Contains(text, "PATH=") || !strings.Contains(text, srv.SocketPath()) {
+		t.Errorf("a server prints as %.80s", text)
+	}
 }

@@ -243,9 +243,28 @@ func (c NewPane) waits() bool       { return c.Wait }
 func (c DisplayPanes) waits() bool  { return !c.Background }
 
 // Panes returns all panes of the server, with a row for each session their window is linked
-// into. There are none if the server has no session.
+// into. There are none if the server has no session; without a server it fails with
+// [ErrNoServer].
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
 	return listAll[Pane](ctx, s, ListPanes{All: true})
+}
+
+// PaneAt returns the pane that a target means, as a user gives one: a [TargetSpec] such as
+// "%3", "work:1.0" or "=work:" (the active pane of the session with exactly this name). Of a
+// session or window it is the active pane; if target is nil, tmux picks one. It fails with
+// [ErrNotFound] if there is none.
+func (s *Server) PaneAt(ctx context.Context, target Target) (Pane, error) {
+	var b Batch
+	Add(&b, HasSession{Target: target}) // display-message does not fail
+	cmd := DisplayMessage{Target: target}
+	rows := AddRows[Pane](&b, cmd)
+	if err := b.Do(ctx, s); err != nil {
+		return Pane{}, err
+	}
+	if (*rows)[0].ID == "" {
+		return Pane{}, notFound(s, cmd.CommandName(), Object{})
+	}
+	return (*rows)[0], nil
 }
 
 // Info returns the pane's state. It fails with [ErrNotFound] if the pane is gone.

@@ -165,6 +165,9 @@ func (s *Server) SocketPath() string {
 	return s.at.path
 }
 
+// String names the server by its socket, and shows nothing of its [Config].
+func (s *Server) String() string { return "tmux server on " + s.SocketPath() }
+
 // Binary returns the absolute path of the tmux program.
 func (s *Server) Binary() string {
 	if s == nil {
