@@ -24,7 +24,8 @@ func Meant(name string, names []string) string {
 // longest is how long a name may be that is taken for a mistyped one.
 const longest = 100
 
-// Names returns the names that resemble a mistyped one, at most three, the most alike first.
+// Names returns the names that resemble a mistyped one in any case, at most three, the most
+// alike first.
 func Names(name string, names []string) []string {
 	if len(name) > longest {
 		return nil
@@ -34,9 +35,11 @@ func Names(name string, names []string) []string {
 		score int
 	}
 	var found []scored
+	name = strings.ToLower(name)
 	for _, n := range names {
-		d := distance(strings.ToLower(name), n)
-		if strings.Contains(n, name) || strings.Contains(name, n) {
+		lower := strings.ToLower(n)
+		d := distance(name, lower)
+		if strings.Contains(lower, name) || strings.Contains(name, lower) {
 			d = min(d, 2)
 		}
 		if d <= 2 || d*3 <= len(n) {
