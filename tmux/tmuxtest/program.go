@@ -48,6 +48,9 @@ type Program struct {
 // ends. argv is its name and arguments, not a shell's command line. A name without a slash is
 // looked up in PATH; one with a slash is relative to the program's directory, by default that
 // of the test.
+//
+// Start returns once the program has a process that the keys of signals reach: C-c then ends
+// it, unless it handles the signal by then. It may not have printed anything yet.
 func Start(t testing.TB, argv ...string) *Program {
 	t.Helper()
 	return Terminal{}.Start(t, argv...)
@@ -65,11 +68,13 @@ var shellSets = []string{"PATH", "PS1", "SHLVL", "OLDPWD", "TERM", "COLORTERM", 
 // own, which might be the program's too.
 //
 // What the shell itself says of a program that was killed is not shown, and it survives the
-// signals that keys send to the program.
+// signals that keys send to the program. The process that becomes the program appends a
+// newline to the file: from then on a signal ends it, as it ends a program that handles none.
 const shimScript = `echo $$ >"$1" || exit
 trap : INT QUIT TERM
 exec 3>&2 2>/dev/null
 (
+	echo >>"$1" || exit
 	shift 2
 	unset TMUX TMUX_PANE TERM_PROGRAM TERM_PROGRAM_VERSION COLORTERM SHLVL OLDPWD
 	while [ "$1" != -- ]; do export "$1"; shift; done
@@ -93,7 +98,7 @@ func (c Terminal) Start(t testing.TB, argv ...string) *Program {
 	if err := c.check(argv); err != nil {
 		t.Fatalf("start %s: %v", strings.Join(argv, " "), err)
 	}
-	p := &Program{t: t, argv: argv, timeout: cmp.Or(c.Timeout, 10*time.Second)}
+	p := &Program{t: t, argv: argv, timeout: 30 * time.Second}
 	own := []string{"TERM=screen-256color", "PS1=$ "}
 	env := slices.DeleteFunc(slices.Clone(c.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -106,7 +111,8 @@ func (c Terminal) Start(t testing.TB, argv ...string) *Program {
 	srv := open(t, tmux.Config{Binary: c.Binary, Env: env})
 	dir := filepath.Dir(srv.SocketPath())
 	p.token = filepath.Base(dir)
-	shell := slices.Concat([]string{"/bin/sh", "-c", shimScript, "sh", filepath.Join(dir, "pid"), p.token}, own, []string{"--"}, argv)
+	pid := filepath.Join(dir, "pid")
+	shell := slices.Concat([]string{"/bin/sh", "-c", shimScript, "sh", pid, p.token}, own, []string{"--"}, argv)
 	ctx := context.Background() // tmux has half a minute for each request
 	off := "off"
 	out, err := srv.Do(ctx,
@@ -126,6 +132,13 @@ func (c Terminal) Start(t testing.TB, argv ...string) *Program {
 		t.Fatalf("start a terminal: %v", err)
 	}
 	t.Cleanup(p.end)
+	if s, why := p.await(func(*screen) bool {
+		content, _ := os.ReadFile(pid)
+		return strings.HasSuffix(string(content), "\n\n")
+	}); why != "" {
+		p.fail(s, "%s, and the program has not been started", why)
+	}
+	p.timeout = cmp.Or(c.Timeout, 10*time.Second)
 	return p
 }
 

@@ -73,6 +73,25 @@ func TestInterrupt(t *testing.T) {
 	p.WaitExit()
 }
 
+// TestSignalAtOnce: a key that is a signal reaches a program that has just been started.
+func TestSignalAtOnce(t *testing.T) {
+	dir := t.TempDir() // for a core
+	for i := range 40 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			key, want := "C-c", 128+2
+			if i%2 == 0 {
+				key, want = `C-\`, 128+3
+			}
+			p := tmuxtest.Terminal{Dir: dir}.Start(t, "cat")
+			p.Press(key)
+			if status := p.WaitExit(); status != want {
+				t.Errorf("%s: status %d", key, status)
+			}
+		})
+	}
+}
+
 // TestArguments: they arrive as they are, and so do the directory and the variables.
 func TestArguments(t *testing.T) {
 	t.Parallel()
