@@ -300,10 +300,13 @@ func (p *Program) describe(s *screen) string {
 
 func (s *screen) text() string { return s.as(row.text) }
 
-// shows reports whether the screen shows a text. One that ends with blanks ends in a row.
+// shows reports whether the screen shows a text, whatever blanks end its rows.
 func (s *screen) shows(text string) bool {
-	return text != "" && (strings.Contains(s.text(), text) ||
-		strings.Contains(s.as(func(r row) string { return pad(r.text(), s.Width) }), text))
+	rows := strings.Split(text, "\n")
+	for i, r := range rows {
+		rows[i] = strings.TrimRight(r, " ")
+	}
+	return strings.Contains(s.text()+strings.Repeat("\n", s.Height-len(s.rows)+1), strings.Join(rows, "\n"))
 }
 
 // as returns the rows as lines.

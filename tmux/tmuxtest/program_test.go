@@ -157,17 +157,23 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestWaitForBlanks: blanks at the end of a text are looked for too.
+// TestWaitForBlanks: blanks at the end of a row do not count.
 func TestWaitForBlanks(t *testing.T) {
 	t.Parallel()
 	p := tmuxtest.Start(t, "sh", "-c", "printf 'one\\nName: '; exec cat")
-	p.WaitFor("Name: ", "one\nName:")
+	p.WaitFor("Name: ", "Name:", "one\nName: ", "one  \nName:", "one\n", "Name:\n", "Name: \n \n")
 	if got := p.Screen(); got != "one\nName:" {
 		t.Errorf("the screen is %q", got)
 	}
-	r := record(t, func(r testing.TB) { short.Start(r, "echo", strings.Repeat("x", short.Width)).WaitFor("x ") })
-	if !r.failed {
-		t.Error("there is no blank at the end of a full row")
+	for _, text := range []string{"on \nName:", " one", "one\n\nName:", "Name:" + strings.Repeat("\n", 24)} {
+		r := record(t, func(r testing.TB) {
+			p := short.Start(r, "printf", "one\nName: ")
+			p.WaitExit()
+			p.WaitFor(text)
+		})
+		if !r.failed {
+			t.Errorf("the screen shows %q", text)
+		}
 	}
 }
 

@@ -7,12 +7,18 @@ import (
 )
 
 // WaitFor waits until the screen shows all texts at the same time; it returns at once if it
-// does. A text may span rows, with newlines between them. One that the terminal has wrapped
-// does not match.
+// does. A text may span rows, with newlines between them; blanks at the end of a row do not
+// count, neither on the screen nor in a text, and a text must not be blank altogether. One
+// that the terminal has wrapped, or that has scrolled off, does not match.
 func (p *Program) WaitFor(texts ...string) {
 	p.t.Helper()
 	if len(texts) == 0 {
-		p.t.Fatal("WaitFor without a text")
+		p.t.Fatalf("WaitFor without a text")
+	}
+	for _, text := range texts {
+		if strings.Trim(text, " \n") == "" {
+			p.t.Fatalf("WaitFor with a blank text, %q", text)
+		}
 	}
 	var missing []string
 	s, why := p.await(func(s *screen) bool {
@@ -33,6 +39,9 @@ func (p *Program) WaitFor(texts ...string) {
 // the condition for the message of a failure, as in "no error on the screen".
 func (p *Program) WaitUntil(what string, cond func(screen string) bool) {
 	p.t.Helper()
+	if cond == nil {
+		p.t.Fatalf("WaitUntil without a condition: %s", what)
+	}
 	if s, why := p.await(func(s *screen) bool { return cond(s.text()) }); why != "" {
 		p.fail(s, "%s: %s", why, what)
 	}
