@@ -99,7 +99,7 @@ func TestFailures(t *testing.T) {
 		"no keys":         {cat, func(p *tmuxtest.Program) { p.Press() }, []string{"no keys"}},
 		"empty key":       {cat, func(p *tmuxtest.Program) { p.Press("Up", "") }, []string{`"" is not a key of tmux`}},
 		"text for a key":  {cat, func(p *tmuxtest.Program) { p.Press("hello") }, []string{`"hello" is not a key of tmux; text is typed with Type`}},
-		"misspelt key":    {cat, func(p *tmuxtest.Program) { p.Press("C-Entr") }, []string{`"C-Entr" is not a key of tmux; did you mean enter`}},
+		"misspelt key":    {cat, func(p *tmuxtest.Program) { p.Press("C-Entr") }, []string{`"C-Entr" is not a key of tmux; did you mean Enter`}},
 		"unsent key":      {cat, func(p *tmuxtest.Program) { p.Press("S-Enter") }, []string{"S-Enter does not reach this program"}},
 		"paste nothing":   {cat, func(p *tmuxtest.Program) { p.Paste("") }, []string{"paste: ", "no data"}},
 		"paste an end":    {cat, func(p *tmuxtest.Program) { p.Paste("x\x1b[201~rm") }, []string{"paste: the text holds the sequence that ends a paste"}},
@@ -112,6 +112,13 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+		"pane is gone": {cat, func(p *tmuxtest.Program) {
+			_, _ = p.Pane().Server().NewSession(ctx, tmux.NewSession{})
+			_ = p.Pane().Kill(ctx)
+			p.WaitExit()
+		}, []string{"read the screen: " + gone}},
+		"server is gone": {cat, func(p *tmuxtest.Program) { _ = p.Pane().Server().Kill(ctx); p.Press("C-c") }, []string{"read the screen: " + gone}},
+		"foreign key":    {cat, func(p *tmuxtest.Program) { p.Press("Ctrl+C") }, []string{`"Ctrl+C" is not a key of tmux; did you mean C-c?`}},
 			r := record(t, func(r testing.TB) {
 				if strings.HasPrefix(test.script, "kill") {
 					test.do(short.Start(r, "sh", "-c", test.script))

@@ -31,9 +31,12 @@ func (p *Program) Type(text string) {
 // Press presses keys, by their names in tmux: Enter, Tab, BTab (Shift-Tab), Escape, BSpace,
 // Space, Up, Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F12, those
 // of the keypad (KPEnter, KP5), or a character; with C- (Ctrl), M- (Alt) and S- (Shift) before
-// it. The program may read several keys at once. The test ends if there is no such key, or if
-// the program would not get it as such: S-Enter, for example, needs a program that has
-// enabled extended keys, and a tmux whose option extended-keys is on.
+// it. Names and modifiers may be in any case; a character is itself, so "A" is Shift-a.
+//
+// The program gets all keys at once, or none: the test ends if there is no such key, or if the
+// program would not get it as such. S-Enter, for example, needs a program that has enabled
+// extended keys, and a tmux whose option extended-keys is on. The signal that C-z sends does
+// not stop a program, as there is no shell that could continue it.
 func (p *Program) Press(keys ...string) {
 	p.t.Helper()
 	p.running()
@@ -55,27 +58,50 @@ func (p *Program) Press(keys ...string) {
 	})
 }
 
-// keyNames are the names of keys, in lower case.
-var keyNames = strings.Fields("enter tab btab escape bspace space up down left right home end pageup pagedown pgup pgdn ppage npage " +
-	"insert ic delete dc f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 " +
-	"kp0 kp1 kp2 kp3 kp4 kp5 kp6 kp7 kp8 kp9 kp/ kp* kp- kp+ kp. kpenter")
+var keyNames = strings.Fields("Enter Tab BTab Escape BSpace Space Up Down Left Right Home End PageUp PageDown PgUp PgDn PPage NPage " +
+	"Insert IC Delete DC F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 " +
+	"KP0 KP1 KP2 KP3 KP4 KP5 KP6 KP7 KP8 KP9 KP/ KP* KP- KP+ KP. KPEnter")
+
+// foreign turns how others write keys, in lower case and with - for +, into tmux's way.
+var foreign = strings.NewReplacer("<", "", ">", "", "^", "c-", "control-", "c-", "ctrl-", "c-", "alt-", "m-",
+	"shift-tab", "btab", "shift-", "s-", "backspace", "bspace", "return", "enter", "arrow", "")
 
 // checkKey returns an error if a word does not name a key. tmux would type it.
 func checkKey(word string) error {
-	key := word
+	if spelling(word) != "" {
+		return nil
+	}
+	meant := ""
+	if key := spelling(foreign.Replace(strings.ReplaceAll(strings.ToLower(word), "+", "-"))); key != "" {
+		meant = "; did you mean " + key + "?"
+	} else if word != "" {
+		_, key := modifiers(word)
+		meant = nearest.Meant(key, keyNames)
+	}
+	return fmt.Errorf("%q is not a key of tmux%s; text is typed with Type", word, meant)
+}
+
+// spelling returns tmux's way to write a key, or "" if the word does not name one.
+func spelling(word string) string {
+	before, key := modifiers(word)
+	if c, size := utf8.DecodeRuneInString(key); size == len(key) && unicode.IsGraphic(c) && c != utf8.RuneError {
+		return before + key
+	}
+	for _, name := range keyNames {
+		if strings.EqualFold(name, key) {
+			return before + name
+		}
+	}
+	return ""
+}
+
+// modifiers splits what is before a key, such as C-, from it.
+func modifiers(word string) (before, key string) {
+	key = word
 	for len(key) > 2 && key[1] == '-' && strings.Contains("CMScms", key[:1]) {
 		key = key[2:]
 	}
-	if c, size := utf8.DecodeRuneInString(key); size == len(key) && unicode.IsGraphic(c) && c != utf8.RuneError {
-		return nil
-	}
-	lower := strings.ToLower(key)
-	for _, name := range keyNames {
-		if name == lower {
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is not a key of tmux%s; text is typed with Type", word, nearest.Meant(lower, keyNames))
+	return strings.ToUpper(word[:len(word)-len(key)]), key
 }
 
 // Paste pastes text as a terminal does: bracketed if the program has enabled that, and with
