@@ -17,10 +17,11 @@ import (
 // Golden waits until the screen matches testdata/golden/NAME.txt, which has what
 // [Program.Screen] returns and a newline. If it does not in time, the test ends and prints
 // where they differ. The name may have slashes. To write the file, see the package comment:
-// it gets the first screen that has not changed for half a second.
+// it gets the first screen that has not changed for half a second. If there is no file, the
+// test ends with that screen.
 func (p *Program) Golden(name string) {
 	p.t.Helper()
-	p.golden(name, ".txt", row.text, row.text)
+	p.golden(name, ".txt", row.text, row.text, "")
 }
 
 // GoldenStyled is like [Program.Golden], with the file testdata/golden/NAME.ansi, which also
@@ -31,15 +32,16 @@ func (p *Program) Golden(name string) {
 // written with another version.
 func (p *Program) GoldenStyled(name string) {
 	p.t.Helper()
-	compared := row.styled
+	compared, note := row.styled, ""
 	p.do("ask for the version of tmux", func(ctx context.Context) error {
 		hides, err := p.pane.Server().Supports(ctx, hidesErased)
 		if hides {
 			compared = row.withoutErased
+			note = "; this tmux hides the background of erased cells: if the screen has any, write it with a version other than 3.3"
 		}
 		return err
 	})
-	p.golden(name, ".ansi", row.styled, compared)
+	p.golden(name, ".ansi", row.styled, compared, note)
 }
 
 // hidesErased: capture-pane leaves out what was never written at the end of a row.
@@ -51,7 +53,7 @@ var started, _ = os.Getwd()
 // quiet is how long a screen that becomes a golden file must not change.
 const quiet = 500 * time.Millisecond
 
-func (p *Program) golden(name, ext string, form, compared func(row) string) {
+func (p *Program) golden(name, ext string, form, compared func(row) string, note string) {
 	p.t.Helper()
 	if name == "" || !filepath.IsLocal(name) {
 		p.t.Fatalf("%q is no name of a golden file", name)
@@ -60,34 +62,45 @@ func (p *Program) golden(name, ext string, form, compared func(row) string) {
 	file := filepath.Join(started, path)
 	raw, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		p.t.Fatal(err)
+		p.t.Fatalf("read a golden file: %v", err)
 	}
 	want, exists := strings.TrimSuffix(string(raw), "\n"), err == nil
 	if updating() {
-		got := p.settled(form)
+		s, why := p.settled(form)
+		if why != "" {
+			p.fail(s, "%s, and the screen still changes", why)
+		}
+		got := s.as(form)
 		if exists && got == want {
 			return
 		}
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			p.t.Fatal(err)
+			p.t.Fatalf("write a golden file: %v", err)
 		}
 		if err := os.WriteFile(file, []byte(got+"\n"), 0o666); err != nil {
-			p.t.Fatal(err)
+			p.t.Fatalf("write a golden file: %v", err)
 		}
-		p.t.Logf("wrote %s", path)
+		p.t.Logf("wrote %s%s", path, note)
 		return
 	}
 	if !exists {
-		p.fail(p.now(), "%s does not exist; %s", path, howToUpdate)
+		s, _ := p.settled(form)
+		p.fail(s, "%s does not exist; %s", path, howToUpdate())
 	}
 	want = (&screen{rows: parseRows(want + "\n")}).as(compared)
 	s, why := p.await(func(s *screen) bool { return s.as(compared) == want })
 	if why != "" {
-		p.fail(s, "%s, and the screen is not as %s says; %s\n%s", why, path, howToUpdate, difference(want, s.as(compared)))
+		p.fail(s, "%s, and the screen is not as %s says; %s\n%s", why, path, howToUpdate(), difference(want, s.as(compared)))
 	}
 }
 
-const howToUpdate = "to write it, run the test with TMUX_TEST_UPDATE=1"
+func howToUpdate() string {
+	way := "TMUX_TEST_UPDATE=1"
+	if flag.Lookup("update") != nil {
+		way = "-update"
+	}
+	return "to write it, run the test with " + way
+}
 
 // updating reports whether golden files are written.
 func updating() bool {
@@ -106,21 +119,17 @@ func updating() bool {
 	return on
 }
 
-// settled returns the screen once it is quiet.
-func (p *Program) settled(form func(row) string) string {
+// settled returns the screen once it is quiet, or else why it has stopped waiting for that.
+func (p *Program) settled(form func(row) string) (s *screen, why string) {
 	p.t.Helper()
 	var last string
 	var since time.Time
-	s, why := p.await(func(s *screen) bool {
+	return p.await(func(s *screen) bool {
 		if now := s.as(form); since.IsZero() || now != last {
 			last, since = now, time.Now()
 		}
 		return s.ended || time.Since(since) >= quiet
 	})
-	if why != "" {
-		p.fail(s, "%s, and the screen still changes", why)
-	}
-	return last
 }
 
 // difference returns the rows that differ, and where.

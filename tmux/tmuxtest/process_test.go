@@ -47,6 +47,9 @@ func inChild(t *testing.T) {
 
 func TestChildGolden(t *testing.T) {
 	inChild(t)
+	if os.Getenv(childEnv) == "without flag" {
+		flag.CommandLine = flag.NewFlagSet("", flag.ContinueOnError)
+	}
 	p := tmuxtest.Terminal{Height: 5, Timeout: 2 * time.Second}.Start(t, "sh", "-c", `echo one; sleep 0.2; printf '\033[31mtwo'; cat`)
 	t.Chdir(t.TempDir()) // the files do not depend on it
 	p.Golden("sub/screen")
@@ -86,7 +89,8 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%s has %q, %v; want %q", file, got, err, want)
 		}
 	}
-	run("TMUX_TEST_UPDATE=0", `p.Golden("sub`, "testdata/golden/sub/screen.txt does not exist")
+	run("TMUX_TEST_UPDATE=0", `p.Golden("sub`, "testdata/golden/sub/screen.txt does not exist; to write it, run the test with -update\n")
+	run(childEnv+"=without flag", `p.Golden("sub`, "testdata/golden/sub/screen.txt does not exist; to write it, run the test with TMUX_TEST_UPDATE=1\n")
 	run("TMUX_TEST_UPDATE=1", "", "wrote testdata/golden/sub/screen.txt")
 	content(text, "one\ntwo\n")
 	content(styled, "one\n\x1b[31mtwo\x1b[0m\n")
@@ -95,7 +99,13 @@ func TestUpdate(t *testing.T) {
 		t.Fatal(err)
 	}
 	run("-update=false", `p.GoldenStyled("sub`, "2s have passed, and the screen is not as testdata/golden/sub/screen.ansi says")
-	run("-update", "", "wrote testdata/golden/sub/screen.ansi")
+	note := ""
+	if v, err := tmuxtest.Server(t).Version(t.Context()); err != nil {
+		t.Fatal(err)
+	} else if strings.HasPrefix(v.String(), "3.3") {
+		note = "; this tmux hides the background of erased cells"
+	}
+	run("-update", "", "wrote testdata/golden/sub/screen.ansi"+note)
 	content(styled, "one\n\x1b[31mtwo\x1b[0m\n")
 	run("-update=false", "", "PASS")
 }
