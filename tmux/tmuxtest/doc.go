@@ -18,7 +18,7 @@
 //
 // [Start] runs a program in a terminal of 80 columns and 24 rows. [Terminal] starts one at
 // another size, with other variables, or in another directory. [Build] builds one from its
-// Go source. tui_test.go in this package tests a small program in these ways.
+// Go source. The file tmux/tmuxtest/tui_test.go tests two small programs in these ways.
 //
 // # Input and output
 //
@@ -31,7 +31,14 @@
 //
 // A method that fails ends the test and prints the screen, so call it from the goroutine of
 // the test, as [testing.T.FailNow] requires. A wait fails after [Terminal.Timeout], or at
-// once if the program has exited. The screen of a program that has exited stays as it was.
+// once if the program has exited. The screen of a program that has exited stays as it was. It
+// is printed in a frame that is as wide as the terminal, and ends at the last row that is not
+// blank or has the cursor.
+//
+// All failures end the test with Fatalf of the [testing.TB], except those while it is cleaned
+// up, which are reported with Errorf. So helpers that use this package can be tested with a
+// type that embeds the real testing.TB and has its own Fatalf, which must not return: it can
+// call [runtime.Goexit].
 //
 // # Golden files
 //
@@ -39,7 +46,7 @@
 //
 //	TMUX_TEST_UPDATE=1 go test
 //
-// or go test -update, if your test package defines that flag:
+// (any other value writes nothing) or go test -update, if your test package defines that flag:
 //
 //	var _ = flag.Bool("update", false, "write the golden files")
 //

@@ -129,7 +129,7 @@ func (c Terminal) Start(t testing.TB, argv ...string) *Program {
 		)
 	}
 	if err != nil {
-		t.Fatalf("start a terminal: %v", err)
+		t.Fatalf("start a terminal with %s: %v", c.Binary, err)
 	}
 	t.Cleanup(p.end)
 	if s, why := p.await(func(*screen) bool {

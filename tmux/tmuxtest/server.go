@@ -31,11 +31,11 @@ func open(t testing.TB, cfg tmux.Config) *tmux.Server {
 	t.TempDir() // the first call creates it; it is removed after the servers that may write into it have ended
 	srv, end, err := Open(cfg)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("prepare a tmux server: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := end(); err != nil {
-			t.Error(err)
+			t.Errorf("end the tmux server: %v", err)
 		}
 	})
 	return srv
@@ -71,10 +71,9 @@ func Open(cfg tmux.Config) (srv *tmux.Server, end func() error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	end = func() error { return os.RemoveAll(dir) }
 	defer func() {
 		if err != nil {
-			_ = end()
+			_ = os.RemoveAll(dir)
 		}
 	}()
 	home := filepath.Join(dir, "home")
