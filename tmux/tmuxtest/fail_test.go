@@ -1,6 +1,7 @@
 package tmuxtest_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -71,7 +73,8 @@ func shell(t testing.TB, c tmuxtest.Terminal, script string) *tmuxtest.Program {
 // TestFailures: what cannot be done ends the test, and its message says why.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	const cat, ends, gone = "echo ready; exec cat", "echo ready; exit 3", "read the screen: "
+	const cat, ends, gone = "echo ready; exec cat", "echo ready; exit 3", "the terminal is gone: its pane or server was killed"
+	ctx := context.Background()
 	for name, test := range map[string]struct {
 		script string
 		do     func(p *tmuxtest.Program)
@@ -106,12 +109,9 @@ func TestFailures(t *testing.T) {
 		"no mouse":        {cat, func(p *tmuxtest.Program) { p.Click(1, 2) }, []string{"click on column 1 of row 2: the program has not enabled the mouse"}},
 		"outside":         {cat, func(p *tmuxtest.Program) { p.Click(30, 0) }, []string{"outside of the screen, 30x5"}},
 		"no size":         {cat, func(p *tmuxtest.Program) { p.Resize(10, 0) }, []string{"10x0 is no size"}},
-		"no golden file":  {cat, func(p *tmuxtest.Program) { p.Golden("none") }, []string{"testdata/golden/none.txt does not exist; to write it, run the test with TMUX_TEST_UPDATE=1\n", "│ready  "}},
+		"no golden file":  {cat, func(p *tmuxtest.Program) { p.Golden("none") }, []string{"testdata/golden/none.txt does not exist; to write it, run the test with -update\n", "│ready  "}},
 		"file elsewhere":  {cat, func(p *tmuxtest.Program) { p.Golden("../x") }, []string{`"../x" is no name of a golden file`}},
 		"shell was ended": {"kill -s KILL 0; echo ready; cat", func(p *tmuxtest.Program) { p.WaitExit() }, []string{gone}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 		"pane is gone": {cat, func(p *tmuxtest.Program) {
 			_, _ = p.Pane().Server().NewSession(ctx, tmux.NewSession{})
 			_ = p.Pane().Kill(ctx)
@@ -119,6 +119,9 @@ func TestFailures(t *testing.T) {
 		}, []string{"read the screen: " + gone}},
 		"server is gone": {cat, func(p *tmuxtest.Program) { _ = p.Pane().Server().Kill(ctx); p.Press("C-c") }, []string{"read the screen: " + gone}},
 		"foreign key":    {cat, func(p *tmuxtest.Program) { p.Press("Ctrl+C") }, []string{`"Ctrl+C" is not a key of tmux; did you mean C-c?`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := record(t, func(r testing.TB) {
 				if strings.HasPrefix(test.script, "kill") {
 					test.do(short.Start(r, "sh", "-c", test.script))
@@ -129,7 +132,7 @@ func TestFailures(t *testing.T) {
 			if !r.failed {
 				t.Fatal("the test has not failed")
 			}
-			if n := strings.Count(r.message+r.logged, "│ready  "); n != 1 && test.want[0] != gone {
+			if n := strings.Count(r.message+r.logged, "│ready  "); n != 1 && !strings.HasSuffix(test.want[0], gone) {
 				t.Errorf("the screen is shown %d times:\n%s\n%s", n, r.message, r.logged)
 			}
 			for _, want := range test.want {
@@ -148,7 +151,7 @@ func TestDifference(t *testing.T) {
 		shell(r, short, `printf 'ready\none   \033[31mred\033[m\n日本 x'; exec cat`).GoldenStyled("differs")
 	})
 	want := strings.TrimPrefix(`
-300ms have passed, and the screen is not as testdata/golden/differs.ansi says; to write it, run the test with TMUX_TEST_UPDATE=1
+300ms have passed, and the screen is not as testdata/golden/differs.ansi says; to write it, run the test with -update
 They differ first in column 6 of row 1, both from 0 (- file, + screen):
   1 -│one   ␛[1;31mred␛[0m│
     +│one   ␛[31mred␛[0m│
@@ -184,14 +187,60 @@ func TestCannotStart(t *testing.T) {
 		{tmuxtest.Terminal{}, []string{"./none"}, "none: no such file or directory"},
 		{tmuxtest.Terminal{Dir: dir}, []string{"./text"}, "permission denied"},
 		{tmuxtest.Terminal{Dir: dir}, []string{dir}, "is a directory"},
-		{tmuxtest.Terminal{Dir: filepath.Join(dir, "none")}, []string{"sh"}, "no such file or directory"},
+		{tmuxtest.Terminal{Dir: filepath.Join(dir, "none")}, []string{"sh"}, "start sh: the Dir: stat " + dir + "/none: no such file or directory"},
 		{tmuxtest.Terminal{Dir: filepath.Join(dir, "text")}, []string{"sh"}, "is not a directory"},
 		{tmuxtest.Terminal{Env: []string{"HOME"}}, []string{"sh"}, `"HOME" in Env is not of the form K=V`},
+		{tmuxtest.Terminal{Timeout: -time.Second}, []string{"sh"}, "start sh: the Timeout -1s is negative"},
 		{tmuxtest.Terminal{Width: -1}, []string{"sh"}, "-1x24 is no size"},
 	} {
 		r := record(t, func(r testing.TB) { test.terminal.Start(r, test.argv...) })
 		if !r.failed || !strings.Contains(r.message, test.want) {
 			t.Errorf("%q: the message is %q, not %q", test.argv, r.message, test.want)
+		}
+	}
+}
+
+// TestBinaryThatIsNone: what is no tmux fails the test, and leaves nothing.
+func TestBinaryThatIsNone(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	for _, test := range []struct{ binary, want string }{
+		{"/no/such/tmux", "prepare a tmux server: find the tmux program: exec: \"/no/such/tmux\": stat /no/such/tmux: no such file or directory"},
+		{"/bin/echo", "start a terminal with /bin/echo: "},
+	} {
+		r := record(t, func(r testing.TB) { tmuxtest.Terminal{Binary: test.binary}.Start(r, "sh") })
+		if !r.failed || !strings.HasPrefix(r.message, test.want) {
+			t.Errorf("%s: the message is %q, not %q", test.binary, r.message, test.want)
+		}
+	}
+	if left, _ := filepath.Glob(dir + "/tt*"); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+// TestStopped: the failure of a wait for a program that is stopped says so.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux shows it")
+	}
+	r := record(t, func(r testing.TB) {
+		shell(r, tmuxtest.Terminal{Width: 30, Height: 5, Timeout: time.Second}, "echo ready; kill -s STOP $$; echo more").WaitFor("more")
+	})
+	if want := "cursor in column 0 of row 1; stopped by a signal:\n┌"; !strings.Contains(r.message, want) {
+		t.Errorf("the message\n%s\ndoes not contain %q", r.message, want)
+	}
+}
+
+// TestMissingGoldenFile: the failure shows a screen that is complete.
+func TestMissingGoldenFile(t *testing.T) {
+	t.Parallel()
+	r := record(t, func(r testing.TB) {
+		shell(r, tmuxtest.Terminal{Width: 30, Height: 5}, "echo ready; sleep 0.2; echo complete; exec cat").GoldenStyled("none")
+	})
+	for _, want := range []string{"testdata/golden/none.ansi does not exist; to write it, run the test with -update\n", "│ready   ", "│complete "} {
+		if !strings.Contains(r.message, want) {
+			t.Errorf("the message\n%s\ndoes not contain %q", r.message, want)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type Terminal struct {
 	// Dir is the program's working directory; if empty, that of the test.
 	Dir string
 	// Timeout limits each wait, 10 seconds by default. A wait also ends before the test's
-	// own deadline, so that its failure is reported.
+	// own deadline, so that its failure is reported. Start has half a minute, whatever this is.
 	Timeout time.Duration
 	// Binary is the tmux program; by default the one that the package comment describes.
 	Binary string
@@ -93,7 +93,7 @@ func (c Terminal) Start(t testing.TB, argv ...string) *Program {
 	}
 	var err error
 	if c.Dir, err = filepath.Abs(c.Dir); err != nil {
-		t.Fatal(err)
+		t.Fatalf("find the working directory: %v", err)
 	}
 	if err := c.check(argv); err != nil {
 		t.Fatalf("start %s: %v", strings.Join(argv, " "), err)
@@ -150,15 +150,18 @@ func (c Terminal) check(argv []string) error {
 	if c.Width < 1 || c.Height < 1 {
 		return noSize(c.Width, c.Height)
 	}
+	if c.Timeout < 0 {
+		return fmt.Errorf("the Timeout %v is negative", c.Timeout)
+	}
 	for _, kv := range c.Env {
 		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
 			return fmt.Errorf("%q in Env is not of the form K=V", kv)
 		}
 	}
 	if info, err := os.Stat(c.Dir); err != nil {
-		return err
+		return fmt.Errorf("the Dir: %w", err)
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s is not a directory", c.Dir)
+		return fmt.Errorf("the Dir %s is not a directory", c.Dir)
 	}
 	name := argv[0]
 	if strings.Contains(name, "/") {
@@ -177,17 +180,17 @@ func (c Terminal) check(argv []string) error {
 
 // end kills the program.
 func (p *Program) end() {
-	ctx := context.Background()
+	s, err := p.read(context.Background())
+	if err != nil {
+		return
+	}
 	if p.t.Failed() && !p.shown {
-		if s, err := p.read(ctx); err == nil {
-			p.t.Logf("the screen at the end of the test, %s", p.describe(s))
-		}
+		p.t.Logf("the screen at the end of the test, %s", p.describe(s))
 	}
 	// A program may ignore that its terminal is gone. Its session and group are those of the
 	// shell, which still runs.
-	text, err := p.pane.Display(ctx, "#{pane_pid}")
-	if shell, failed := strconv.Atoi(text); err == nil && failed == nil && shell > 1 {
-		for _, pid := range append(session(shell), -shell) {
+	if s.PID > 1 {
+		for _, pid := range append(session(s.PID), -s.PID) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
@@ -197,7 +200,8 @@ func (p *Program) end() {
 // is a shell that waits for the program.
 func (p *Program) Pane() tmux.PaneRef { return p.pane }
 
-// Resize changes the size of the terminal. The program gets a SIGWINCH.
+// Resize changes the size of the terminal. The program gets a SIGWINCH up to a quarter of a
+// second later, and only one for several quick changes, so wait for what it then shows.
 func (p *Program) Resize(width, height int) {
 	p.t.Helper()
 	p.running()
@@ -213,13 +217,15 @@ func (p *Program) Resize(width, height int) {
 func noSize(width, height int) error { return fmt.Errorf("%dx%d is no size", width, height) }
 
 // Screen returns the rows that the screen shows right now, separated by newlines, without
-// blanks at their ends and without blank rows at the end.
+// blanks at their ends and without blank rows at the end. What has scrolled off is in the
+// history, which [tmux.PaneRef.Capture] of [Program.Pane] reads.
 func (p *Program) Screen() string {
 	p.t.Helper()
 	return p.now().text()
 }
 
-// Cursor returns the column and the row of the cursor, from 0.
+// Cursor returns the column and the row of the cursor, from 0. After a character in the last
+// column it stays there until the next one wraps.
 func (p *Program) Cursor() (x, y int) {
 	p.t.Helper()
 	s := p.now()
@@ -233,6 +239,7 @@ type screen struct {
 	CursorX int    `tmux:"cursor_x"`
 	CursorY int    `tmux:"cursor_y"`
 	Path    string `tmux:"pane_path"`
+	PID     int    `tmux:"pane_pid"`
 	// The kinds of mouse reports that the program has asked for.
 	Mouse    bool `tmux:"mouse_any_flag"`
 	MouseSGR bool `tmux:"mouse_sgr_flag"`
@@ -251,6 +258,7 @@ func (p *Program) read(ctx context.Context) (*screen, error) {
 		return nil, err
 	}
 	s := &(*states)[0]
+	s.CursorX = min(s.CursorX, s.Width-1) // tmux has it beyond the last column before a wrap
 	s.rows = parseRows(string(*captured))
 	if status, ok := strings.CutPrefix(s.Path, p.token+" "); ok {
 		n, err := strconv.Atoi(status)
@@ -273,7 +281,13 @@ func (p *Program) now() *screen {
 // do makes a request to tmux. The test ends if it fails.
 func (p *Program) do(what string, request func(ctx context.Context) error) {
 	p.t.Helper()
-	if err := request(context.Background()); err != nil {
+	err := request(context.Background())
+	for _, gone := range []error{tmux.ErrNoServer, tmux.ErrServerGone, tmux.ErrNotFound} {
+		if errors.Is(err, gone) {
+			err = errors.New("the terminal is gone: its pane or server was killed")
+		}
+	}
+	if err != nil {
 		p.t.Fatalf("%s: %v", what, err)
 	}
 }
@@ -285,15 +299,18 @@ func (p *Program) fail(s *screen, format string, args ...any) {
 	p.t.Fatalf("%s\n%s", fmt.Sprintf(format, args...), p.describe(s))
 }
 
-// describe returns the screen with a frame.
+// describe returns the screen with a frame, down to the cursor and to what is not blank.
 func (p *Program) describe(s *screen) string {
 	rows := strings.Split(s.text(), "\n")
 	for len(rows) <= s.CursorY {
 		rows = append(rows, "")
 	}
 	state := ""
-	if s.ended {
+	switch {
+	case s.ended:
 		state = fmt.Sprintf("; exit status %d", s.status)
+	case stopped(s.PID):
+		state = "; stopped by a signal"
 	}
 	return fmt.Sprintf("%s, %dx%d, cursor in column %d of row %d%s:\n%s", filepath.Base(p.argv[0]), s.Width, s.Height, s.CursorX, s.CursorY, state, frame(rows, s.Width))
 }

@@ -189,6 +189,16 @@ func TestSize(t *testing.T) {
 	}
 }
 
+// TestCursorAtEnd: the cursor does not leave the screen.
+func TestCursorAtEnd(t *testing.T) {
+	t.Parallel()
+	p := short.Start(t, "printf", strings.Repeat("x", short.Width))
+	p.WaitExit()
+	if x, y := p.Cursor(); x != short.Width-1 || y != 0 {
+		t.Errorf("the cursor is in column %d of row %d", x, y)
+	}
+}
+
 // TestManyAtOnce: programs do not get in each other's way.
 func TestManyAtOnce(t *testing.T) {
 	for i := range 12 {
