@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
 )
 
 // SetBuffer sets the text of a paste buffer or, with NewName, renames one. It is a no-op if
@@ -119,6 +122,8 @@ func (s *Server) LoadBuffer(ctx context.Context, name string, data io.Reader) (B
 
 func checkBuffer(name string, data []byte) error {
 	switch {
+	case strings.ContainsFunc(name, unicode.IsControl), !utf8.ValidString(name):
+		return argumentError("a paste buffer with the name %q, which tmux would change from 3.8 on", name)
 	case name == "":
 		return argumentError("a paste buffer without a name")
 	case len(data) == 0:

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // EventKind is what an [Event] is about.
@@ -43,8 +45,8 @@ type Event struct {
 	// holds what the screen shows below the last lines, which may have come before. It is
 	// also set at the end of a pane that does not remain, or in which another program runs.
 	Missed bool
-	// Look is the look that found the event. If the pane is gone, it is the last one, nil if
-	// there was none.
+	// Look is the look that found the event. If the pane is gone or runs another program, it is
+	// the last one before, nil if there was none.
 	Look *Look
 	// Ended says how the pane ended, for EventEnded; otherwise nil.
 	Ended *EndedError
@@ -266,9 +268,6 @@ func (f *following) look(ctx context.Context, p *followed) (events []Event, err 
 	switch {
 	case errors.As(err, &ended):
 		f.Forget(p.id)
-		if last == nil {
-			last = l
-		}
 		if p.part != nil {
 			events = append(events, Event{Pane: p.id, Kind: EventLines, Lines: []string{p.part.text}, Look: last})
 		}
@@ -344,6 +343,7 @@ func (s *Server) died(ctx context.Context, l *Look) *EndedError {
 // or that it prints later, also if that has scrolled off meanwhile. It returns the text, the
 // first of them that is in the line, and the line. A line that wraps is one line. The case of
 // letters counts; spaces at the end of a text do not have to be there at the end of a line.
+// A tab is one only from tmux 3.6 on, before which it is spaces.
 //
 // What is typed shows as well: after typing "make && echo done", the text "done" is there at
 // once, in the echo. So wait for a text that is not part of what was typed; package tmux/shell
@@ -352,8 +352,8 @@ func (s *Server) died(ctx context.Context, l *Look) *EndedError {
 //
 // If the pane's program ends first, the error is an [EndedError], which is an [ErrEnded] and
 // quotes the last lines. If the context ends first, the error wraps its cause and quotes them
-// too. Without texts, or if a text is blank or has several lines, it is an [ErrArgument];
-// otherwise errors are those of [Server.Follow].
+// too. Without texts, or if a text is blank or has several lines or control characters, it is
+// an [ErrArgument]; otherwise errors are those of [Server.Follow].
 func (r PaneRef) WaitFor(ctx context.Context, texts ...string) (text, line string, err error) {
 	return r.waitFor(ctx, nil, true, texts)
 }
@@ -364,8 +364,9 @@ func (r PaneRef) WaitFor(ctx context.Context, texts ...string) (text, line strin
 //	err = pane.SendLine(ctx, "make")
 //	text, line, err := pane.WaitForNew(ctx, look.Mark(), "ok", "FAIL")
 //
-// If the mark is nil, it waits for what is new since the call. If the pane runs another
-// program than at the mark, it has ended.
+// If the mark is nil, it waits for what is new since the call. The line that the cursor was in
+// is new as a whole once something is added to it, a prompt for example. If the pane runs
+// another program than at the mark, it has ended.
 func (r PaneRef) WaitForNew(ctx context.Context, since *Mark, texts ...string) (text, line string, err error) {
 	return r.waitFor(ctx, since, false, texts)
 }
@@ -375,7 +376,7 @@ func (r PaneRef) waitFor(ctx context.Context, since *Mark, shown bool, texts []s
 		return "", "", argumentError("no text to wait for")
 	}
 	for _, t := range texts {
-		if strings.TrimSpace(t) == "" || strings.ContainsAny(t, "\n\r\x00") {
+		if strings.TrimSpace(t) == "" || !utf8.ValidString(t) || strings.ContainsFunc(t, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
 			return "", "", argumentError("%q cannot be waited for: it is blank, or no text of one line", t)
 		}
 	}

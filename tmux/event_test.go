@@ -588,3 +588,27 @@ func TestFollowRespawnedAndEnded(t *testing.T) {
 		}
 	}
 }
+
+// TestWaitForNewResized: a pane that was resized since the mark shows its old lines again,
+// which are not new.
+func TestWaitForNewResized(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	ctx := testserver.Context(t)
+	pane := srv.Pane(scripted(t, srv, "stty -echo; echo first; echo OLD; printf '$ '; read x; echo OLD and new; read x")[0])
+	_, _, err := pane.WaitFor(ctx, "$ ")
+	ok(t, err)
+	mark := must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+	testserver.Run(t, srv, "resize-window", "-t", string(pane.ID), "-x", "60", "-y", "20")
+	go func() {
+		time.Sleep(200 * time.Millisecond)
+		pane.SendKeys(ctx, "Enter")
+	}()
+	_, line, err := pane.WaitForNew(ctx, mark, "OLD")
+	ok(t, err)
+	equal(t, "line", "$ OLD and new", line)
+	for _, text := range []string{"a\x1bb", "\x00", "\xff", "a\vb", "a\nb", " "} {
+		_, _, err := pane.WaitFor(ctx, text)
+		isKind(t, fmt.Sprintf("%q", text), err, tmux.ErrArgument)
+	}
+}

@@ -52,7 +52,7 @@ func (f *Follower) Next(ctx context.Context, deadline time.Time) ([]PaneID, erro
 
 // Look looks at a pane as [PaneRef.Look] does, for what is new since the mark or, if that is
 // nil, since the Follower's last look at the pane. The first look at a pane starts following
-// it. If lines may be missing, New holds what the screen shows below the lines of the last
+// it. If lines may be missing, New holds what the screen shows below the lines of the earlier
 // look.
 //
 // If a pane that was followed no longer exists, the error is an [EndedError]. If another
@@ -84,8 +84,10 @@ func (f *Follower) Look(ctx context.Context, pane PaneID, since *Mark) (*Look, e
 		err = endedAs(l.ID, PaneRespawned, last)
 	case l.Missed && last != nil:
 		l.New = below(last.Tail(), l.New)
-		l.NewRows = l.NewRows[len(l.NewRows)-len(l.New):]
+	case l.Missed && since != nil:
+		l.New = since.below(l.New)
 	}
+	l.NewRows = l.NewRows[len(l.NewRows)-len(l.New):]
 	return l, err
 }
 
@@ -145,6 +147,32 @@ func below(earlier, screen []string) []string {
 				n--
 			}
 			return screen[n:]
+		}
+	}
+	return screen
+}
+
+// below does so for the lines at a mark, of which only digests are known.
+func (m *Mark) below(screen []string) []string {
+	var earlier []uint64
+	for line := range m.rows.lines() {
+		earlier = append(earlier, line.digest)
+	}
+	for len(earlier) > 0 && earlier[len(earlier)-1] == 0 {
+		earlier = earlier[:len(earlier)-1]
+	}
+	for n := min(len(earlier), len(screen)); n > 0; n-- {
+		is := func(i int) bool { return digestOf(screen[i]) == earlier[len(earlier)-n+i] }
+		same := 0
+		for same < n-1 && is(same) {
+			same++
+		}
+		switch {
+		case same < n-1:
+		case is(n - 1):
+			return screen[n:]
+		case m.typed != "" && strings.HasPrefix(screen[n-1], m.typed):
+			return screen[n-1:]
 		}
 	}
 	return screen

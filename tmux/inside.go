@@ -57,8 +57,8 @@ func SocketFromEnv(env []string) (path string, server int) {
 		}
 		path, server = path[:i], n
 	}
-	if !filepath.IsAbs(path) {
-		path = ""
+	if !filepath.IsAbs(path) || server < 0 {
+		return "", 0
 	}
 	return path, server
 }

@@ -93,3 +93,15 @@ func TestCurrentPane(t *testing.T) {
 	inEnv := must[*tmux.Server](t)(tmux.FromEnv(tmux.Config{Binary: srv.Binary(), Env: []string{fmt.Sprintf("TMUX=%s,1,0", srv.SocketPath())}}))
 	equal(t, "socket", srv.SocketPath(), inEnv.SocketPath())
 }
+
+// TestSocketFromEnv: what is no valid variable says nothing.
+func TestSocketFromEnv(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"/tmp/s,7,0": "/tmp/s 7", "/tmp/a,b,7,0": "/tmp/a,b 7", "/tmp/s": "/tmp/s 0",
+		"": " 0", "s,7,0": " 0", ",7,0": " 0", "/tmp/s,-7,0": " 0",
+	} {
+		path, server := tmux.SocketFromEnv([]string{"A=b", "TMUX=" + value})
+		equal(t, value, want, fmt.Sprint(path, " ", server))
+	}
+}

@@ -10,7 +10,8 @@ import (
 	"tmuxmcp/internal/nearest"
 )
 
-// keyNames are the names of keys, as tmux's key-string.c has them; case does not matter. Those of bindings only are matched by [boundKey].
+// keyNames are the names of keys, as tmux's key-string.c has them; case does not matter.
+// Those of bindings only are matched by [boundKey].
 var keyNames = strings.Fields("F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 IC Insert DC Delete Home End" +
 	" NPage PageDown PgDn PPage PageUp PgUp BTab Space BSpace Tab Enter Escape Up Down Left Right" +
 	" KP/ KP* KP- KP7 KP8 KP9 KP+ KP4 KP5 KP6 KP1 KP2 KP3 KPEnter KP0 KP.")
@@ -27,13 +28,17 @@ var (
 // checkKey refuses what tmux does not take for a key, and would type as text.
 func checkKey(version func() (Version, error), name string) error {
 	if hexKey().MatchString(name) {
-		if n, _ := strconv.ParseUint(name[2:], 16, 32); utf8.ValidRune(rune(n)) {
+		// tmux 3.2a types 0x0 as text, and 3.3a the controls of eight bits.
+		if n, _ := strconv.ParseUint(name[2:], 16, 32); utf8.ValidRune(rune(n)) && n > 0 && (n < 0x80 || n > 0x9f) {
 			return nil
 		}
+		return argumentError("%q is not a key that every tmux has; SendText types text", name)
 	}
 	key := name
 	if len(key) > 1 && key[0] == '^' {
-		key = key[1:]
+		if key = key[1:]; utf8.RuneCountInString(key) > 1 && !boundKey().MatchString(name) {
+			return argumentError("%q is not a key that reaches a program: write C-%s", name, key)
+		}
 	}
 	for len(key) > 2 && key[1] == '-' && strings.Contains("CMScms", key[:1]) {
 		key = key[2:]

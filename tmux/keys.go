@@ -245,6 +245,9 @@ var (
 // splitKey returns the modifiers of a key, each once and in upper case, and its name in
 // lower case.
 func splitKey(name string) (modifiers, key string) {
+	if strings.HasPrefix(name, "^") && len([]rune(name)) > 2 {
+		modifiers, name = "C", name[1:]
+	}
 	for len(name) > 2 && name[1] == '-' && strings.Contains("CMScms", name[:1]) {
 		if m := strings.ToUpper(name[:1]); !strings.Contains(modifiers, m) {
 			modifiers += m

@@ -21,7 +21,7 @@ func TestKeyNamesAreTmux(t *testing.T) {
 	srv, ctx := started(t), testserver.Context(t)
 	v := must[tmux.Version](t)(srv.Version(ctx))
 	extended := tmux.KeyModes.In(v)
-	names := slices.Concat(tmux.KeyNames, strings.Fields("Any None User0 User999 User1000 User 0x41 0x20ac 0xd800 0xzz 0X41 ^ ^a ^A ^[ ^? ^Enter ^C-a ^^ ^- "+
+	names := slices.Concat(tmux.KeyNames, strings.Fields("Any None User0 User999 User1000 User 0x41 0x20ac 0xd800 0xzz 0X41 ^ ^a ^A ^[ ^? ^^ ^- "+
 		"[NUL] [ESC] [FS] [dc1] C-[SUB] ü ы 你 あ ع € 😀 é éa e\u0301 ab -x -- a- C- C-- C M-- x-a X-Enter entr NoSuchKey C-NoSuchKey Enter; Enter, F0 F13 KP KPSlash Shift-Up Ctrl-C Esc Return"))
 	for c := ' '; c <= '\x7f'; c++ {
 		names = append(names, string(c))
@@ -67,6 +67,10 @@ func TestSendKeysRefuses(t *testing.T) {
 		{[]string{"C-MouseDown1Pane"}, "key bindings only"},
 		{[]string{"S-Enter"}, "not enabled extended keys"},
 		{[]string{"x", "C-Tab"}, "not enabled extended keys"},
+		{[]string{"^Enter"}, "write C-Enter"},
+		{[]string{"^C-a"}, "write C-C-a"},
+		{[]string{"0x0"}, "not a key"},
+		{[]string{"0x85"}, "not a key"},
 	} {
 		err := pane.SendKeys(ctx, c.keys...)
 		isKind(t, fmt.Sprintf("%q", c.keys), err, tmux.ErrArgument)

@@ -96,6 +96,9 @@ func (c *Command) Missed(tty string) bool {
 	return c.reading != nil && (c.reading.lost.Load() || !c.reading.transcript.Holds(c.size(tty)))
 }
 
+// Dropped reports, after [Command.Close], whether output was dropped before it was read.
+func (c *Command) Dropped() bool { return c.reading != nil && c.reading.lost.Load() }
+
 // Close stops reading, and gives the sink the rest. The recorder keeps running.
 func (c *Command) Close() { c.endReading(0) }
 

@@ -82,6 +82,12 @@ func (j *Job) ID() string { return filepath.Base(j.dir) }
 // Visible reports whether the output is on the screen instead of recorded.
 func (j *Job) Visible() bool { return j.OnScreen }
 
+// Removed reports whether somebody has removed the files of the job.
+func (j *Job) Removed() bool {
+	_, err := os.Lstat(j.dir)
+	return errors.Is(err, os.ErrNotExist)
+}
+
 // Text returns the first bytes of the command.
 func (j *Job) Text() string {
 	text, _ := readOwn(j.path("command"), 1000)

@@ -50,17 +50,17 @@ func (x *execution) run(ctx context.Context) (begun bool, err error) {
 		return false, err
 	}
 	defer x.cmd.Close()
-	if sent, err := x.begin(ctx); err != nil {
-		if !x.cmd.Revoke() { // the shell was faster
-			return true, x.conclude(ctx, err)
-		}
+	sent, err := x.begin(ctx)
+	switch {
+	case err == nil:
+		err = x.wait(ctx)
+	case x.cmd.Revoke(): // otherwise the shell was faster
 		if sent {
 			x.unpipe(ctx) // recording may have begun
 		}
 		x.cmd.Remove()
 		return false, err
 	}
-	err = x.wait(ctx)
 	if err != nil && ctx.Err() != nil && x.options.Interrupt && x.cmd.Begun() {
 		ctx = context.WithoutCancel(ctx)
 		if x.cmd.Signal(syscall.SIGINT) == nil {
@@ -177,7 +177,7 @@ func (x *execution) pipeTaken(ctx context.Context) (bool, error) {
 // end of the command has just arrived through it. Otherwise the recorder is ended, and tmux
 // closes the pipe when it notices, before it has answered twice.
 func (x *execution) unpipe(ctx context.Context) {
-	if !x.cmd.Recorded() {
+	if !x.cmd.Recorded() || x.cmd.Removed() { // then nothing knows the recorder
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), prompt.CleanupTime)
@@ -198,6 +198,9 @@ func (x *execution) piped(ctx context.Context) bool {
 	panes, err := tmux.List[struct {
 		Piped bool `tmux:"pane_pipe"`
 	}](ctx, x.srv, tmux.DisplayMessage{Target: x.pane.ID})
+	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
+		return false
+	}
 	return err != nil || panes[0].Piped
 }
 

@@ -30,7 +30,8 @@ func Find(ctx context.Context, srv *tmux.Server, id string) (*Job, error) {
 }
 
 // Jobs returns the jobs of this user on a tmux server, newest first, and none if it has no
-// sessions or is not running. A job is forgotten an hour after its end.
+// sessions. It fails with [tmux.ErrNoServer] if it is not running. A job is forgotten an hour
+// after its end.
 func Jobs(ctx context.Context, srv *tmux.Server) ([]*Job, error) {
 	return common.Jobs(ctx, srv)
 }
@@ -56,7 +57,7 @@ func (r *Runner) Find(ctx context.Context, srv *tmux.Server, id string) (*Job, e
 func (r *Runner) Jobs(ctx context.Context, srv *tmux.Server) ([]*Job, error) {
 	r.Sweep()
 	panes, err := prompt.Programs(ctx, srv, tmux.ListPanes{All: true})
-	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrNoSession) {
+	if errors.Is(err, tmux.ErrNoSession) {
 		err = nil
 	}
 	if err != nil || len(panes) == 0 {
@@ -128,9 +129,9 @@ func (j *Job) Signal(sig syscall.Signal) error {
 func (j *Job) OnScreen() bool { return j.job.Visible() }
 
 // Scan passes on the lines that the job has printed so far. It reports whether none are
-// missing: the context has not ended, and none were dropped.
+// missing: the context has not ended, none were dropped, and the output is not [Job.OnScreen].
 func (j *Job) Scan(ctx context.Context, line func(string)) (whole bool) {
-	return j.job.Scan(&output{lines: line}, func() bool { return ctx.Err() == nil })
+	return !j.OnScreen() && j.job.Scan(&output{lines: line}, func() bool { return ctx.Err() == nil })
 }
 
 // Wait waits for the end of the job, or until the context ends, whose cause is then the error.
@@ -158,8 +159,8 @@ func (j *Job) Result(ctx context.Context, o Options) (*Result, error) {
 }
 
 // Output returns what the job prints, from the beginning and as it comes, as Stdout of
-// [Options] gets it. Reading ends with io.EOF when the job has ended or was stopped, otherwise
-// with the error of [Job.Wait]. A caller that does not read to the end must close it, or end
+// [Options] gets it. Reading ends with io.EOF when the job has ended or was stopped, with
+// [ErrDropped] if it then lacks something, and otherwise with the error of [Job.Wait]. A caller that does not read to the end must close it, or end
 // the context.
 func (j *Job) Output(ctx context.Context) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
@@ -171,6 +172,8 @@ func (j *Job) Output(ctx context.Context) io.ReadCloser {
 		res, err := j.await(ctx, &output{raw: w, lines: func(string) {}}, time.Time{})
 		if err == nil && res.State != Ended && res.State != Stopped {
 			err = res.err(j.Command())
+		} else if err == nil && res.dropped {
+			err = ErrDropped
 		}
 		_ = w.CloseWithError(err)
 	}()

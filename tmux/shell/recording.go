@@ -98,6 +98,9 @@ func (r *recording) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 	}
 	s := r.cmd.Look()
 	switch {
+	case r.cmd.Removed():
+		r.result.State, r.missed = Lost, true
+		return true, nil
 	case s.Phase != runner.Ended && runner.Gone(r.shell.PID):
 		if r.gone(ctx) {
 			return true, nil
@@ -169,6 +172,9 @@ func (r *recording) finishStopped(ctx context.Context) {
 // than the shell is seen to be gone, where that was the program.
 func (r *recording) gone(ctx context.Context) bool {
 	panes, err := prompt.Programs(ctx, r.srv, tmux.DisplayMessage{Target: r.pane.ID})
+	if err == nil && panes[0].PID != r.pane.PID && !panes[0].Dead {
+		r.missed = true // what another program in the pane prints is recorded too
+	}
 	r.result.PaneEnded = errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) ||
 		err == nil && (panes[0].ID == "" || panes[0].Dead || panes[0].PID != r.pane.PID || r.shell.PID == r.pane.PID && runner.Gone(r.pane.PID))
 	return r.result.PaneEnded
@@ -229,7 +235,7 @@ func (r *recording) answer(ctx context.Context) *Result {
 		tty = ""
 	}
 	res.Job = &Job{job: r.cmd.Job, srv: r.srv, settle: r.settle, pane: *r.pane}
-	res.Pane, res.Shell, res.Missed = r.pane.ID, r.shell.Name, r.missed || r.cmd.Missed(tty)
+	res.Pane, res.Shell, res.Missed, res.dropped = r.pane.ID, r.shell.Name, r.missed || r.cmd.Missed(tty), r.missed || r.cmd.Dropped()
 	switch {
 	case r.status != nil:
 		res.State, res.Status = Ended, *r.status

@@ -48,6 +48,9 @@ var (
 	// ErrLost: it was killed, or its shell or its pane ended before. Its exit status is not
 	// known.
 	ErrLost = errors.New("the command was killed, or its pane has ended")
+	// ErrDropped: some of its output was dropped before it was read, since it printed tens of
+	// megabytes more than was read. See [Job.Output].
+	ErrDropped = errors.New("some of the output was dropped")
 )
 
 // Why a job is not found.
@@ -109,9 +112,12 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
+// mostShown is how many characters of a command an error quotes.
+const mostShown = 200
+
 // ExitError is a command that ended with a status other than 0.
 type ExitError struct {
-	Command string // its first line
+	Command string // its first line, at most 200 characters of it
 	Pane    tmux.PaneID
 	Status  int
 }
@@ -155,6 +161,8 @@ type Result struct {
 	FullDir string
 	// Elapsed is how long it took, or has been running.
 	Elapsed time.Duration
+
+	dropped bool // some of the output was dropped before it was read
 }
 
 // err returns the error that stands for a result.
@@ -170,6 +178,9 @@ func (r *Result) err(command string) error {
 		return nil
 	case r.State == Ended:
 		first, rest, more := strings.Cut(strings.TrimSpace(command), "\n")
+		if short := []rune(first); len(short) > mostShown {
+			first, more, rest = string(short[:mostShown]), true, "…"
+		}
 		if more && rest != "" {
 			first += " …"
 		}

@@ -44,7 +44,7 @@ type Options struct {
 	History bool
 	// Stdout, if set, gets what the command prints as it comes, and as its terminal gets it:
 	// with escape sequences, and lines that end in a carriage return and a newline, in pieces of
-	// any size. An error
+	// any size. While Write blocks, Run does not return. An error
 	// of Write ends that, and is returned if the command succeeds. If another program has the
 	// pane's pipe, Stdout gets the lines at the end.
 	Stdout io.Writer
@@ -55,8 +55,9 @@ type Options struct {
 	// Interrupt interrupts the command if the context ends, as Ctrl-C does, and waits for its
 	// end for two seconds more. The error is the cause of the context all the same.
 	Interrupt bool
-	// Limit, if positive, is how long Run waits for the prompt and the end of the command.
-	// Then the command goes on as a job, and the error is [ErrRunning].
+	// Limit, if positive, is how long Run waits: for its turn in the pane, for the prompt and
+	// for the end of the command. Then a command that has begun goes on as a job, and the
+	// error is [ErrRunning]; otherwise it is [ErrNotBegun] or another one of its kind.
 	Limit time.Duration
 	// Keep, if set, decides whether the job of a command that has ended is kept, as that of
 	// one that goes on is. By default it is not.
@@ -140,7 +141,11 @@ func (s *Shell) Pane() tmux.PaneRef { return s.at.Tmux.Pane(s.at.Pane.ID) }
 // Lock waits until no other Run or Start is working in the pane, of this program or another
 // one of this user. None begins before [Shell.Close]: several commands run one after the
 // other, with nothing between. Run and Start lock a shell that is not locked, for their time.
+// To lock it again does nothing.
 func (s *Shell) Lock(ctx context.Context) error {
+	if s.unlock != nil {
+		return nil
+	}
 	at := place(s.at.Tmux, s.at.Pane)
 	at.Pane = string(s.at.Pane.ID)
 	release, waited, ok := s.runner.files.Take(ctx, at, math.MaxInt64)
@@ -187,7 +192,13 @@ func (s *Shell) execute(ctx context.Context, command string, o Options, detach b
 	}
 	start := time.Now()
 	if s.unlock == nil {
-		if err := s.Lock(ctx); err != nil {
+		within, cancel := ctx, context.CancelFunc(func() {})
+		if o.Limit > 0 {
+			within, cancel = context.WithDeadline(ctx, start.Add(o.Limit))
+		}
+		err := s.Lock(within)
+		cancel()
+		if err != nil {
 			return nil, err
 		}
 		defer s.Close()
@@ -273,7 +284,11 @@ func (o *output) Raw(p []byte) {
 	if o.raw == nil || o.err != nil || len(p) == 0 {
 		return
 	}
-	if _, err := o.raw.Write(p); err != nil {
+	n, err := o.raw.Write(p)
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
 		o.err = fmt.Errorf("pass on the output: %w", err)
 	}
 }

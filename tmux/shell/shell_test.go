@@ -337,6 +337,10 @@ func TestLock(t *testing.T) {
 		_, err := sh.Run(ctx, "echo mine >>"+file, shell.Options{})
 		ok(t, err)
 	}
+	ok(t, sh.Lock(ctx)) // does nothing
+	if res, err := new(shell.Runner).Run(ctx, pane, "echo never >>"+file, shell.Options{Limit: 200 * time.Millisecond}); !errors.Is(err, shell.ErrNotBegun) || res != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
 	late, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := new(shell.Runner).Run(late, pane, "echo never >>"+file, shell.Options{}); !errors.Is(err, context.Canceled) {
@@ -408,7 +412,7 @@ func TestKeep(t *testing.T) {
 	if _, err := shell.Find(ctx, pane.Server(), res.Job.ID()); !errors.Is(err, shell.ErrServerEnded) && !errors.Is(err, shell.ErrNoJob) {
 		t.Error(err)
 	}
-	if jobs, err := shell.Jobs(ctx, pane.Server()); err != nil || len(jobs) != 0 {
+	if jobs, err := shell.Jobs(ctx, pane.Server()); !errors.Is(err, tmux.ErrNoServer) || len(jobs) != 0 {
 		t.Errorf("jobs of a server that has ended: %v, %v", jobs, err)
 	}
 }
@@ -521,5 +525,75 @@ func TestSignals(t *testing.T) {
 	}
 	if err := job.Signal(syscall.SIGINT); !errors.Is(err, os.ErrProcessDone) {
 		t.Error(err)
+	}
+}
+
+// Where another program has the pane's pipe, the output is read off the screen.
+func TestOnScreen(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	testserver.Run(t, pane.Server(), "pipe-pane", "-t", "%0", "cat >/dev/null")
+	var raw strings.Builder
+	res, err := new(shell.Runner).Run(ctx, pane, "seq 3", shell.Options{Stdout: &raw})
+	if err != nil || res.Output != "1\n2\n3\n" || raw.String() != "1\r\n2\r\n3\r\n" {
+		t.Errorf("%+v, %v, %q", res, err, raw.String())
+	}
+	job, err := shell.Start(ctx, pane, "seq 3")
+	ok(t, err)
+	if job.Scan(ctx, func(string) {}) || !job.OnScreen() {
+		t.Error("nothing is missing of output that is not recorded")
+	}
+}
+
+type short struct{}
+
+func (short) Write(p []byte) (int, error) { return len(p) / 2, nil }
+
+// A writer that fails is an error of a command that succeeds.
+func TestStdoutFails(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	res, err := new(shell.Runner).Run(testserver.Context(t), pane, "seq 3", shell.Options{Stdout: short{}})
+	if !errors.Is(err, io.ErrShortWrite) || res == nil || res.Output != "1\n2\n3\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// A command whose files somebody removes is lost, and not waited for.
+func TestFilesRemoved(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	job, err := shell.Start(ctx, pane, "echo begun; sleep 1000")
+	ok(t, err)
+	ok(t, os.RemoveAll(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tmux-mcp", job.ID())))
+	if res, err := job.Wait(ctx, shell.Options{}); !errors.Is(err, shell.ErrLost) && !errors.Is(err, shell.ErrNotBegun) {
+		t.Errorf("%+v, %v", res, err)
+	}
+	pane = inShell(t, "exec sh")
+	res, err := new(shell.Runner).Run(ctx, pane, "echo begun; sleep 1000", shell.Options{Stdout: writer(func(string) {
+		jobs, err := shell.Jobs(ctx, pane.Server())
+		if err != nil || len(jobs) != 1 || os.RemoveAll(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tmux-mcp", jobs[0].ID())) != nil {
+			t.Error(jobs, err)
+		}
+	})})
+	if !errors.Is(err, shell.ErrLost) || res == nil || !res.Missed {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// Output that was dropped is not passed off as all of it.
+func TestOutputDropped(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	ctx := testserver.Context(t)
+	job, err := shell.Start(ctx, pane, "head -c 45000000 /dev/zero | tr '\\0' x")
+	ok(t, err)
+	res, err := job.Wait(ctx, shell.Options{Lines: func(string) {}})
+	ok(t, err)
+	n, err := io.Copy(io.Discard, job.Output(ctx))
+	if dropped := n < 45000000; dropped != errors.Is(err, shell.ErrDropped) || !dropped && err != nil {
+		t.Errorf("%d bytes, %v (%+v)", n, err, res)
 	}
 }

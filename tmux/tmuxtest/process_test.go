@@ -310,3 +310,20 @@ func TestServer(t *testing.T) {
 		}
 	}
 }
+
+// The screen of a program that has ended stays, though what it left running prints.
+func TestScreenStays(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "printed")
+	p := tmuxtest.Start(t, "sh", "-c", `(sleep 0.3; echo late; printf '\033]7;file:///x\007'; : >`+file+`) & echo now`)
+	p.WaitExit()
+	for {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if status := p.WaitExit(); status != 0 || p.Screen() != "now" {
+		t.Errorf("status %d, screen %q", status, p.Screen())
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"tmuxmcp/tmux"
 )
@@ -40,8 +41,9 @@ type Program struct {
 	pane    tmux.PaneRef
 	argv    []string
 	timeout time.Duration
-	token   string // marks the end of the program
-	shown   bool   // the test has failed with the screen
+	token   string  // marks the end of the program
+	shown   bool    // the test has failed with the screen
+	last    *screen // once the program has ended
 }
 
 // Start starts a program in a terminal of 80 columns and 24 rows, and kills it when the test
@@ -142,6 +144,13 @@ func (c Terminal) Start(t testing.TB, argv ...string) *Program {
 	return p
 }
 
+// isVariable reports whether a shell passes on a variable of this name.
+func isVariable(name string) bool {
+	return !unicode.IsDigit(rune(name[0])) && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
+
 // check returns an error if a program cannot be started.
 func (c Terminal) check(argv []string) error {
 	if len(argv) == 0 || argv[0] == "" {
@@ -154,8 +163,12 @@ func (c Terminal) check(argv []string) error {
 		return fmt.Errorf("the Timeout %v is negative", c.Timeout)
 	}
 	for _, kv := range c.Env {
-		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
+		name, _, ok := strings.Cut(kv, "=")
+		if !ok || name == "" {
 			return fmt.Errorf("%q in Env is not of the form K=V", kv)
+		}
+		if !isVariable(name) {
+			return fmt.Errorf("%q in Env is not the name of a variable, and shells drop it", name)
 		}
 	}
 	if info, err := os.Stat(c.Dir); err != nil {
@@ -267,14 +280,21 @@ func (p *Program) read(ctx context.Context) (*screen, error) {
 	return s, nil
 }
 
-// now is read, for the test.
+// now is read, for the test. What a program leaves running may still print when it has
+// ended: the first screen that shows its end stays.
 func (p *Program) now() *screen {
 	p.t.Helper()
+	if p.last != nil {
+		return p.last
+	}
 	var s *screen
 	p.do("read the screen", func(ctx context.Context) (err error) {
 		s, err = p.read(ctx)
 		return err
 	})
+	if s.ended {
+		p.last = s
+	}
 	return s
 }
 
