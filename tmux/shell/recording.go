@@ -172,7 +172,7 @@ func (r *recording) finishStopped(ctx context.Context) {
 // than the shell is seen to be gone, where that was the program.
 func (r *recording) gone(ctx context.Context) bool {
 	panes, err := prompt.Programs(ctx, r.srv, tmux.DisplayMessage{Target: r.pane.ID})
-	if err == nil && panes[0].PID != r.pane.PID && !panes[0].Dead {
+	if err == nil && panes[0].ID != "" && panes[0].PID != r.pane.PID && !panes[0].Dead {
 		r.missed = true // what another program in the pane prints is recorded too
 	}
 	r.result.PaneEnded = errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) ||

@@ -1,0 +1,23 @@
+package endtoend
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"tmuxmcp/internal/test/testtmux"
+)
+
+// TestLibrary: programs in a module of their own build and pass with what package tmux
+// exports.
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	binary := testtmux.Binary(t)
+	for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir, cmd.Env = "library", append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly", "TMUX_TEST_REQUIRED=1", "TMUX_TEST_BINARY="+binary)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v\n%s", args[0], err, out)
+		}
+	}
+}
