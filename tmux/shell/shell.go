@@ -29,8 +29,8 @@ func Run(ctx context.Context, pane tmux.PaneRef, command string) (*Result, error
 }
 
 // Start starts a command in the shell of a pane, and returns when it has begun. The job
-// outlives this program. If it is nil, the command has not begun, and never will: with an
-// error, as of a context that ends meanwhile, there may be a job.
+// outlives this program. If the job is nil, the command has not begun, and never will. There
+// may be both a job and an error, as when the context ends meanwhile.
 func Start(ctx context.Context, pane tmux.PaneRef, command string) (*Job, error) {
 	return common.Start(ctx, pane, command, Options{})
 }
@@ -44,9 +44,9 @@ type Options struct {
 	History bool
 	// Stdout, if set, gets what the command prints as it comes, and as its terminal gets it:
 	// with escape sequences, and lines that end in a carriage return and a newline, in pieces of
-	// any size. While Write blocks, Run does not return. An error
-	// of Write ends that, and is returned if the command succeeds. If another program has the
-	// pane's pipe, Stdout gets the lines at the end.
+	// any size. While Write blocks, Run does not return. An error of Write ends the copying, and
+	// is returned if the command succeeds. If another program has the pane's pipe, Stdout gets
+	// the lines at the end.
 	Stdout io.Writer
 	// Lines, if set, gets each line of text instead of Output of the [Result], in order: when
 	// it has left the screen, after which no program can change it, and the rest at the end.
