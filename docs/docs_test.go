@@ -27,7 +27,7 @@ func TestImportsGoDown(t *testing.T) {
 	only := map[string][]string{
 		"tmux":           {"internal/lazy", "internal/nearest", "internal/procstat", "internal/turns"},
 		"tmux/shell":     {"internal/pause", "internal/prompt", "internal/runner", "tmux"},
-		"tmux/tmuxtest":  {"internal/nearest", "internal/procstat", "tmux"},
+		"tmux/tmuxtest":  {"internal/cells", "internal/procstat", "tmux"},
 		"conform/report": {"internal/terminal", "tmux"},
 		"swap/format":    {"internal/lazy"}, "swap/internal/hint": {}, "swap/internal/machine": {},
 		"swap/internal/checkout": {"internal/atomicfile", "internal/lazy", "swap/ask", "swap/format", "swap/internal/hint"},

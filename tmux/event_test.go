@@ -505,7 +505,7 @@ func TestFollowParts(t *testing.T) {
 	} {
 		id := scripted(t, srv, "stty -echo; read x; printf 'Name: '; read x; echo $x; echo Hello; printf Ada!; exec cat")[0]
 		var got []string
-		quiet := 0
+		shows := func(l *tmux.Look, text string) bool { return slices.Contains(l.Lines(), text) }
 		for e, err := range srv.FollowWith(ctx, tmux.FollowOptions{Parts: c.parts, Quiet: 300 * time.Millisecond}, id) {
 			ok(t, err)
 			for _, line := range e.Lines {
@@ -518,14 +518,12 @@ func TestFollowParts(t *testing.T) {
 			switch {
 			case e.Kind == tmux.EventBegan:
 				testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
-			case e.Kind == tmux.EventQuiet && quiet == 0 && c.end != nil:
-				c.end(id)
-				quiet++
-			case e.Kind == tmux.EventQuiet && quiet == 0:
-				testserver.Run(t, srv, "send-keys", "-t", string(id), "Ada", "Enter")
-				quiet++
-			case e.Kind == tmux.EventQuiet:
+			case e.Kind == tmux.EventQuiet && shows(e.Look, "Ada!"):
 				testserver.Run(t, srv, "kill-pane", "-t", string(id))
+			case e.Kind == tmux.EventQuiet && shows(e.Look, "Name:") && c.end != nil:
+				c.end(id)
+			case e.Kind == tmux.EventQuiet && shows(e.Look, "Name:"):
+				testserver.Run(t, srv, "send-keys", "-t", string(id), "Ada", "Enter")
 			}
 		}
 		for i := range got {
@@ -600,10 +598,7 @@ func TestWaitForNewResized(t *testing.T) {
 	ok(t, err)
 	mark := must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
 	testserver.Run(t, srv, "resize-window", "-t", string(pane.ID), "-x", "60", "-y", "20")
-	go func() {
-		time.Sleep(200 * time.Millisecond)
-		pane.SendKeys(ctx, "Enter")
-	}()
+	ok(t, pane.SendKeys(ctx, "Enter"))
 	_, line, err := pane.WaitForNew(ctx, mark, "OLD")
 	ok(t, err)
 	equal(t, "line", "$ OLD and new", line)

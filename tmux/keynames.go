@@ -27,39 +27,73 @@ var (
 
 // checkKey refuses what tmux does not take for a key, and would type as text.
 func checkKey(version func() (Version, error), name string) error {
+	is, err := isKey(version, name)
+	if is || err != nil {
+		return err
+	}
+	return argumentError("%q is not a key%s", name, cmp.Or(meantKey(name), "; text is typed by other means"))
+}
+
+// isKey reports whether a word is a key to tmux. The error says why one is none here.
+func isKey(version func() (Version, error), name string) (is bool, err error) {
 	if hexKey().MatchString(name) {
 		// tmux 3.2a types 0x0 as text, and 3.3a the controls of eight bits.
 		if n, _ := strconv.ParseUint(name[2:], 16, 32); utf8.ValidRune(rune(n)) && n > 0 && (n < 0x80 || n > 0x9f) {
-			return nil
+			return true, nil
 		}
-		return argumentError("%q is not a key that every tmux has; SendText types text", name)
+		return false, argumentError("%q is not a key that every tmux has", name)
 	}
 	key := name
 	if len(key) > 1 && key[0] == '^' {
 		if key = key[1:]; utf8.RuneCountInString(key) > 1 && !boundKey().MatchString(name) {
-			return argumentError("%q is not a key that reaches a program: write C-%s", name, key)
+			return false, argumentError("%q is not a key that reaches a program: write C-%s", name, key)
 		}
 	}
-	for len(key) > 2 && key[1] == '-' && strings.Contains("CMScms", key[:1]) {
-		key = key[2:]
-	}
+	_, key = unmodified(key)
 	r, size := utf8.DecodeRuneInString(key)
 	switch {
 	case key != "" && size == len(key) && r >= ' ' && (r != utf8.RuneError || size > 1):
-		return nil
+		return true, nil
 	case boundKey().MatchString(name):
-		return nil
+		return true, nil
 	case controlNames().MatchString(key):
-		return need(version, "the key "+name, Version{Major: 3, Minor: 5}, Version{})
+		err := need(version, "the key "+name, Version{Major: 3, Minor: 5}, Version{})
+		return err == nil, err
 	}
+	return namedKey(key) != "", nil
+}
+
+// unmodified splits what is before a key, such as C-, from it.
+func unmodified(name string) (before, key string) {
+	key = name
+	for len(key) > 2 && key[1] == '-' && strings.Contains("CMScms", key[:1]) {
+		key = key[2:]
+	}
+	return name[:len(name)-len(key)], key
+}
+
+// namedKey returns tmux's spelling of the name of a key, or "".
+func namedKey(name string) string {
 	for _, known := range keyNames {
-		if strings.EqualFold(key, known) {
-			return nil
+		if strings.EqualFold(name, known) {
+			return known
 		}
 	}
-	meant := "; SendText types text"
-	if len(key) > 2 {
-		meant = cmp.Or(nearest.Meant(key, keyNames), meant)
+	return ""
+}
+
+// foreignKeys turns how others write keys, in lower case and with - for +, into tmux's way.
+var foreignKeys = strings.NewReplacer("<", "", ">", "", "control-", "c-", "ctrl-", "c-", "alt-", "m-", "shift-tab", "btab", "shift-", "s-",
+	"escape", "escape", "esc", "escape", "backspace", "bspace", "return", "enter", "arrow", "")
+
+// meantKey asks whether a word meant a key: one in another spelling, or a misspelt one.
+func meantKey(word string) string {
+	before, key := unmodified(foreignKeys.Replace(strings.ReplaceAll(strings.ToLower(word), "+", "-")))
+	if name := namedKey(key); name != "" || before != "" && utf8.RuneCountInString(key) == 1 {
+		return "; did you mean " + strings.ToUpper(before) + cmp.Or(name, key) + "?"
 	}
-	return argumentError("%q is not a key%s", name, meant)
+	if _, key = unmodified(word); len(key) > 3 {
+		return nearest.Meant(key, keyNames)
+	}
+	return ""
 }

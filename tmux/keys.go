@@ -248,13 +248,13 @@ func splitKey(name string) (modifiers, key string) {
 	if strings.HasPrefix(name, "^") && len([]rune(name)) > 2 {
 		modifiers, name = "C", name[1:]
 	}
-	for len(name) > 2 && name[1] == '-' && strings.Contains("CMScms", name[:1]) {
-		if m := strings.ToUpper(name[:1]); !strings.Contains(modifiers, m) {
+	before, key := unmodified(name)
+	for m := range strings.SplitSeq(strings.ToUpper(before), "-") {
+		if !strings.Contains(modifiers, m) {
 			modifiers += m
 		}
-		name = name[2:]
 	}
-	return modifiers, strings.ToLower(name)
+	return modifiers, strings.ToLower(key)
 }
 
 // keysAtOnce is the number of keys per command: tmux gets slower both with longer commands

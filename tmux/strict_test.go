@@ -58,7 +58,7 @@ func TestSendKeysRefuses(t *testing.T) {
 	}{
 		{nil, "no keys"},
 		{[]string{""}, `"" is not a key`},
-		{[]string{"a", "ls -l", "Enter"}, `"ls -l" is not a key; SendText types text`},
+		{[]string{"a", "ls -l", "Enter"}, `"ls -l" is not a key; text is typed`},
 		{[]string{"Entr"}, "did you mean Enter"},
 		{[]string{"None"}, "not a key"},
 		{[]string{"\n"}, "not a key"},
@@ -241,4 +241,25 @@ func TestSelectNeighbours(t *testing.T) {
 	ok(t, below.Select(ctx, tmux.SelectPane{Up: true}))
 	equal(t, "active", top.ID, active())
 	isKind(t, "of no pane", srv.Pane("%99").Select(ctx, tmux.SelectPane{Up: true}), tmux.ErrNotFound)
+}
+
+// What is no key is answered with the key that may be meant, in tmux's spelling.
+func TestMeantKeys(t *testing.T) {
+	t.Parallel()
+	newest := func() (tmux.Version, error) { return tmux.Version{Major: 3, Minor: 8}, nil }
+	for want, words := range map[string]string{
+		"C-c": "Ctrl-C ctrl+c Control-c <C-c> <c-c>", "M-x": "Alt-x Alt+X <M-x>", "Up": "ArrowUp <Up> UpArrow", "Escape": "Esc <esc>",
+		"BTab": "Shift-Tab Shift+Tab", "C-M-Left": "Ctrl+Alt+Left", "Enter": "Return <Return>", "BSpace": "Backspace",
+	} {
+		for word := range strings.FieldsSeq(words) {
+			if err := tmux.CheckKey(newest, word); err == nil || !strings.Contains(err.Error(), "; did you mean "+want+"?") {
+				t.Errorf("%s: %v, want %s", word, err, want)
+			}
+		}
+	}
+	for _, word := range []string{"", "hello", "make test", "<html>", "a+b"} {
+		if err := tmux.CheckKey(newest, word); err == nil || strings.Contains(err.Error(), "did you mean") {
+			t.Errorf("%q: %v", word, err)
+		}
+	}
 }

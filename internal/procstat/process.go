@@ -18,7 +18,7 @@ type Process struct {
 // mostAncestors bounds [Ancestors], should the processes change meanwhile.
 const mostAncestors = 64
 
-// MostLine is how many bytes of a line, without its end, are kept by a terminal of
-// Linux that gathers lines for its program: N_TTY_BUF_SIZE in Linux's n_tty.c, less one. Anything
-// typed beyond is lost.
+// MostLine is how many bytes of a line, without its end, a terminal of Linux keeps that gathers
+// lines for its program: N_TTY_BUF_SIZE in Linux's n_tty.c, less one. Anything typed beyond is
+// lost.
 const MostLine = 4095

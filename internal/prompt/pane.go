@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/cells"
 	"tmuxmcp/internal/runner"
-	"tmuxmcp/internal/transcript"
 	"tmuxmcp/tmux"
 )
 
@@ -106,7 +106,7 @@ func (p Pane) cursorLine() (left, right string) {
 	if p.Y >= len(p.Screen) {
 		return "", ""
 	}
-	return transcript.SplitAt(p.Screen[p.Y], p.X)
+	return cells.SplitAt(p.Screen[p.Y], p.X)
 }
 
 // typedLine returns the text before the cursor, with the rows above that continue in it:

@@ -4,7 +4,15 @@ package transcript
 import (
 	"slices"
 	"unicode"
+
+	"tmuxmcp/internal/cells"
 )
+
+// ascii has each character of one byte, so that it takes no memory of its own.
+var ascii = string(slices.Collect(func(yield func(byte) bool) {
+	for c := byte(0); c < 0x80 && yield(c); c++ {
+	}
+}))
 
 // Transcript is a tmux pane, as far as its text goes: a screen of the pane's size, whose top
 // rows move into the history. The rows of the output become lines: what capture-pane -J shows
@@ -193,8 +201,8 @@ func (t *Transcript) put(c rune) {
 	if c < 0x80 {
 		cell = ascii[c : c+1]
 	} else {
-		w, cell = widthOf(c), string(c)
-		t.failIf(w > t.columns || unicode.In(c, jamo, unlike) || !unicode.IsGraphic(c) && !unicode.In(c, unicode.Cf, unicode.Co))
+		w, cell = cells.Of(c), string(c)
+		t.failIf(w > t.columns || cells.Vary(c) || !unicode.IsGraphic(c) && !unicode.In(c, unicode.Cf, unicode.Co))
 	}
 	if w == 0 || w > t.columns {
 		t.combine(cell)

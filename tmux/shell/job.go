@@ -45,7 +45,7 @@ func (r *Runner) Find(ctx context.Context, srv *tmux.Server, id string) (*Job, e
 	case err != nil:
 		return nil, fmt.Errorf("the job cannot be read: %w", err)
 	}
-	j := &Job{job: found, srv: srv, settle: cmp.Or(r.SettleTime, settleTime)}
+	j := &Job{job: found, srv: srv, settle: r.settleTime()}
 	j.pane, err = j.look(ctx)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (r *Runner) Jobs(ctx context.Context, srv *tmux.Server) ([]*Job, error) {
 	}
 	var all []*Job
 	for _, found := range runner.Jobs(place(srv, panes[0])) {
-		j := &Job{job: found, srv: srv, settle: cmp.Or(r.SettleTime, settleTime)}
+		j := &Job{job: found, srv: srv, settle: r.settleTime()}
 		if p := programs[found.Pane]; p.PID == found.Pid {
 			j.pane = p
 		}
@@ -160,8 +160,8 @@ func (j *Job) Result(ctx context.Context, o Options) (*Result, error) {
 
 // Output returns what the job prints, from the beginning and as it comes, as Stdout of
 // [Options] gets it. Reading ends with io.EOF when the job has ended or was stopped, with
-// [ErrDropped] if it then lacks something, and otherwise with the error of [Job.Wait]. A caller that does not read to the end must close it, or end
-// the context.
+// [ErrDropped] if it then lacks something, and otherwise with the error of [Job.Wait]. A
+// caller that does not read to the end must close it, or end the context.
 func (j *Job) Output(ctx context.Context) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	r, w := io.Pipe()

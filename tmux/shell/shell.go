@@ -167,7 +167,7 @@ func (s *Shell) Close() {
 // Run does what the function [Run] does.
 func (s *Shell) Run(ctx context.Context, command string, o Options) (*Result, error) {
 	x, err := s.execute(ctx, command, o, false)
-	if err != nil && x == nil {
+	if x == nil {
 		return nil, err
 	}
 	return &x.result, cmp.Or(err, x.result.err(command), x.out.err)

@@ -100,10 +100,10 @@ func TestFailures(t *testing.T) {
 			"the program has ended with status 3\n", "│ready  ",
 		}},
 		"no keys":         {cat, func(p *tmuxtest.Program) { p.Press() }, []string{"no keys"}},
-		"empty key":       {cat, func(p *tmuxtest.Program) { p.Press("Up", "") }, []string{`"" is not a key of tmux`}},
-		"text for a key":  {cat, func(p *tmuxtest.Program) { p.Press("hello") }, []string{`"hello" is not a key of tmux; text is typed with Type`}},
-		"misspelt key":    {cat, func(p *tmuxtest.Program) { p.Press("C-Entr") }, []string{`"C-Entr" is not a key of tmux; did you mean Enter`}},
-		"unsent key":      {cat, func(p *tmuxtest.Program) { p.Press("S-Enter") }, []string{"S-Enter does not reach this program"}},
+		"empty key":       {cat, func(p *tmuxtest.Program) { p.Press("Up", "") }, []string{`"" is not a key`}},
+		"text for a key":  {cat, func(p *tmuxtest.Program) { p.Press("hello") }, []string{`"hello" is not a key`}},
+		"misspelt key":    {cat, func(p *tmuxtest.Program) { p.Press("C-Entr") }, []string{`"C-Entr" is not a key; did you mean Enter`}},
+		"unsent key":      {cat, func(p *tmuxtest.Program) { p.Press("S-Enter") }, []string{"S-Enter is a key that the pane's program does not get"}},
 		"paste nothing":   {cat, func(p *tmuxtest.Program) { p.Paste("") }, []string{"paste: ", "no data"}},
 		"paste an end":    {cat, func(p *tmuxtest.Program) { p.Paste("x\x1b[201~rm") }, []string{"paste: the text holds the sequence that ends a paste"}},
 		"no mouse":        {cat, func(p *tmuxtest.Program) { p.Click(1, 2) }, []string{"click on column 1 of row 2: the program has not enabled the mouse"}},
@@ -118,7 +118,7 @@ func TestFailures(t *testing.T) {
 			p.WaitExit()
 		}, []string{"read the screen: " + gone}},
 		"server is gone": {cat, func(p *tmuxtest.Program) { _ = p.Pane().Server().Kill(ctx); p.Press("C-c") }, []string{"read the screen: " + gone}},
-		"foreign key":    {cat, func(p *tmuxtest.Program) { p.Press("Ctrl+C") }, []string{`"Ctrl+C" is not a key of tmux; did you mean C-c?`}},
+		"foreign key":    {cat, func(p *tmuxtest.Program) { p.Press("Ctrl+C") }, []string{`"Ctrl+C" is not a key; did you mean C-c?`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/cells"
 	"tmuxmcp/tmux"
 )
 
@@ -162,7 +163,7 @@ func visible(text string) string { return strings.ReplaceAll(text, "\x1b", "␛"
 
 // firstColumn returns the first column in which two rows differ, whatever their sequences.
 func firstColumn(a, b string) int {
-	as, bs := cells(a), cells(b)
+	as, bs := cellsOf(a), cellsOf(b)
 	for i := range min(len(as), len(bs)) {
 		if as[i] != bs[i] {
 			return i
@@ -171,13 +172,13 @@ func firstColumn(a, b string) int {
 	return min(len(as), len(bs))
 }
 
-// cells returns the cells of a row of a golden file, each with its style. A wide character
+// cellsOf returns the cells of a row of a golden file, each with its style. A wide character
 // has a second one without text.
-func cells(text string) (list []run) {
+func cellsOf(text string) (list []run) {
 	for _, r := range parseRows(text + "\n") {
 		for _, s := range r {
 			for _, c := range s.text {
-				for i := range runeWidth(c) {
+				for i := range cells.Of(c) {
 					list = append(list, run{s.style, string(c)[:len(string(c))*(1-i)]})
 				}
 			}

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
-	"tmuxmcp/internal/nearest"
 	"tmuxmcp/tmux"
 )
 
@@ -41,67 +39,8 @@ func (p *Program) Press(keys ...string) {
 	p.t.Helper()
 	p.running()
 	p.do("press "+strings.Join(keys, " "), func(ctx context.Context) error {
-		if len(keys) == 0 {
-			return errors.New("no keys")
-		}
-		for _, key := range keys {
-			if err := checkKey(key); err != nil {
-				return err
-			}
-			if reaches, err := p.pane.Server().KeyReaches(ctx, p.pane, key); err != nil {
-				return err
-			} else if !reaches {
-				return fmt.Errorf("%s does not reach this program as such: terminals send it only with extended keys, which are off", key)
-			}
-		}
 		return p.pane.SendKeys(ctx, keys...)
 	})
-}
-
-var keyNames = strings.Fields("Enter Tab BTab Escape BSpace Space Up Down Left Right Home End PageUp PageDown PgUp PgDn PPage NPage " +
-	"Insert IC Delete DC F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 " +
-	"KP0 KP1 KP2 KP3 KP4 KP5 KP6 KP7 KP8 KP9 KP/ KP* KP- KP+ KP. KPEnter")
-
-// foreign turns how others write keys, in lower case and with - for +, into tmux's way.
-var foreign = strings.NewReplacer("<", "", ">", "", "^", "c-", "control-", "c-", "ctrl-", "c-", "alt-", "m-",
-	"shift-tab", "btab", "shift-", "s-", "backspace", "bspace", "return", "enter", "arrow", "")
-
-// checkKey returns an error if a word does not name a key. tmux would type it.
-func checkKey(word string) error {
-	if spelling(word) != "" {
-		return nil
-	}
-	meant := ""
-	if key := spelling(foreign.Replace(strings.ReplaceAll(strings.ToLower(word), "+", "-"))); key != "" {
-		meant = "; did you mean " + key + "?"
-	} else if word != "" {
-		_, key := modifiers(word)
-		meant = nearest.Meant(key, keyNames)
-	}
-	return fmt.Errorf("%q is not a key of tmux%s; text is typed with Type", word, meant)
-}
-
-// spelling returns tmux's way to write a key, or "" if the word does not name one.
-func spelling(word string) string {
-	before, key := modifiers(word)
-	if c, size := utf8.DecodeRuneInString(key); size == len(key) && unicode.IsGraphic(c) && c != utf8.RuneError {
-		return before + key
-	}
-	for _, name := range keyNames {
-		if strings.EqualFold(name, key) {
-			return before + name
-		}
-	}
-	return ""
-}
-
-// modifiers splits what is before a key, such as C-, from it.
-func modifiers(word string) (before, key string) {
-	key = word
-	for len(key) > 2 && key[1] == '-' && strings.Contains("CMScms", key[:1]) {
-		key = key[2:]
-	}
-	return strings.ToUpper(word[:len(word)-len(key)]), key
 }
 
 // Paste pastes text as a terminal does: bracketed if the program has enabled that, and with

@@ -314,15 +314,16 @@ func TestServer(t *testing.T) {
 // The screen of a program that has ended stays, though what it left running prints.
 func TestScreenStays(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "printed")
-	p := tmuxtest.Start(t, "sh", "-c", `(sleep 0.3; echo late; printf '\033]7;file:///x\007'; : >`+file+`) & echo now`)
+	dir := t.TempDir()
+	p := tmuxtest.Terminal{Dir: dir}.Start(t, "sh", "-c", `(while [ ! -e go ]; do sleep 0.01; done; echo late; printf '\033]7;file:///x\007'; : >printed) & echo now`)
 	p.WaitExit()
-	for {
-		if _, err := os.Stat(file); err == nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	testtool.Eventually(t, "the rest has printed", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "printed"))
+		return err == nil
+	})
 	if status := p.WaitExit(); status != 0 || p.Screen() != "now" {
 		t.Errorf("status %d, screen %q", status, p.Screen())
 	}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"tmuxmcp/internal/cells"
 )
 
 // style is how a cell looks, as far as every supported tmux can report it: not the colour of
@@ -112,7 +113,7 @@ func parseRows(captured string) (rows []row) {
 		case graphic && graphics[c] != 0:
 			put(string(graphics[c]), 1)
 		default:
-			put(text, runeWidth(c))
+			put(text, cells.Width(text))
 		}
 	}
 	for len(rows) > 0 && len(rows[len(rows)-1]) == 0 {
@@ -186,22 +187,6 @@ func (p *pen) set(params []string) {
 	}
 }
 
-// runeWidth returns how many cells a rune takes, for tab stops and frames.
-func runeWidth(c rune) int {
-	switch {
-	case unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	case unicode.Is(wide, c):
-		return 2
-	}
-	return 1
-}
-
-var wide = &unicode.RangeTable{
-	R16: []unicode.Range16{{0x1100, 0x115f, 1}, {0x2e80, 0x303e, 1}, {0x3041, 0xa4cf, 1}, {0xac00, 0xd7a3, 1}, {0xf900, 0xfaff, 1}, {0xfe30, 0xfe6f, 1}, {0xff00, 0xff60, 1}, {0xffe0, 0xffe6, 1}},
-	R32: []unicode.Range32{{0x1f300, 0x1f64f, 1}, {0x1f680, 0x1f6ff, 1}, {0x1f900, 0x1f9ff, 1}, {0x20000, 0x3fffd, 1}},
-}
-
 // frame draws a frame around rows of text, so that blanks at their ends show.
 func frame(rows []string, width int) string {
 	edge := strings.Repeat("─", width)
@@ -216,8 +201,5 @@ func frame(rows []string, width int) string {
 
 // pad appends blanks up to a width.
 func pad(text string, width int) string {
-	for _, c := range text {
-		width -= runeWidth(c)
-	}
-	return text + strings.Repeat(" ", max(0, width))
+	return text + strings.Repeat(" ", max(0, width-cells.Width(text)))
 }

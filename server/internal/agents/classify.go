@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/cells"
 	"tmuxmcp/internal/lazy"
-	"tmuxmcp/internal/transcript"
 )
 
 // How far from the bottom of the screen, or from the box, to search.
@@ -72,9 +72,9 @@ func (r *Rules) cut(rows []string) {
 	}
 	for _, row := range rows {
 		if at := r.Aside.FindStringIndex(row); at != nil {
-			left := transcript.Width(row[:at[0]])
+			left := cells.Width(row[:at[0]])
 			for i := range rows {
-				rows[i], _ = transcript.SplitAt(rows[i], left)
+				rows[i], _ = cells.SplitAt(rows[i], left)
 				rows[i] = strings.TrimRight(rows[i], " ")
 			}
 			return
@@ -195,10 +195,10 @@ func window(rows []string) []string {
 			continue
 		}
 		inside := make([]string, bottom)
-		left, width := transcript.Width(rows[bottom][:at[0]]), transcript.Width(rows[bottom][at[0]:at[1]])
+		left, width := cells.Width(rows[bottom][:at[0]]), cells.Width(rows[bottom][at[0]:at[1]])
 		for i := bottom - 1; i >= 0; i-- {
-			_, row := transcript.SplitAt(rows[i], left)
-			row, _ = transcript.SplitAt(row, width)
+			_, row := cells.SplitAt(rows[i], left)
+			row, _ = cells.SplitAt(row, width)
 			if windowTop().MatchString(row) {
 				return inside
 			}

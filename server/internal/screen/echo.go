@@ -6,9 +6,9 @@ import (
 	"time"
 	"unicode"
 
+	"tmuxmcp/internal/cells"
 	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/runner"
-	"tmuxmcp/internal/transcript"
 	"tmuxmcp/tmux"
 )
 
@@ -337,7 +337,7 @@ func (e *Echo) scrolled(line string, row int, isCursors bool, width int) bool {
 	for i, typed := range slices.Concat(e.Lines[:min(len(e.Lines), 1)], e.earlier) {
 		whole := unspaced(before + typed)
 		is := marked && !strings.Contains(whole, unspaced(line)) || kept && !strings.HasPrefix(unspaced(typed), shown)
-		if !is || transcript.Width(before+typed) < width-4 || transcript.Width(shown) < width/4 || !strings.Contains(whole, shown) {
+		if !is || cells.Width(before+typed) < width-4 || cells.Width(shown) < width/4 || !strings.Contains(whole, shown) {
 			continue
 		}
 		if i == 0 && len(e.Lines) > 0 && (!isCursors || strings.HasSuffix(whole, shown)) {

@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode"
 
+	"tmuxmcp/internal/cells"
 	"tmuxmcp/internal/runner"
-	"tmuxmcp/internal/transcript"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/tmux"
 )
@@ -78,7 +78,7 @@ func atPrompt(pid int, l *tmux.Look, likely bool) bool {
 // leftOfCursor returns the text of the cursor's line up to the cursor.
 func leftOfCursor(l *tmux.Look) string {
 	above, row := l.CursorRow()
-	left, _ := transcript.SplitAt(row, l.CursorX)
+	left, _ := cells.SplitAt(row, l.CursorX)
 	return above + left
 }
 

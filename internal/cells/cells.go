@@ -1,7 +1,7 @@
-package transcript
+// Package cells counts the columns of a terminal that text takes, as tmux does.
+package cells
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -12,7 +12,7 @@ import (
 func SplitAt(text string, column int) (left, right string) {
 	x := 0
 	for i, c := range text {
-		w := widthOf(c)
+		w := Of(c)
 		if c == '\t' {
 			w = 8 - x%8
 		}
@@ -27,13 +27,13 @@ func SplitAt(text string, column int) (left, right string) {
 // Width returns the number of columns of a text without tabs.
 func Width(text string) (columns int) {
 	for _, c := range text {
-		columns += widthOf(c)
+		columns += Of(c)
 	}
 	return columns
 }
 
-// widthOf returns the number of columns of a character.
-func widthOf(c rune) int {
+// Of returns the number of columns of a character.
+func Of(c rune) int {
 	switch {
 	case c < 0x300 || unicode.Is(unicode.Prepended_Concatenation_Mark, c):
 		return 1
@@ -48,6 +48,9 @@ func widthOf(c rune) int {
 	return 1
 }
 
+// Vary reports whether versions of tmux may differ in the number of columns of a character.
+func Vary(c rune) bool { return unicode.In(c, jamo, unlike) }
+
 var (
 	// jamo are the Hangul vowels and final consonants that tmux combines with the character
 	// before them.
@@ -59,10 +62,6 @@ var (
 		0x10efd, 0x10eff, 0x1123f, 0x11241, 0x11f00, 0x11f59, 0x13430, 0x13455, 0x1b132, 0x1b132, 0x1b155, 0x1b155, 0x1d2c0, 0x1d2d3, 0x1df25, 0x1df2a,
 		0x1e030, 0x1e08f, 0x1e4d0, 0x1e4f9, 0x1f1e6, 0x1f1ff, 0x1f3cb, 0x1f3cc, 0x1f3fb, 0x1f3ff, 0x1f574, 0x1f575, 0x1f590, 0x1f590, 0x1f6dc, 0x1f6dc,
 		0x1f774, 0x1f77f, 0x1f7d9, 0x1f7d9, 0x1fa70, 0x1faff)
-	ascii = string(slices.Collect(func(yield func(byte) bool) {
-		for c := byte(0); c < 0x80 && yield(c); c++ {
-		}
-	}))
 )
 
 func table(bounds ...uint32) *unicode.RangeTable {
