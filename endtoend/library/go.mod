@@ -11,7 +11,7 @@ require (
 
 require (
 	golang.org/x/sys v0.47.0 // indirect
-	golang.org/x/text v0.14.0 // indirect
+	golang.org/x/text v0.41.0 // indirect
 )
 
 replace tmuxmcp => ../..
