@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"syscall"
 	"time"
 
@@ -120,6 +121,9 @@ func (j *Job) Signal(sig syscall.Signal) error {
 		return &Error{Kind: tmux.ErrArgument, Text: fmt.Sprintf("%d is no signal", int(sig))}
 	case sig == syscall.SIGSTOP, sig == syscall.SIGTSTP, sig == syscall.SIGTTIN, sig == syscall.SIGTTOU:
 		return &Error{Kind: tmux.ErrArgument, Text: fmt.Sprintf("the signal %q would stop only some of the job's programs: press C-z in its pane", sig)}
+	}
+	if state, _ := j.State(); state == Ended { // what has run it may take a moment to go
+		return os.ErrProcessDone
 	}
 	return j.job.Signal(sig)
 }
