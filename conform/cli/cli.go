@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -160,9 +159,7 @@ func Command() *cobra.Command {
 	root.SetVersionTemplate("mcp-conform {{.Version}}\n")
 	terminal.FitHelp(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		text := goNumberError.ReplaceAllString(err.Error(), "want a number")
-		text = goTimeError.ReplaceAllString(text, "want a time such as 90s or 2m")
-		return fmt.Errorf("%s\n  see mcp-conform --help", text)
+		return fmt.Errorf("%w\n  see mcp-conform --help", err)
 	})
 	run := &cobra.Command{
 		Use:     "run",
@@ -180,12 +177,6 @@ func Command() *cobra.Command {
 		&cobra.Command{Use: "files", Short: "The files of mcp-conform", Long: help("files")})
 	return root
 }
-
-// How the flag package words what is no number, or no time.
-var (
-	goNumberError = regexp.MustCompile(`strconv\.[A-Za-z]+: parsing .*$`)
-	goTimeError   = regexp.MustCompile(`time: .*$`)
-)
 
 // wantArgs returns a check for n arguments, whose error is want.
 func wantArgs(n int, want string) cobra.PositionalArgs {

@@ -95,11 +95,19 @@ func ShowVersion(root *cobra.Command, version string) {
 	}
 }
 
+// plain hides from package pflag that a flag is boolean, in what it prints.
+type plain struct{ pflag.Value }
+
 // FitHelp wraps the flags in the help of a command and its subcommands at 80 columns, without
-// a template either.
+// a template either. A boolean flag is shown without the values that it takes.
 func FitHelp(root *cobra.Command) {
 	usage := root.UsageFunc()
 	root.SetUsageFunc(func(c *cobra.Command) error {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() == "bool" {
+				f.Value = plain{f.Value}
+			}
+		})
 		out, text := c.OutOrStderr(), &strings.Builder{}
 		c.SetOut(text)
 		err := usage(c)
