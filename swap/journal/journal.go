@@ -14,7 +14,6 @@ package journal
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,8 +28,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/format"
@@ -121,6 +118,7 @@ type Record struct {
 	Server string    `json:"server"`
 	Repo   string    `json:"repo"`            // the checkout, or where the command was given
 	Given  bool      `json:"given,omitempty"` // the command does not come from the checkout
+	By     string    `json:"by,omitempty"`    // the server's program, if that has set itself up
 	Action string    `json:"action"`
 
 	Config    string   `json:"config"` // the file as the client names it
@@ -615,51 +613,4 @@ func (j Journal) sections(s *State) State {
 		out.Homes = append(slices.Clone(s.Homes), mine)
 	}
 	return out
-}
-
-// Lock makes the caller the only process that swaps, and removes what a killed process has
-// left in the state directory. It waits for another process until ctx is done; waiting is
-// called once, after one second.
-func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock func(), err error) {
-	if err := j.Disk.PrivateDir(j.Dir); err != nil {
-		return nil, fmt.Errorf("make state directory: %w", err)
-	}
-	path := filepath.Join(j.Dir, "lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // lockedfile would create it with mode 0666
-	if err != nil {
-		return nil, fmt.Errorf("make the lock: %w", err)
-	}
-	f.Close()
-	var release func()
-	var lockErr error
-	taken := make(chan struct{})
-	go func() {
-		release, lockErr = lockedfile.MutexAt(path).Lock()
-		close(taken)
-	}()
-	slow := time.NewTimer(cmp.Or(j.patience, time.Second))
-	defer slow.Stop()
-	for {
-		select {
-		case <-taken:
-			if lockErr != nil {
-				return nil, fmt.Errorf("take the lock %s: %w", path, lockErr)
-			}
-			if _, err := j.Disk.Sweep(j.Path(), Written); err != nil {
-				release()
-				return nil, fmt.Errorf("clean up after a killed run: %w", err)
-			}
-			return release, nil
-		case <-slow.C:
-			waiting(path)
-		case <-ctx.Done():
-			// The goroutine may still get the lock; then it releases it.
-			go func() {
-				if <-taken; lockErr == nil {
-					release()
-				}
-			}()
-			return nil, fmt.Errorf("wait for the lock %s: %w", path, ctx.Err())
-		}
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,6 +164,76 @@ func TestLockWaitsAndSaysSo(t *testing.T) {
 	}
 	unlock()
 	lock()()
+}
+
+// TestNothingRecorded: with the last record goes what was made for it, and no process has the
+// lock of a directory that is gone.
+func TestNothingRecorded(t *testing.T) {
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, ".local"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	j := Journal{Dir: filepath.Join(home, ".local/state/mcp-swap"), Home: home}
+	lock := func() (unlock func()) {
+		t.Helper()
+		unlock, err := j.Lock(t.Context(), func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return unlock
+	}
+	left := func() string {
+		t.Helper()
+		names, err := filepath.Glob(home + "/.local/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(names, " ")
+	}
+	lock()()
+	if left() != "" {
+		t.Errorf("left is %s", left())
+	}
+	unlock := lock()
+	if err := j.Save(&State{Version: Version, Records: []Record{{Seq: 1, Target: home + "/config"}}}); err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if _, err := os.Stat(j.Path()); err != nil {
+		t.Error(err)
+	}
+	unlock = lock()
+	if err := j.Save(&State{Version: Version}); err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if left() != "" {
+		t.Errorf("left is %s", left())
+	}
+	// Of many that want it at once, one has it at a time, whichever removes it.
+	var wg sync.WaitGroup
+	var held atomic.Int32
+	for range 8 {
+		wg.Go(func() {
+			for range 25 {
+				unlock, err := j.Lock(t.Context(), func(string) {})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if held.Add(1) > 1 {
+					t.Error("two have the lock")
+				}
+				time.Sleep(200 * time.Microsecond) // in which a second one would be seen
+				held.Add(-1)
+				unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := os.Stat(j.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the state directory: %v", err)
+	}
 }
 
 // What an older version has recorded relative to a home that it did not name belongs to the
