@@ -38,7 +38,7 @@ type Checkout struct {
 	Dir    string // absolute, links resolved
 	Server string // name to register it under: its name without a trailing -mcp
 	Entry  string // its program that is the server
-	kind   checkoutKind
+	kind   *checkoutKind
 	name   string // package name, for --mode released
 	path   string // path of the entry, relative to Dir, slash-separated, in the form that the kind uses
 	module string // Go
@@ -62,7 +62,15 @@ type checkoutKind struct {
 	pr       func(c *Checkout, url string, n int) []string
 }
 
-var checkoutKinds = []checkoutKind{goCheckout, uvCheckout, npmCheckout, cargoCheckout}
+var checkoutKinds = []*checkoutKind{&goCheckout, &uvCheckout, &npmCheckout, &cargoCheckout}
+
+// The markers of the kinds are here, too: what only looks for one needs none of the rest.
+const (
+	goMarker    = "go.mod"
+	uvMarker    = "pyproject.toml"
+	npmMarker   = "package.json"
+	cargoMarker = "Cargo.toml"
+)
 
 // ErrNoServer is wrapped by the error for a directory that is of a kind, but has no program
 // that could be a server.
@@ -123,8 +131,8 @@ func checkoutAbove(dir string) string {
 
 // Is reports whether a directory has a marker.
 func Is(dir string) bool {
-	for _, kind := range checkoutKinds {
-		if info, err := os.Stat(filepath.Join(dir, kind.marker)); err == nil && info.Mode().IsRegular() {
+	for _, marker := range []string{goMarker, uvMarker, npmMarker, cargoMarker} {
+		if info, err := os.Stat(filepath.Join(dir, marker)); err == nil && info.Mode().IsRegular() {
 			return true
 		}
 	}
@@ -213,7 +221,7 @@ func (c *Checkout) Command(mode Mode, ref, buildDir string) (argv, compile []str
 
 // Package returns the name and the version of the npm package in a directory, or "".
 func Package(dir string) (name, version string) {
-	text, _, err := atomicfile.Disk{}.Read(filepath.Join(dir, npmCheckout.marker))
+	text, _, err := atomicfile.Disk{}.Read(filepath.Join(dir, npmMarker))
 	if err != nil {
 		return "", ""
 	}
@@ -241,7 +249,7 @@ func CheckPR(dir string) error {
 	return err
 }
 
-func noPR(kind checkoutKind) error {
+func noPR(kind *checkoutKind) error {
 	return hint.Usagef("--pr is not supported for a %s checkout, only for pyproject.toml: check the pull request out and use that directory", kind.marker)
 }
 

@@ -36,7 +36,7 @@ func exe(name string) string {
 }
 
 var goCheckout = checkoutKind{
-	marker: "go.mod",
+	marker: goMarker,
 	read: func(c *Checkout, text []byte, entry string) error {
 		c.module = modfile.ModulePath(text)
 		if c.module == "" {
@@ -126,7 +126,7 @@ func isGoMain(dir string) bool {
 }
 
 var uvCheckout = checkoutKind{
-	marker: "pyproject.toml",
+	marker: uvMarker,
 	read: func(c *Checkout, text []byte, entry string) error {
 		doc, err := format.Parse(format.TOML, text)
 		if err != nil {
@@ -184,7 +184,7 @@ func script(names []string, project string) string {
 }
 
 var npmCheckout = checkoutKind{
-	marker: "package.json",
+	marker: npmMarker,
 	read: func(c *Checkout, text []byte, entry string) error {
 		doc, err := format.Parse(format.JSON, text)
 		if err != nil {
@@ -274,7 +274,7 @@ func unbuilt(c *Checkout, doc *format.Doc) error {
 }
 
 var cargoCheckout = checkoutKind{
-	marker: "Cargo.toml",
+	marker: cargoMarker,
 	read: func(c *Checkout, text []byte, entry string) error {
 		doc, err := format.Parse(format.TOML, text)
 		if err != nil {
