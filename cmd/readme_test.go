@@ -96,6 +96,18 @@ func (r reader) write(t *testing.T, name, text string) {
 	}
 }
 
+// install puts programs on PATH that could be clients.
+func (r reader) install(t *testing.T, clients ...string) {
+	t.Helper()
+	for _, client := range clients {
+		r.write(t, "bin/"+client, "#!/bin/sh\nexit 1\n")
+		if err := os.Chmod(filepath.Join(r.home, "bin", client), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", filepath.Join(r.home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
 // progressLine is what a busy machine prints besides.
 const progressLine = "mcp-swap: preflight: waiting for the server to answer; its first start may have to build it\n"
 
@@ -137,13 +149,7 @@ func (r reader) transcript(t *testing.T, block []string) {
 // has these clients. It only looks whether they are there.
 func TestReadmeSwaps(t *testing.T) {
 	r := newReader(t)
-	for _, client := range []string{"claude", "codex", "gemini", "opencode"} {
-		r.write(t, "bin/"+client, "#!/bin/sh\nexit 1\n")
-		if err := os.Chmod(filepath.Join(r.home, "bin", client), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("PATH", filepath.Join(r.home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	r.install(t, "claude", "codex", "gemini", "opencode")
 	r.write(t, ".claude.json", `{"numStartups": 3}`)
 	r.write(t, ".codex/config.toml", "[mcp_servers.tmux]\ncommand = \"tmux-mcp\"\n")
 	r.write(t, ".cursor/mcp.json", `{"mcpServers": {"tmux": {"command": "tmux-mcp"}}}`)
@@ -159,6 +165,7 @@ func TestReadmeSwaps(t *testing.T) {
 // does something.
 func TestReadmeCallsTools(t *testing.T) {
 	r := newReader(t)
+	r.install(t, "claude")
 	for _, block := range blocks(t, "README.md", "$ tmux-mcp") {
 		r.transcript(t, block)
 	}
@@ -175,12 +182,12 @@ func TestReadmeCallsTools(t *testing.T) {
 // them is tested in endtoend/clients.
 func TestReadmeAddsToClients(t *testing.T) {
 	r := newReader(t)
-	readme, using := pages(t)["../README.md"], pages(t)["../docs/using.md"]
+	using := pages(t)["../docs/using.md"]
 	for file, prefix := range map[string]string{".cursor/mcp.json": `{"mcpServers"`, ".config/Code/User/mcp.json": `{"servers"`} {
-		if !strings.Contains(readme, "~/"+file) {
-			t.Errorf("README.md does not mention ~/%s", file)
+		if !strings.Contains(using, "~/"+file) {
+			t.Errorf("using.md does not mention ~/%s", file)
 		}
-		r.write(t, file, strings.Join(blocks(t, "README.md", prefix)[0], "\n"))
+		r.write(t, file, strings.Join(blocks(t, "docs/using.md", prefix)[0], "\n"))
 	}
 	r.has(t, "cursor", "tmux", "tmux-mcp")
 	r.has(t, "vscode", "tmux", "tmux-mcp")

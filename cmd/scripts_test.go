@@ -36,12 +36,14 @@ import (
 var commands = map[string]func(){
 	"mcp-conform": program(func(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if len(args) > 0 && args[0] == conform.ServerArg {
-			return servercli.Main(args[1:], stdin, stdout, stderr)
+			return servercli.Main(args[1:], stdin, stdout, stderr, nil)
 		}
 		return conformcli.Main(args, stdin, stdout, stderr)
 	}),
 	"mcp-swap": program(swapcli.Main),
-	"tmux-mcp": program(servercli.Main),
+	"tmux-mcp": program(func(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		return servercli.Main(args, stdin, stdout, stderr, swapcli.Setup)
+	}),
 
 	"good-mcp": goodServer,
 	"uv":       goodServer, // on PATH of scripts, on any machine

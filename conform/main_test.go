@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 		os.Exit(Main(os.Stdin, os.Stdout))
 	}
 	if len(os.Args) == 2 && os.Args[1] == ServerArg {
-		os.Exit(server.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(server.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr, nil))
 	}
 	if len(os.Args) == 2 && os.Args[1] == APIArg {
 		if err := ServeAPI(os.Stdin, os.Stdout); err != nil {

@@ -187,7 +187,7 @@ var program = sync.OnceValue(func() string {
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "tmux-mcp" { // see program
-		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, nil))
 	}
 	// A developer's own settings, or tmux, must not change what is tested.
 	for _, kv := range os.Environ() {

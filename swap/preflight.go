@@ -19,10 +19,7 @@ import (
 	"tmuxmcp/swap/internal/plan"
 )
 
-const firstStart = "preflight: waiting for the server to answer; its first start may have to build it"
-
-// try compiles the server if it must be, and starts it, unless the options say not to. In what
-// it returns, changes of clients that could not start it have failed.
+// try compiles the server if it must be, and starts it, unless the options say not to.
 func try(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change, o UseOptions) ([]plan.Change, error) {
 	if u.Compile != nil {
 		if err := compile(ctx, env, u.Compile); err != nil {
@@ -32,19 +29,23 @@ func try(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Ch
 	if o.NoPreflight {
 		return changes, nil
 	}
-	return preflight(ctx, env, u, changes, o.Timeout)
+	if u.Unbuilt != nil {
+		return nil, preflightFailed(u, u.Unbuilt)
+	}
+	if u.URL != "" {
+		_, err := ask.URL(ctx, u.URL, false, cmp.Or(o.Timeout, ask.ServerLimit))
+		return changes, preflightFailed(u, err)
+	}
+	return preflight(ctx, env, u, changes, o)
 }
 
 // preflight starts the server once for every way in which a client would start it. If a
 // client could not, its change has failed in what preflight returns; what a client would
 // start may also be unknown. The error is for what stops all.
-func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change, limit time.Duration) ([]plan.Change, error) {
-	if u.Unbuilt != nil {
-		return nil, preflightFailed(u.Unbuilt)
-	}
-	if u.URL != "" {
-		_, err := ask.URL(ctx, u.URL, false, cmp.Or(limit, ask.ServerLimit))
-		return changes, preflightFailed(err)
+func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change, o UseOptions) ([]plan.Change, error) {
+	limit, waiting := o.Timeout, "preflight: waiting for the server to answer"
+	if u.By == "" {
+		waiting += "; its first start may have to build it"
 	}
 	out := slices.Clone(changes)
 	tries := attempts{}
@@ -67,16 +68,20 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 			out[i] = c.Caution("not tried: %v", err)
 			continue
 		case err != nil:
-			out[i] = c.Failed(fmt.Errorf("%s: %w; it was not written (--no-preflight writes it all the same)", c.Doc.Path, err))
+			err = fmt.Errorf("%s: %w; it was not written", c.Doc.Path, err)
+			if u.By == "" {
+				err = fmt.Errorf("%w (--no-preflight writes it all the same)", err)
+			}
+			out[i] = c.Failed(err)
 			continue
 		case errors.Is(st.Look(), ask.ErrNotHere):
 			continue // which the results say: the configs may be for another PATH
 		}
-		stop := watch(env, firstStart, cmp.Or(limit, ask.ServerLimit))
+		stop := watch(env, waiting, cmp.Or(limit, ask.ServerLimit))
 		t := tries.try(ctx, st)
 		stop()
 		if errors.Is(t.err, ask.ErrLate) || ctx.Err() != nil {
-			return nil, preflightFailed(t.err)
+			return nil, preflightFailed(u, t.err)
 		}
 		if t.err != nil {
 			first, ended = cmp.Or(first, t.err), ended+1
@@ -90,15 +95,15 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 	if ended < wanted {
 		return out, nil
 	}
-	return out, preflightFailed(first)
+	return out, preflightFailed(u, first)
 }
 
 // preflightFailed returns the error of a preflight ended by err, if it is one.
-func preflightFailed(err error) error {
+func preflightFailed(u *plan.Server, err error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, ask.ErrLate) {
+	if errors.Is(err, ask.ErrLate) && u.By == "" {
 		err = hint.Advise(err, "if it needs longer, as a first build may, use --timeout, as in --timeout 5m")
 	}
 	return fmt.Errorf("preflight failed, nothing was written: %w", err)

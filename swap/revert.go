@@ -21,6 +21,7 @@ type Selection struct {
 	Scope   clients.Scope
 	Server  string
 	Repo    string // the checkout, or the directory where a command was given
+	By      string // the program that has set itself up
 }
 
 const selectMore = "check --cli, --scope, --server and --repo"
@@ -42,13 +43,19 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 		return nil, err
 	}
 	defer c.End()
-	c.State.Revive(func(r *journal.Record) bool { return wanted(*r) && commit.IsBack(s.Env, r) })
-	if len(c.State.Records) == 0 {
-		return nil, nil
+	out, err := undo(ctx, c, wanted, o)
+	if out == nil && err == nil && len(c.State.Records) > 0 {
+		err = errors.New("nothing to revert: no recorded swap matches; " + selectMore)
 	}
+	return out, err
+}
+
+// undo reverts the selected swaps. There are no results if there are none.
+func undo(ctx context.Context, c *commit.Commit, wanted func(journal.Record) bool, o RevertOptions) ([]Result, error) {
+	c.State.Revive(func(r *journal.Record) bool { return wanted(*r) && commit.IsBack(c.Env, r) })
 	records := slices.DeleteFunc(slices.Clone(c.State.Records), func(r journal.Record) bool { return !wanted(r) })
 	if len(records) == 0 {
-		return nil, errors.New("nothing to revert: no recorded swap matches; " + selectMore)
+		return nil, nil
 	}
 	outcomes, err := c.Undo(ctx, records, commit.UndoOptions{DryRun: o.DryRun, Force: o.Force, ShowSecrets: o.ShowSecrets})
 	var out []Result
@@ -83,6 +90,7 @@ func (o Selection) records(ctx context.Context, env configs.Env, dry bool) (c *c
 		return (len(o.Clients) == 0 || slices.Contains(chosen, c)) &&
 			(o.Server == "" || o.Server == r.Server) &&
 			(repo == "" || repo == r.Repo) &&
+			(o.By == "" || o.By == r.By) &&
 			(o.Scope == "" || o.Scope == clients.Scope(r.Scope))
 	}
 	if err := env.OwnHome(); err != nil {

@@ -59,7 +59,8 @@ func New(sys machine.System, warn func(string)) *Swapper {
 		warn = func(string) {}
 	}
 	disk := atomicfile.Disk{TempMark: ".mcp-swap-tmp-"}
-	return &Swapper{configs.Env{Sys: sys, Disk: disk, Journal: journal.Journal{Dir: sys.StateDir(), Disk: disk, Home: sys.Home}, Warn: warn}}
+	words := configs.Words{Write: "use-local", Undo: "mcp-swap revert", Client: "--cli", Server: "--server"}
+	return &Swapper{configs.Env{Words: words, Sys: sys, Disk: disk, Journal: journal.Journal{Dir: sys.StateDir(), Disk: disk, Home: sys.Home}, Warn: warn}}
 }
 
 // ClientState is one scope of one client.

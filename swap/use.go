@@ -21,7 +21,16 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	sources, err := plan.Gather(s.Env, u, o)
+	return apply(ctx, s.Env, u, o, try)
+}
+
+// A trial starts the server before it is written, as the options say. In what it returns,
+// changes of clients that could not start it have failed.
+type trial func(context.Context, configs.Env, *plan.Server, []plan.Change, UseOptions) ([]plan.Change, error)
+
+// apply makes the clients run a server.
+func apply(ctx context.Context, env configs.Env, u *plan.Server, o UseOptions, try trial) ([]Result, error) {
+	sources, err := plan.Gather(env, u, o)
 	if err != nil {
 		return nil, err
 	}
@@ -29,18 +38,18 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 	if o.DryRun {
 		return dryRun(u, changes, o.ShowSecrets), nil
 	}
-	changes = confirm(s.Env, changes, o.Force)
+	changes = confirm(env, changes, o.Force)
 	if !slices.ContainsFunc(changes, plan.Change.Pending) {
-		return results(s.Env, u, commit.Unwritten(changes)), nil
+		return results(env, u, commit.Unwritten(changes)), nil
 	}
-	if changes, err = try(ctx, s.Env, u, changes, o); err != nil {
+	if changes, err = try(ctx, env, u, changes, o); err != nil {
 		return nil, err
 	}
-	outcomes, err := write(ctx, s.Env, u, changes)
+	outcomes, err := write(ctx, env, u, changes)
 	if err != nil {
 		return nil, err
 	}
-	return results(s.Env, u, outcomes), nil
+	return results(env, u, outcomes), nil
 }
 
 // write makes the changes under the lock.
@@ -74,8 +83,11 @@ func resultOf(u *plan.Server, o commit.Outcome) Result {
 	c := o.Change
 	res := Result{
 		Client: c.Client.Name, Scope: c.Scope, Label: c.Client.Label(c.Scope),
-		Server: u.Name, Repo: u.Repo, Config: c.Path, Command: ask.ShowArgs(u.Argv),
+		Server: u.Name, Repo: u.Repo, Config: c.Path, Command: ask.ShowArgs(u.ArgvFor(c.Client, c.Old)),
 		Outcome: o.Action, Detail: o.Detail, Backup: o.Backup, Cautions: slices.Clip(c.Cautions), Err: o.Err,
+	}
+	if u.By != "" && o.Action == Replaced {
+		res.Detail = "it ran " + ask.CommandLine(ask.ShowArgs(c.Client.Dialect.Runs(c.Old.Value)))
 	}
 	if u.URL != "" {
 		res.Tag = &Tag{Kind: TagRemote, URL: ask.ShowURL(u.URL)}

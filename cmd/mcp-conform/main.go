@@ -12,7 +12,7 @@ import (
 
 func main() {
 	if args := os.Args[1:]; len(args) > 0 && args[0] == conform.ServerArg {
-		os.Exit(server.Main(args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(server.Main(args[1:], os.Stdin, os.Stdout, os.Stderr, nil))
 	}
 	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -5,8 +5,9 @@ import (
 	"os"
 
 	"tmuxmcp/server/cli"
+	swap "tmuxmcp/swap/cli"
 )
 
 func main() {
-	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, swap.Setup))
 }

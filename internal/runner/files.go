@@ -212,7 +212,7 @@ func homes() []string {
 		add(temp, "tmux-mcp-"+uid)
 	}
 	if temp != "/tmp" {
-		add("/tmp", "tmux-mcp-"+uid)
+		add("/tmp", "tmux-mcp-"+uid) // which Uninstall leaves
 	}
 	return homes
 }

@@ -40,3 +40,34 @@ func TestRemoveAsFilesAreMade(t *testing.T) {
 		}
 	}
 }
+
+// TestUninstall: all that is kept of jobs goes, unless a server uses it, or a job.
+func TestUninstall(t *testing.T) {
+	temp, err := filepath.EvalSymlinks(t.TempDir())
+	ok(t, err)
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	var f Files
+	ok(t, f.find())
+	home := f.Home()
+	ok(t, os.WriteFile(filepath.Join(home, "turns"), nil, 0o600))
+	if used := Uninstall(); len(used) != 1 || used[0] != home {
+		t.Errorf("a server uses %s: %q", home, used)
+	}
+	f.Close()
+	job := newDir(home)
+	ok(t, os.Mkdir(job, 0o700)) // of a command that is about to begin
+	if used := Uninstall(); len(used) != 1 {
+		t.Errorf("%q", used)
+	}
+	ok(t, os.Remove(job))
+	if used := Uninstall(); len(used) > 0 {
+		t.Errorf("%q", used)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	if used := Uninstall(); len(used) > 0 {
+		t.Errorf("with nothing there: %q", used)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -87,6 +88,28 @@ func sweep(home string, now time.Time, most int64) {
 			remove(r.dir)
 		}
 	}
+}
+
+// Uninstall removes all that is kept of jobs, where servers with this environment keep it, and
+// returns the directories that it left, since jobs that run, or servers, use them.
+func Uninstall() (used []string) {
+	for _, home := range homes() {
+		if checkHome(home) != nil || filepath.Dir(home) == "/tmp" && filepath.Clean(os.TempDir()) != "/tmp" {
+			continue // there is none of ours
+		}
+		f, err := os.Open(home)
+		if err != nil || syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+			f.Close()
+			used = append(used, home)
+			continue
+		}
+		sweep(home, time.Now(), 0)
+		if len(jobsIn(home)) > 0 || os.RemoveAll(home) != nil {
+			used = append(used, home)
+		}
+		f.Close()
+	}
+	return used
 }
 
 func sizeOf(dir string) (size int64) {

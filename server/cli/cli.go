@@ -44,12 +44,12 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// Main runs the command line and returns the exit code.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// Main runs the command line and returns the exit code. setup may be nil.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, setup Setup) int {
 	var o options
 	log := newLogWriter(stderr, nil, false)
+	root := command(&o, setup, stderr)
 	stderr = log
-	root := command(&o)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -72,9 +72,12 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}()
 	var failed toolFailed
 	var usage usageError
+	var printed interface{ PrintedExit() int }
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &printed):
+		return printed.PrintedExit()
 	case errors.As(err, &failed):
 		return exitFailed // already printed
 	case errors.Is(err, syscall.EPIPE):
@@ -94,9 +97,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 const logTime = 50 * time.Millisecond
 
 // Command returns the whole command, for its man page and completions.
-func Command() *cobra.Command { return command(&options{}) }
+func Command(setup Setup) *cobra.Command { return command(&options{}, setup, os.Stderr) }
 
-func command(o *options) *cobra.Command {
+func command(o *options, setup Setup, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tmux-mcp",
 		Short: "An MCP server over tmux",
@@ -108,7 +111,7 @@ server or the tool failed, or doctor found a problem; 2 when the command line or
 the environment is wrong.`,
 		Example: `  tmux-mcp -L work --safety readonly
   tmux-mcp call list_panes '{"filters": {"pane_current_command": "vim"}}'
-  claude mcp add --scope user tmux -- tmux-mcp`,
+  tmux-mcp setup`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			leavePlugin()
@@ -153,6 +156,9 @@ the environment is wrong.`,
 	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
 	f.BoolVar(&o.noTranscripts, "no-transcripts", false, "do not read what coding agents write down of their conversations")
 	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
+	if setup != nil {
+		root.AddCommand(setupCommand(setup, stderr))
+	}
 	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o), agentsCommand(o), watchCommand(o),
 		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. Of two names the first counts if both are set.
 

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"tmux-mcp": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"tmux-mcp": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, nil)) },
 	})
 }
 
@@ -130,7 +130,7 @@ func TestAReaderThatHasSeenEnough(t *testing.T) {
 	r.Close()
 	defer w.Close()
 	var errs bytes.Buffer
-	if cli.Main([]string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "tools"}, strings.NewReader(""), w, &errs); errs.Len() > 0 {
+	if cli.Main([]string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "tools"}, strings.NewReader(""), w, &errs, nil); errs.Len() > 0 {
 		t.Errorf("it complains: %s", errs.String())
 	}
 }

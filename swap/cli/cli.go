@@ -45,6 +45,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	root.SetOut(a.out.w)
 	root.SetErr(a.err.w)
 	cmd, err := a.execute(ctx, root)
+	return a.end(cmd, err)
+}
+
+// end prints how a command has ended, and returns the exit code.
+func (a *app) end(cmd *cobra.Command, err error) (code int) {
 	if err == nil && a.out.err != nil {
 		err = fmt.Errorf("write to standard output: %w", a.out.err)
 	}

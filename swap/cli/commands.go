@@ -49,9 +49,11 @@ func serverFlag(c *cobra.Command, p *string, what string, all bool) {
 
 func cliFlag(c *cobra.Command, p *[]string, without string) {
 	c.Flags().Var((*names)(p), "cli", "a `CLIENT`, or several with commas; repeatable (default: "+without+")")
-	_ = c.RegisterFlagCompletionFunc("cli", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return clients.Names(), cobra.ShellCompDirectiveNoFileComp
-	})
+	_ = c.RegisterFlagCompletionFunc("cli", clientNames)
+}
+
+func clientNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return clients.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
 func scopeFlag(c *cobra.Command, p *clients.Scope, without string) {
@@ -60,7 +62,7 @@ func scopeFlag(c *cobra.Command, p *clients.Scope, without string) {
 }
 
 // repeatable flags accumulate values; all others with a value can be given once.
-var repeatable = []string{"cli", "env", "env-file"}
+var repeatable = []string{"cli", "client", "env", "env-file"}
 
 // once counts its values: the user may have meant any of them.
 type once struct {

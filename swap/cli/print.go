@@ -53,15 +53,16 @@ func (p *printer) wrap(text string, indent int) string {
 
 // A printer writes to one stream and remembers its first error.
 type printer struct {
-	w      io.Writer
-	colour bool
-	width  int // of the terminal; 0 if there is none
-	labels int // width of the column of labels
-	err    error
+	w       io.Writer
+	colour  bool
+	program string // whose messages these are
+	width   int    // of the terminal; 0 if there is none
+	labels  int    // width of the column of labels
+	err     error
 }
 
 func newPrinter(w io.Writer) *printer {
-	p := &printer{labels: len("claude-desktop") + 1}
+	p := &printer{program: "mcp-swap:", labels: len("claude-desktop") + 1}
 	p.w = &sticky{w: w, err: &p.err}
 	p.colour, p.width = terminal.Color(w), terminal.Width(w)
 	return p
@@ -69,7 +70,7 @@ func newPrinter(w io.Writer) *printer {
 
 // ask asks a question; anything but yes, even an interrupt, means no.
 func (p *printer) ask(ctx context.Context, stdin io.Reader, question string) bool {
-	fmt.Fprintf(p.w, "%s %s [y/N] ", p.paint(yellow, "mcp-swap:", 0), clean(question))
+	fmt.Fprintf(p.w, "%s %s [y/N] ", p.paint(yellow, p.program, 0), clean(question))
 	said := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(stdin).ReadString('\n')
@@ -131,7 +132,7 @@ func (p *printer) problem(text string) { p.message(red, text) }
 func (p *printer) note(text string) { p.message(yellow, text) }
 
 func (p *printer) message(colour, text string) {
-	p.linef("%s %s", p.paint(colour, "mcp-swap:", 0), p.wrap(text, len("mcp-swap: ")))
+	p.linef("%s %s", p.paint(colour, p.program, 0), p.wrap(text, len(p.program)+1))
 }
 
 // row prints a client's line: a word in a column of the given width, followed by a text.
@@ -158,7 +159,7 @@ const noClient = "no client is present; name one with --cli, or see mcp-swap det
 func (a *app) progress(text string) {
 	line := []rune(clean(text))
 	if text != "" {
-		line = []rune("mcp-swap: " + clean(text))
+		line = []rune(a.err.program + " " + clean(text))
 	}
 	fmt.Fprintf(a.err.w, "\r\x1b[K%s", string(line[:min(len(line), cmp.Or(a.err.width, 80)-1)]))
 }

@@ -54,6 +54,7 @@ type Client struct {
 	Name     string
 	Aliases  []string
 	Binaries []string // any of them on PATH; none: an application without one
+	Sole     bool     // no other program in use is called so
 	Editor   bool     // a desktop application, which need not be on PATH
 	Layers   []Layer  // where it reads servers, strongest first
 	// Merges is set if it reads all its layers and merges entries of the same name field by

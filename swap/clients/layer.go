@@ -265,8 +265,8 @@ func (l Layer) Hides(files []string, file string) string {
 }
 
 // ProjectFiles returns the files in which the client looks for servers of a project,
-// strongest first, whether or not they exist; without those above its work tree and those
-// with a container of their own. into are the files for new entries: the first existing one is
+// strongest first, whether or not they exist; without those above its work tree, those with a
+// container of their own, and the user's config, which is in the home directory. into are the files for new entries: the first existing one is
 // used, otherwise the first is created.
 func (c *Client) ProjectFiles(sys machine.System, dir, tree string) (all, into []string) {
 	made := c.Made
@@ -278,7 +278,7 @@ func (c *Client) ProjectFiles(sys machine.System, dir, tree string) (all, into [
 		files := c.Files(l, sys, dir, tree)
 		within := slices.DeleteFunc(slices.Clone(files), func(file string) bool {
 			rel, err := filepath.Rel(cmp.Or(tree, dir), file)
-			return err != nil || !filepath.IsLocal(rel)
+			return err != nil || !filepath.IsLocal(rel) || file == c.ConfigPath(sys)
 		})
 		all = append(all, within...)
 		if !slices.Contains(l.Files, made) {

@@ -8,7 +8,7 @@ import (
 )
 
 // plainWords may be shown in a diff wherever they occur.
-var plainWords = []string{"", "stdio", "local", "http", "sse", "streamable-http", "*", "https://opencode.ai/config.json"}
+var plainWords = []string{"", "stdio", "local", "http", "sse", "streamable-http", "*"}
 
 var (
 	plainProgram = lazy.Regexp(`^[A-Za-z0-9_./+\\-]+$`)
@@ -20,6 +20,11 @@ var (
 // replace.
 func (c *Client) Plain(ours []string, old map[string]any) func(string) bool {
 	words := slices.Clone(plainWords)
+	for _, f := range c.Seed {
+		if text, ok := f.Value.(string); ok {
+			words = append(words, text)
+		}
+	}
 	for i, shown := range ask.ShowArgs(ours) {
 		if shown == ours[i] {
 			words = append(words, shown)

@@ -68,7 +68,7 @@ func sizes() (string, error) {
 	} {
 		var out, errs bytes.Buffer
 		args := append([]string{"tools", "--json", "--tmux", "/bin/true"}, strings.Fields(c.args)...)
-		if code := cli.Main(args, nil, &out, &errs); code != 0 {
+		if code := cli.Main(args, nil, &out, &errs, nil); code != 0 {
 			return "", fmt.Errorf("tmux-mcp %q: %s", args, &errs)
 		}
 		// What models read of a tool: docs/clients.md.

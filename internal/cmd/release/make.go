@@ -34,7 +34,7 @@ var templates embed.FS
 var commands = map[string]func() *cobra.Command{
 	"mcp-conform": conform.Command,
 	"mcp-swap":    swap.Command,
-	"tmux-mcp":    server.Command,
+	"tmux-mcp":    func() *cobra.Command { return server.Command(swap.Setup) },
 }
 
 // make builds all that a platform has.

@@ -31,7 +31,7 @@ type Commit struct {
 // Begin takes the lock, reads the record of swaps, and cleans up after killed runs. Call
 // End afterwards.
 func Begin(ctx context.Context, env configs.Env) (*Commit, error) {
-	waiting := func(path string) { env.Warn("waiting for another mcp-swap to finish (it holds " + path + ")") }
+	waiting := func(path string) { env.Warn("waiting for another run to finish (it holds " + path + ")") }
 	unlock, err := env.Journal.Lock(ctx, waiting)
 	if err != nil {
 		return nil, configs.OnceWritable(err, "nothing was changed: run it again")

@@ -46,7 +46,7 @@ func (c *Commit) Undo(ctx context.Context, records []journal.Record, o UndoOptio
 			err = t.revertOne(ctx, client, r, &done)
 		}
 		if err != nil {
-			done.Err = configs.OnceWritable(err, "the swap stays recorded: run mcp-swap revert again")
+			done.Err = configs.OnceWritable(err, "the swap stays recorded: run "+t.Words.Undo+" again")
 			done.Action = cmp.Or(done.Action, Failed)
 		}
 		out = append(out, done)

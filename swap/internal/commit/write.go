@@ -49,7 +49,7 @@ type Outcome struct {
 
 // fails returns the outcome of a change that was not made.
 func fails(c plan.Change, err error) Outcome {
-	return Outcome{Change: c, Action: Failed, Err: configs.OnceWritable(err, "run use-local again")}
+	return Outcome{Change: c, Action: Failed, Err: configs.OnceWritable(err, "run it again")}
 }
 
 // Unwritten returns the outcomes of changes of which nothing is written: they failed, or
@@ -140,7 +140,7 @@ func (w *writing) save(next *journal.State) error {
 	if errors.Is(err, atomicfile.ErrNotDurable) {
 		if serr := w.Journal.Save(w.State); serr != nil {
 			w.State = next
-			return fmt.Errorf("%w; nothing was swapped, but records of it may stay: mcp-swap revert removes them", err)
+			return fmt.Errorf("%w; nothing was swapped, but records of it may stay: %s removes them", err, w.Words.Undo)
 		}
 	}
 	return err
@@ -203,6 +203,7 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 	}
 	rec.Writes = append(rec.Writes, journal.NewWrite(base, c.Edit.Out, c.Edit.Value))
 	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.server.Repo, w.server.Given
+	rec.By = w.server.By
 	rec.Client, rec.Scope, rec.Reverted = c.Client.Name, string(c.Scope), time.Time{}
 
 	if err := noteMetadata(next, d); err != nil {
@@ -282,11 +283,11 @@ func (w *writing) writeConfig(ctx context.Context, a attempt) Outcome {
 		case written:
 			return done
 		case unreadable:
-			done.Action, done.Err = Failed, halfSaved(a, cmp.Or(now.err, now.broken))
+			done.Action, done.Err = Failed, halfSaved(a, cmp.Or(now.err, now.broken), w.Words.Undo)
 			return done
 		case unknown:
 			// The record covers both the new text and the old one.
-			lost := fails(c, fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err))
+			lost := fails(c, fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: %s finishes it", err, w.Words.Undo))
 			lost.Backup = a.backup
 			return lost
 		}
@@ -342,7 +343,7 @@ func (w *writing) readBack(c plan.Change) (now reading) {
 func (w *writing) withdraw(a attempt, made []string) (backup string, err error) {
 	for _, dir := range slices.Backward(made) {
 		if err := removeEmpty(w.Disk, dir); err != nil {
-			return a.backup, fmt.Errorf("could not remove the new directory: %w (mcp-swap revert does)", err)
+			return a.backup, fmt.Errorf("could not remove the new directory: %w (%s does)", err, w.Words.Undo)
 		}
 	}
 	next := w.State.Clone()
@@ -353,9 +354,9 @@ func (w *writing) withdraw(a attempt, made []string) (backup string, err error) 
 		next.Records = slices.Delete(next.Records, i, i+1)
 	}
 	if err := w.Journal.Save(next); errors.Is(err, atomicfile.ErrNotDurable) {
-		w.Warn(fmt.Sprintf("%v: after a power failure the record of this swap may be back; mcp-swap revert removes it", err))
+		w.Warn(fmt.Sprintf("%v: after a power failure the record of this swap may be back; %s removes it", err, w.Words.Undo))
 	} else if err != nil {
-		return a.backup, fmt.Errorf("could not remove the record of the swap: %w (mcp-swap revert finishes it)", err)
+		return a.backup, fmt.Errorf("could not remove the record of the swap: %w (%s finishes it)", err, w.Words.Undo)
 	}
 	w.State = next
 	return w.dropFresh(a), nil
@@ -376,9 +377,9 @@ func (w *writing) dropFresh(a attempt) (backup string) {
 // halfSaved returns the error about a config that cannot be read since it was written. The
 // client may be in the middle of a save, so nothing is written over it, and the swap stays
 // recorded.
-func halfSaved(a attempt, why error) error {
+func halfSaved(a attempt, why error, undo string) error {
 	err := fmt.Errorf("%s was swapped, and cannot be read since, as if another program had saved it only in part: %w; "+
-		"it was left as it is, and the swap stays recorded: mcp-swap revert undoes it once the file is whole", a.change.Doc.Path, why)
+		"it was left as it is, and the swap stays recorded: %s undoes it once the file is whole", a.change.Doc.Path, why, undo)
 	if a.backup != "" {
 		err = fmt.Errorf("%w; as it was before, it is in %s", err, a.backup)
 	}

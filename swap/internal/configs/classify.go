@@ -25,6 +25,8 @@ type Tag struct {
 	Missing bool `json:"missing,omitempty"`
 	// PR is the pull request of TagPR.
 	PR string `json:"pr,omitempty"`
+	// By is the server's program, if TagCommand was written by its setup.
+	By string `json:"by,omitempty"`
 	// Package is what TagPinned and TagUnpinned name, and URL the address of TagRemote.
 	Package string `json:"package,omitempty"`
 	URL     string `json:"url,omitempty"`
@@ -60,13 +62,17 @@ func (t Tag) String() string {
 	case TagRemote:
 		return "remote: " + t.URL
 	case TagCommand:
-		if t.Missing {
-			return "given to use-local, but " + t.Path + " does not exist"
+		how := "given to use-local"
+		if t.By != "" {
+			how = "set up by " + t.By
 		}
-		if t.ThisRepo {
-			return "local (this repo), as given to use-local"
+		switch {
+		case t.Missing:
+			return how + ", but " + t.Path + " does not exist"
+		case t.ThisRepo:
+			return "local (this repo), as " + how
 		}
-		return "given to use-local"
+		return how
 	}
 	return t.Kind
 }

@@ -13,6 +13,8 @@ import (
 
 // An Env is what the verbs work with: the machine, its disk, the record of swaps, and the user.
 type Env struct {
+	// Words are what messages call things.
+	Words   Words
 	Sys     machine.System
 	Disk    atomicfile.Disk
 	Journal journal.Journal
@@ -25,6 +27,9 @@ type Env struct {
 	// Confirm asks the user a yes-or-no question; nil if there is no terminal.
 	Confirm func(question string) bool
 }
+
+// Words are how the user writes entries, undoes that, and names clients and the server.
+type Words struct{ Write, Undo, Client, Server string }
 
 // OwnHome returns an error if the home or the state directory belongs to another
 // user, as when sudo keeps HOME.

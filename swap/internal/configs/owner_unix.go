@@ -87,13 +87,13 @@ func foreign(path string, uid uint32) error {
 	if u, err := user.LookupId(name); err == nil {
 		name, as = u.Username, u.Username
 	}
-	me := "mcp-swap runs as another user"
+	me := "this runs as another user"
 	what := ""
 	if os.Geteuid() == 0 {
-		me = "mcp-swap runs as root"
+		me = "this runs as root"
 		what = ", or set HOME to root's own home"
 	}
-	return fmt.Errorf("%s belongs to user %s, and %s: run it as that user (sudo -u %s mcp-swap …)%s", path, name, me, as, what)
+	return fmt.Errorf("%s belongs to user %s, and %s: run it as that user (sudo -u %s …)%s", path, name, me, as, what)
 }
 
 func lstat(path string) (*syscall.Stat_t, error) {

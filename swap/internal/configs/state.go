@@ -56,7 +56,7 @@ func (cs *State) Given(c *clients.Client, r *journal.Record, server string) {
 	if !r.Given || len(cs.Argv) == 0 || !slices.Equal(cs.Argv, c.Dialect.ReadArgv(wrote)) {
 		return
 	}
-	t := &Tag{Kind: TagCommand, Path: commands.Starts(cs.Argv, cs.Value, "").Place, ThisRepo: cs.Tag.ThisRepo}
+	t := &Tag{Kind: TagCommand, Path: commands.Starts(cs.Argv, cs.Value, "").Place, ThisRepo: cs.Tag.ThisRepo, By: r.By}
 	if t.Path == "" && filepath.IsAbs(cs.Argv[0]) {
 		t.Path = cs.Argv[0]
 	}

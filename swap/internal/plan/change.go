@@ -144,6 +144,9 @@ func (u *Server) edited(c Change) (Change, error) {
 		return c, fmt.Errorf("%s: a weaker file has an entry %q of a remote server, whose URL %s would merge with the command",
 			c.Doc.Path, u.Name, c.Client.Name)
 	}
+	if err := u.keepsFlags(c.Client, c.Old); err != nil {
+		return c, err
+	}
 	if c.Edit, err = c.Doc.Doc.Set(c.Container, u.Name, u.named(u.change(c, c.Old))); err != nil {
 		return c, fmt.Errorf("%s: %w", c.Doc.Path, err)
 	}
@@ -157,7 +160,7 @@ func (u *Server) change(c Change, old format.Entry) format.Change {
 	if u.URL != "" {
 		return c.Client.ChangeRemote(u.URL, old)
 	}
-	return c.Client.Change(u.Argv, c.Added, old, c.Weaker)
+	return c.Client.Change(u.ArgvFor(c.Client, old), c.Added, old, c.Weaker)
 }
 
 // named inserts the server's name where an entry contains it.

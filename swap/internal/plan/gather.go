@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,6 +36,10 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 	}
 	switch {
 	case len(o.Clients) > 0:
+	case u.By != "":
+		if chosen = installed(env); len(chosen) == 0 {
+			return nil, fmt.Errorf("no client is installed here: install one of %s, and start it once", strings.Join(clients.Names(), ", "))
+		}
 	case o.Scope == clients.ScopeProject:
 		chosen = forProject(env, u.Repo)
 	default:
@@ -50,7 +56,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 	if _, err := env.Journal.Load(); err != nil {
 		return nil, err
 	}
-	named := len(o.Clients) > 0
+	named := len(o.Clients) > 0 || u.By != ""
 	var out []Source
 	for _, client := range chosen {
 		unfit := u.URL != "" && client.Dialect.URL == ""
@@ -70,7 +76,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 		case machine.Missing(c.path) && named:
 			c.doc, c.err = configs.ToCreate(env.Sys, client, c.path)
 		case machine.Missing(c.path) && client.HasConfig(env.Sys):
-			env.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (use-local --cli %s creates it)", client.Name, c.path, client.Name))
+			env.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (%s %s %s creates it)", client.Name, c.path, env.Words.Write, env.Words.Client, client.Name))
 			continue
 		}
 		if unfit {
@@ -79,13 +85,48 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 		if c.err == nil {
 			c.ours = c.doc.Owned()
 			c.weaker = c.doc.Weaker(env.Sys, c.scope, u.Repo, u.Name)
-			if c.twin = noTwin(env.Sys, c, u); u.unnamed {
+			if c.twin = noTwin(env, c, u); u.unnamed {
 				c.err = c.twin
 			}
 		}
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// installed returns the clients that are certainly installed, even those without a config.
+func installed(env configs.Env) (out []*clients.Client) {
+	var without, unsure []string
+	for _, c := range clients.All() {
+		switch config := c.HasConfig(env.Sys); {
+		case config && (c.Editor || c.Installed(env.Sys)), evident(env.Sys, c):
+			out = append(out, c)
+		case config:
+			without = append(without, c.Name)
+		case c.Installed(env.Sys):
+			unsure = append(unsure, c.Name)
+		}
+	}
+	leftOut := func(why string, names []string) {
+		if len(names) > 0 {
+			env.Warn(fmt.Sprintf("left out, since %s: %s (%s NAME takes it)", why, strings.Join(names, ", "), env.Words.Client))
+		}
+	}
+	leftOut("its program is not on PATH", without)
+	leftOut("it has never been started, so its program may be another of that name", unsure)
+	return out
+}
+
+// evident reports whether a client that has no config is installed, and gets along with one that
+// is made for it: its program's name is its own, or it has been started, since its directory
+// exists.
+func evident(sys machine.System, c *clients.Client) bool {
+	if c.Makes || !c.Installed(sys) {
+		return false
+	}
+	dir := filepath.Dir(c.ConfigPath(sys))
+	info, err := os.Stat(dir)
+	return c.Sole && c.Binary() != "" || dir != sys.Home && err == nil && info.IsDir()
 }
 
 // forProject returns the clients that are installed and support the project scope.
@@ -116,7 +157,7 @@ func skipped(env configs.Env) {
 		}
 	}
 	if len(names) > 0 {
-		env.Warn(fmt.Sprintf("no config, so left out: %s (use-local --cli NAME creates one)", strings.Join(names, ", ")))
+		env.Warn(fmt.Sprintf("no config, so left out: %s (%s %s NAME creates one)", strings.Join(names, ", "), env.Words.Write, env.Words.Client))
 	}
 }
 

@@ -54,6 +54,7 @@ type Server struct {
 	published string
 	Argv      []string
 	Given     bool   // Argv was given by the user
+	By        string // the name of the server's program, if that sets itself up
 	URL       string // replaces Argv
 	Compile   []string
 	Unbuilt   error // why the program of Argv does not exist

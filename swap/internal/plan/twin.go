@@ -14,13 +14,13 @@ import (
 // package that it publishes. A client with both offers every tool twice, old and new.
 
 // noTwin returns an error if an entry would be added beside another for the same server.
-func noTwin(sys machine.System, c Source, u *Server) error {
+func noTwin(env configs.Env, c Source, u *Server) error {
 	if _, e, err := c.doc.Find(c.scope, u.project, u.Name); err != nil || e.Found {
 		return nil // the edit reports it
 	}
 	var twin error
-	configs.EachOther(sys, c.client, u.Repo, u.Name, func(in configs.Held, name string, value map[string]any) {
-		runs := sameServer(sys, c.client, value, u)
+	configs.EachOther(env.Sys, c.client, u.Repo, u.Name, func(in configs.Held, name string, value map[string]any) {
+		runs := sameServer(env.Sys, c.client, value, u)
 		if runs == "" || twin != nil {
 			return
 		}
@@ -36,13 +36,19 @@ func noTwin(sys machine.System, c Source, u *Server) error {
 			}
 		}
 		twin = fmt.Errorf("its entry %q runs %s: with %q beside it every tool would be there twice%s; %s",
-			name, runs, u.Name, where, PassServer(name, scope))
+			name, runs, u.Name, where, passServer(env.Words.Server, name, scope))
 	})
 	return twin
 }
 
 // sameServer returns what an entry runs if that is the wanted server, or "".
 func sameServer(sys machine.System, c *clients.Client, value map[string]any, u *Server) string {
+	if u.By != "" {
+		if argv := c.Dialect.ReadArgv(value); sameProgram(argv, u.Argv) {
+			return ask.CommandLine(ask.ShowArgs(argv))
+		}
+		return ""
+	}
 	if u.Given || u.URL != "" {
 		if slices.Equal(c.Dialect.Runs(value), u.runs()) {
 			return "the same server"
@@ -53,8 +59,10 @@ func sameServer(sys machine.System, c *clients.Client, value map[string]any, u *
 }
 
 // PassServer advises to use a server's name, and the scope in which it is if it is another one.
-func PassServer(name string, scope clients.Scope) string {
-	flags := "--server " + ask.CommandLine([]string{name})
+func PassServer(name string, scope clients.Scope) string { return passServer("--server", name, scope) }
+
+func passServer(flag, name string, scope clients.Scope) string {
+	flags := flag + " " + ask.CommandLine([]string{name})
 	if scope != "" {
 		flags += " --scope " + string(scope)
 	}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tmuxmcp/internal/runner"
+	"tmuxmcp/server"
+)
+
+// A Setup makes the command that adds the server of a program to the configs of clients, under a
+// name. flags returns those of the server that were given. An error of the command that has the
+// method PrintedExit, for its exit code, has been printed. This package knows nothing of clients:
+// a main passes its Setup to [Main].
+type Setup func(program, name string, stderr io.Writer, flags func(*cobra.Command) ([]string, error)) *cobra.Command
+
+func setupCommand(setup Setup, stderr io.Writer) *cobra.Command {
+	c := setup("tmux-mcp", "tmux", stderr, givenFlags)
+	c.Args = usage(cobra.NoArgs)
+	c.Example = `  tmux-mcp setup --dry-run
+  tmux-mcp setup
+  tmux-mcp setup --client claude,codex --safety readonly
+  tmux-mcp setup --name tmux-work --socket-name work
+  tmux-mcp setup --uninstall`
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := run(cmd, args); err != nil {
+			return err
+		}
+		f := cmd.Flags()
+		if all, _ := f.GetBool("uninstall"); !all || f.Changed("dry-run") || f.Changed("client") || f.Changed("name") {
+			return nil
+		}
+		for _, dir := range runner.Uninstall() {
+			fmt.Fprintf(stderr, "tmux-mcp: %s has the output of jobs, and is in use: remove it when no tmux-mcp runs any more\n", dir)
+		}
+		return nil
+	}
+	return c
+}
+
+// givenFlags returns the flags of the server that were given, as another start is to get them:
+// with absolute paths, since a client starts it in another directory.
+func givenFlags(cmd *cobra.Command) (args []string, err error) {
+	flags := cmd.Flags()
+	if flags.Changed("socket-name") && flags.Changed("socket-path") {
+		return nil, errors.New("-L and -S exclude each other")
+	}
+	var scratch server.Config
+	known := map[string]server.Setting{}
+	for _, setting := range server.Settings() {
+		known[setting.Flag] = setting
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		if cmd.Root().PersistentFlags().Lookup(f.Name) != f {
+			return
+		}
+		value := f.Value.String()
+		setting, ok := known[f.Name]
+		switch {
+		case err != nil || !ok && f.Value.Type() == "bool":
+		case value == "":
+			err = fmt.Errorf("--%s is empty: leave it out", f.Name)
+		case ok:
+			if err = setting.Set(&scratch, value); err != nil {
+				err = fmt.Errorf("--%s %s: %w", f.Name, value, err)
+			}
+		}
+		if err != nil {
+			return
+		}
+		switch f.Name {
+		case "socket-path":
+			value, err = filepath.Abs(value)
+		case "tmux", "audit-log":
+			if value != "-" && value != filepath.Base(value) || f.Name == "audit-log" && value != "-" {
+				value, err = filepath.Abs(value)
+			}
+		}
+		switch {
+		case f.Value.Type() != "bool":
+			args = append(args, "--"+f.Name, value)
+		case value == "true":
+			args = append(args, "--"+f.Name)
+		}
+	})
+	return args, err
+}

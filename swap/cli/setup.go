@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/swap"
+	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/hint"
+)
+
+// PrintedExit returns the exit code of a command that has printed everything.
+func (s *silent) PrintedExit() int { return s.code }
+
+// Setup returns the command that adds a server to the clients of this machine, and removes it
+// again. It is for the server's own program; name is that of the entries. flags returns what
+// was given of the server's flags, which go into the entries. If the command returns an error,
+// it has been printed; the method PrintedExit has its exit code.
+func Setup(program, entry string, stderr io.Writer, flags func(*cobra.Command) ([]string, error)) *cobra.Command {
+	a, self := &app{}, swap.Program{Name: program, Entry: entry}
+	var o swap.SetupOptions
+	var uninstall bool
+	c := &cobra.Command{
+		Use:   "setup",
+		Short: "Add this server to the agent clients on this machine, or remove it",
+		Long: `setup adds this program to the config of every agent client that is installed,
+for all projects. --uninstall puts everything back: a config that nothing else
+has written to since gets its exact old bytes, and one that setup has made is
+removed. Flags of the server that are given here go into the entries.
+
+Before anything is written, the server is started as each client would start
+it. Only the entry in a config is changed. An entry that runs this program
+already keeps its flags, unless others are given; a client that runs it under
+another name is left alone, unless --name is given. What was written is in the
+record of mcp-swap, whose commands show and revert it too.
+
+Exit status: 0 when all went well, 1 when a client failed or there was nothing
+to do, 2 when the command line is wrong.`,
+	}
+	f := c.Flags()
+	f.Var((*names)(&o.Clients), "client", "a `CLIENT`, or several with commas; repeatable (default: all that are installed)")
+	_ = c.RegisterFlagCompletionFunc("client", clientNames)
+	f.Var((*name)(&o.Name), "name", "the name of the entries (default "+entry+"; for --uninstall all that setup has written)")
+	fixed(c, "name", entry)
+	f.BoolVar(&uninstall, "uninstall", false, "put everything back, and forget it")
+	f.BoolVar(&o.Force, "force", false, "also edit a read-only config; with --uninstall also restore fields that were edited since")
+	diffFlags(c, &o.DryRun, &o.ShowSecrets)
+	f.BoolVar(&a.json, "json", false, "print one JSON document (docs/mcp-swap.schema.json describes it)")
+	f.VisitAll(countFlag)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		ask.Adopt()
+		a.stdout, a.err, a.stderr = newPrinter(cmd.OutOrStdout()), newPrinter(stderr), stderr
+		a.out, a.err.program = a.stdout, program+":"
+		err := a.verb(func(ctx context.Context, s *swap.Swapper) error {
+			s.Words = configs.Words{Write: "setup", Undo: program + " setup --uninstall", Client: "--client", Server: "--name"}
+			a.exact = o.ShowSecrets && a.out.width == 0
+			given, err := flags(cmd)
+			if err != nil {
+				return &hint.UsageError{Msg: err.Error()}
+			}
+			if uninstall {
+				return a.remove(ctx, s, self, o, given)
+			}
+			path, err := itself(program)
+			if err != nil {
+				return err
+			}
+			o.Command = append([]string{path}, given...)
+			results, err := self.Setup(ctx, s, o)
+			a.doc.Server = cmp.Or(o.Name, entry)
+			return a.results(results, err, o.DryRun, s.Words.Undo+" puts everything back")
+		})(cmd, args)
+		if code := a.end(cmd, err); code != exitOK {
+			return &silent{code}
+		}
+		return nil
+	}
+	return c
+}
+
+// remove undoes what setup has written.
+func (a *app) remove(ctx context.Context, s *swap.Swapper, self swap.Program, o swap.SetupOptions, given []string) error {
+	if len(given) > 0 {
+		return hint.Usagef("--uninstall takes no flags of the server, such as %s", given[0])
+	}
+	a.doc.Server = o.Name
+	results, err := self.Remove(ctx, s, swap.RemoveOptions{
+		Name: o.Name, Clients: o.Clients, DryRun: o.DryRun, Force: o.Force, ShowSecrets: o.ShowSecrets,
+	})
+	if err == nil && len(results) == 0 {
+		err = errors.New("nothing to remove: no entry that setup has written is recorded")
+	}
+	return a.results(results, err, o.DryRun, "")
+}
+
+// itself returns the path of this program for a config: where PATH has it, which an update may
+// leave, or else where it is. A program that will not stay is refused.
+func itself(name string) (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	here, err := os.Stat(program)
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	if found, err := exec.LookPath(name); err == nil {
+		if info, err := os.Stat(found); err == nil && os.SameFile(info, here) {
+			if program, err = filepath.Abs(found); err != nil {
+				return "", err
+			}
+		}
+	}
+	for dir := range strings.SplitSeq(filepath.ToSlash(program), "/") {
+		switch {
+		case strings.HasPrefix(dir, "go-build"):
+			return "", errors.New("go run has compiled this program for this one time: install it first, with go install ./cmd/" + name)
+		case dir == "_npx":
+			return "", errors.New("npx may remove this program at any time: install it first, with npm install --global")
+		}
+	}
+	return program, nil
+}

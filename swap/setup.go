@@ -1,0 +1,72 @@
+package swap
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/plan"
+	"tmuxmcp/swap/journal"
+)
+
+// A Program is a server that sets itself up in the clients.
+type Program struct {
+	Name  string // which is recorded
+	Entry string // the name of the entries, if no other is given
+}
+
+// SetupOptions say what [Program.Setup] writes, and where.
+type SetupOptions struct {
+	Name        string   // of the entries; "" is that of the [Program]
+	Command     []string // the path of the program, and its flags
+	Clients     []string // none: all that are installed
+	DryRun      bool     // return diffs and write nothing
+	Force       bool     // also edit a config that is read-only
+	ShowSecrets bool     // make the diffs of DryRun applicable by patch(1)
+}
+
+// Setup writes the server's command into the clients' configs, for all projects, as
+// [Swapper.UseLocal] does with a command. By itself it takes every client that is certainly
+// installed, and makes a config for one that has none. A client that runs the program already
+// keeps its flags, unless others are given, and gets no second entry, unless a name is given.
+func (p Program) Setup(ctx context.Context, s *Swapper, o SetupOptions) ([]Result, error) {
+	u := plan.Itself(s.Env, p.Name, p.Entry, o.Name, o.Command)
+	return apply(ctx, s.Env, u, UseOptions{
+		Clients: o.Clients, Scope: clients.ScopeUser, DryRun: o.DryRun, Force: o.Force, ShowSecrets: o.ShowSecrets,
+	}, preflight)
+}
+
+// RemoveOptions say what [Program.Remove] undoes.
+type RemoveOptions struct {
+	Name        string   // of the entries; "": all
+	Clients     []string // none: all
+	DryRun      bool
+	Force       bool // also fields edited since, and read-only configs
+	ShowSecrets bool
+}
+
+// Remove undoes what [Program.Setup] has written, and forgets it, so that nothing is left of it.
+// There are no results if nothing is recorded.
+func (p Program) Remove(ctx context.Context, s *Swapper, o RemoveOptions) ([]Result, error) {
+	selection := Selection{Clients: o.Clients, Server: o.Name, By: p.Name}
+	c, wanted, err := selection.records(ctx, s.Env, o.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	defer c.End()
+	for _, r := range c.State.Records {
+		if client, res := recordedResult(r); client != nil && r.By == "" && r.Server == p.Entry {
+			s.Warn(fmt.Sprintf("%s: mcp-swap use-local has written the entry %q, so it stays; mcp-swap revert puts back what was there before", res.Label, r.Server))
+		}
+	}
+	out, err := undo(ctx, c, wanted, RevertOptions{DryRun: o.DryRun, Force: o.Force, ShowSecrets: o.ShowSecrets})
+	if err != nil || o.DryRun {
+		return out, err
+	}
+	reverted := slices.DeleteFunc(slices.Clone(c.State.Reverted), func(r journal.Record) bool { return !wanted(r) })
+	if len(reverted) > 0 {
+		_, err = c.Forget(reverted)
+	}
+	return out, err
+}
