@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,4 +110,33 @@ func tree(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// TestFirstAnswer: in each client whose model is a stand-in, that lists the panes by the entry
+// which setup has written.
+func TestFirstAnswer(t *testing.T) {
+	entry := regexp.MustCompile(`(?m)^\[mcp_servers\.tmux\]\ncommand = "\{SERVER\}"\n|,?\s*"mcp(Servers)?": \{"tmux": \{.*"\{SERVER\}".*\}\}(,$)?`)
+	for _, c := range scriptedClients(t) {
+		t.Run(c.name, func(t *testing.T) {
+			files := map[string]string{}
+			for name, text := range c.files {
+				if name == "mcp.json" {
+					continue // which only a flag names
+				}
+				if files[name] = entry.ReplaceAllString(text, ""); strings.Contains(files[name], "{SERVER}") {
+					t.Fatalf("%s has an entry:\n%s", name, files[name])
+				}
+			}
+			c.files = files
+			c.args = slices.DeleteFunc(slices.Clone(c.args), func(arg string) bool {
+				return slices.Contains([]string{"--mcp-config", "mcp.json", "--strict-mcp-config"}, arg)
+			})
+			c.install = "./tmux-mcp setup --client " + strings.TrimSuffix(c.name, "-newest")
+			_, v := perform(t, c, Script{Calls: []Call{{Tool: "list_panes", Args: `{}`}}}, false)
+			if text := v.Results[0]; !found(text, panes(40)) {
+				t.Errorf("its model reads %q", text)
+			}
+			report(t, "%-9s setup: its model lists the panes", c.name)
+		})
+	}
 }
