@@ -159,7 +159,7 @@ the environment is wrong.`,
 	if setup != nil {
 		root.AddCommand(setupCommand(setup, stderr))
 	}
-	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o), agentsCommand(o), watchCommand(o),
+	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o), agentsCommand(o), watchCommand(o), skillCommand(),
 		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. Of two names the first counts if both are set.
 
 ` + server.Environment()},
