@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,7 +36,8 @@ var released = sync.OnceValues(func() (string, error) {
 // TestShipped makes each client install what is published for it, start it, and call it.
 // The cases, CLIENT/WHAT, are commands run in the client's home, which has the release's
 // files in {HOME}/files, and the plugin's marketplace in {HOME}/plugin. Claude gets
-// additional arguments, and allows some tools.
+// additional arguments, and allows some tools. The models are offered the skill, except with
+// the bundle.
 func TestShipped(t *testing.T) {
 	clientsDir(t)
 	dir, err := released()
@@ -48,7 +50,10 @@ func TestShipped(t *testing.T) {
 			client, what, _ := strings.Cut(shipped.Name, "/")
 			all := modelClients(t)
 			c := all[slices.IndexFunc(all, func(c modelClient) bool { return c.name == client })]
-			c.files = withoutServer(c.files)
+			inPlugin := c.name == "codex" && what != "skill" // where it starts the server
+			if what != "skill" {
+				c.files = withoutServer(c.files)
+			}
 			if allowed := shipped.One("allowed"); allowed != "" {
 				c.args = append([]string{"-p", "go", "--allowedTools", allowed}, strings.Fields(shipped.One("args"))...)
 			}
@@ -56,14 +61,18 @@ func TestShipped(t *testing.T) {
 			c.install = untar + strings.ReplaceAll(shipped.Texts["install"], "{CLIENT}", c.name)
 			c.install = strings.ReplaceAll(c.install, "{RELEASE}", dir)
 			script := Script{Calls: []Call{{Tool: "list_panes", Args: `{}`}}}
-			if c.name == "codex" { // which starts the server in the plugin
+			if inPlugin {
 				script.Calls = append(script.Calls, Call{Tool: "create_session", Args: `{"session_name": "new"}`})
 			}
 			s, v := perform(t, c, script, false)
 			if !found(v.Results[0], panes(40)) {
 				t.Errorf("the model reads %q\n%s", v.Results[0], s.read("installed"))
 			}
-			if dir := s.tmux("display-message", "-p", "-t", "new:", "#{session_path}"); c.name == "codex" && dir != s.dir {
+			seesSkill := slices.ContainsFunc(v.Requests, func(r Request) bool { return bytes.Contains(r.Body, []byte(skillWords)) })
+			if seesSkill != (what != "bundle") {
+				t.Errorf("the model is offered the skill: %t\n%s", seesSkill, s.read("installed"))
+			}
+			if dir := s.tmux("display-message", "-p", "-t", "new:", "#{session_path}"); inPlugin && dir != s.dir {
 				t.Errorf("a new session starts in %q", dir)
 			}
 			report(t, "%-9s %-9s %s: installed, and its server called", c.name, s.version(), what)
@@ -88,6 +97,9 @@ func TestShipped(t *testing.T) {
 		report(t, "%-9s bundle: unpacked, and its manifest valid", "mcpb")
 	})
 }
+
+// skillWords are the first of the skill's description, which clients show a model.
+const skillWords = "Runs and follows commands, drives interactive programs"
 
 const untar = `
 cp -r {RELEASE}/files .

@@ -194,7 +194,7 @@ func (r *release) bundle(p platform, built, docs []file) (file, error) {
 // Agent Plugins.
 func (r *release) plugin(p platform, built, docs []file) (file, error) {
 	name := fmt.Sprintf("tmux-mcp-plugin_%s_%s_%s", r.number, p.OS, p.Arch)
-	files := under("plugins/tmux", serverOnly(built, docs)...)
+	files := under("plugins/tmux", append(serverOnly(built, docs), file{"skills/tmux/SKILL.md", 0o644, []byte(server.Skill)})...)
 	const templateDir = "files/plugin/"
 	err := fs.WalkDir(templates, path.Clean(templateDir), func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
