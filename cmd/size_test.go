@@ -17,7 +17,7 @@ func TestWhatIsLinked(t *testing.T) {
 	for program, without := range map[string][]string{
 		"tmux-mcp": {"reflect.Value.MethodByName"}, "mcp-swap": {"reflect.Value.MethodByName", "santhosh-tekuri/jsonschema"},
 	} {
-		if out, err := exec.Command("go", "build", "-o", dir, "tmuxmcp/cmd/"+program).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-o", dir, "./"+program).CombinedOutput(); err != nil {
 			t.Fatalf("go build: %v\n%s", err, out)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, program))

@@ -109,7 +109,7 @@ func program(t testing.TB) string {
 		if built.dir, built.err = os.MkdirTemp("", "endtoend"); built.err != nil {
 			return
 		}
-		out, err := exec.Command("go", "build", "-o", built.dir, "tmuxmcp/cmd/tmux-mcp").CombinedOutput()
+		out, err := exec.Command("go", "build", "-o", built.dir, "../cmd/tmux-mcp").CombinedOutput()
 		if err != nil {
 			built.err = fmt.Errorf("build: %w\n%s", err, out)
 		}

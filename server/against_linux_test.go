@@ -75,7 +75,7 @@ func BenchmarkAgainst(b *testing.B) {
 		against(b, 0, start(built()), 0, start(filepath.Join(other, "tmux-mcp")), 0)
 	})
 	ours := b.TempDir()
-	if out, err := exec.Command("go", "build", "-o", ours+"/", "tmuxmcp/cmd/...").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", ours+"/", "../cmd/...").CombinedOutput(); err != nil {
 		b.Fatalf("go build: %v\n%s", err, out)
 	}
 	for _, words := range []string{"tmux-mcp --version", "tmux-mcp __complete --sa", "mcp-swap --version", "mcp-swap __complete use"} {

@@ -35,7 +35,7 @@ type agent struct {
 // built is the path of the real program: this one is larger.
 var built = sync.OnceValue(func() string {
 	path := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "real-tmux-mcp") // goes when the tests are over
-	if out, err := exec.Command("go", "build", "-o", path, "tmuxmcp/cmd/tmux-mcp").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", path, "../cmd/tmux-mcp").CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("go build: %v\n%s", err, out))
 	}
 	return path

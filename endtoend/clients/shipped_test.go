@@ -26,7 +26,7 @@ var released = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	args := []string{"run", "tmuxmcp/internal/cmd/release", "--out", filepath.Join(dir, "files"), "--platform", runtime.GOOS + "/" + runtime.GOARCH, shippedVersion}
+	args := []string{"run", "../../internal/cmd/release", "--out", filepath.Join(dir, "files"), "--platform", runtime.GOOS + "/" + runtime.GOARCH, shippedVersion}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w\n%s", err, out)
 	}

@@ -90,7 +90,7 @@ var builtServer = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if out, err := exec.Command("go", "build", "-o", dir, "tmuxmcp/cmd/tmux-mcp").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", dir, "../../cmd/tmux-mcp").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build: %v\n%s", err, out)
 	}
 	return os.ReadFile(filepath.Join(dir, "tmux-mcp"))

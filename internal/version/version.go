@@ -10,7 +10,7 @@ import (
 
 // Set by internal/cmd/release:
 //
-//	go build -ldflags '-X tmuxmcp/internal/version.number=1.2.3 -X tmuxmcp/internal/version.commit=…'
+//	go build -ldflags '-X MODULE/internal/version.number=1.2.3 -X MODULE/internal/version.commit=…'
 var number, commit string
 
 // Number returns the release, such as 1.2.3. For a build that is not a release it is the go

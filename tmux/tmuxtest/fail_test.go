@@ -250,7 +250,7 @@ func TestCannotBuild(t *testing.T) {
 	t.Parallel()
 	for pkg, want := range map[string]string{
 		"./testdata/none":    "go build ./testdata/none: exit status 1\n",
-		"tmuxmcp/tmux":       "go build tmuxmcp/tmux: exit status 1\ngo: no main packages",
+		"..":                 "go build ..: exit status 1\ngo: no main packages",
 		"./testdata/menu -x": "go build ./testdata/menu -x: exit status 1\n",
 	} {
 		r := record(t, func(r testing.TB) { tmuxtest.Build(r, pkg) })

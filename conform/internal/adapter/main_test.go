@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -35,11 +36,12 @@ func TestMain(m *testing.M) {
 
 // goroutines returns those that a client has started, once they have had time to end.
 func goroutines() (left string) {
+	ours := regexp.MustCompile(`created by \S+/conform/internal/adapter\.`)
 	for range 100 {
 		left = ""
 		stacks := make([]byte, 1<<20)
 		for g := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
-			if strings.Contains(g, "created by tmuxmcp/conform/internal/adapter.") {
+			if ours.MatchString(g) {
 				left += g + "\n"
 			}
 		}

@@ -23,6 +23,7 @@ type release struct {
 	commit string    // empty if the source is not a git checkout
 	time   time.Time // of the commit: every file's in every archive
 
+	module  string   // its path
 	root    string   // of the source
 	env     []string // where the go command keeps modules and what it compiled
 	written []sum
@@ -34,11 +35,12 @@ func newRelease(ctx context.Context, version string) (*release, error) {
 	if !semver.IsValid("v"+number) || strings.Count(number, ".") < 2 {
 		return nil, fmt.Errorf("%q is not a version such as 1.2.3 or 1.2.3-rc.1", version)
 	}
-	root, err := command(ctx, "", nil, "go", "list", "-m", "-f", "{{.Dir}}")
+	found, err := command(ctx, "", nil, "go", "list", "-m", "-f", "{{.Path}}\t{{.Dir}}")
 	if err != nil {
 		return nil, err
 	}
-	r := &release{number: number, root: root}
+	r := &release{number: number}
+	r.module, r.root, _ = strings.Cut(found, "\t")
 	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
 		dir, err := command(ctx, r.root, nil, "go", "env", name)
 		if err != nil {
@@ -89,7 +91,7 @@ func (r *release) binaries(ctx context.Context, p platform) ([]file, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	flags := fmt.Sprintf("-s -w -X tmuxmcp/internal/version.number=%s -X tmuxmcp/internal/version.commit=%s", r.number, r.commit)
+	flags := fmt.Sprintf("-s -w -X %[1]s/internal/version.number=%[2]s -X %[1]s/internal/version.commit=%[3]s", r.module, r.number, r.commit)
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", dir + string(filepath.Separator)}
 	if _, err := command(ctx, r.root, r.goEnv(p), "go", append(args, p.programs()...)...); err != nil {
 		return nil, err
