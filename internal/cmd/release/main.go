@@ -10,11 +10,16 @@
 //
 // The same commit and the same Go give the same bytes, on any machine, which CI checks.
 // See docs/release.md.
+//
+//	go run ./internal/cmd/release rename [flags] [MODULE]
+//
+// gives the module another path, and the project other addresses.
 package main
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -28,13 +33,16 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprintf(os.Stderr, "release: %v\n", err)
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "rename" {
+		return rename(ctx, "", args[1:], os.Stdout)
+	}
 	f := pflag.NewFlagSet("release", pflag.ContinueOnError)
 	out := f.String("out", "dist", "`directory` for the files; it must be empty or not exist")
 	only := f.String("platform", "", "build only this `OS/ARCH` (default all)")
