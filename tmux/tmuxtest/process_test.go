@@ -226,7 +226,12 @@ func stubborn(t *testing.T, end string, timeout time.Duration) []string {
 	if end == "timeout" {
 		cmd.Args = append(cmd.Args, "-test.timeout="+timeout.String())
 	}
-	cmd.Env = append(cmd.Env, childEnv+"="+end)
+	dir, err := os.MkdirTemp("", "tk") // for what a killed test leaves; short, for the paths of sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	cmd.Env = append(cmd.Env, childEnv+"="+end, "TMPDIR="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out := &output{started: make(chan []string, 1)}
 	cmd.Stdout = out
