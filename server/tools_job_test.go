@@ -44,24 +44,53 @@ func TestJobsOutliveTheirServer(t *testing.T) {
 	if diff := cmp.Diff(numbers(1, 4000), got.Output); diff != "" || got.status() != "6" || got.LinesMissed {
 		t.Errorf("exit status %s, missed is %t; output (-want +have):\n%s", got.status(), got.LinesMissed, diff)
 	}
-	var other string
+	got = second.job(second.jobOf("%1", "echo begun; until"), `"timeout":20`)
+	if fmt.Sprint(got.Output) != "[begun ended]" || got.status() != "0" || got.LinesMissed {
+		t.Errorf("%+v", got)
+	}
+	second.expect("%0", "echo usable", "usable")
+	second.expect("%1", "echo usable", "usable")
+}
+
+// jobOf returns the id of a pane's job by the beginning of its command, or "".
+func (p *peer) jobOf(pane, command string) string {
+	p.t.Helper()
 	for _, j := range ok[struct {
 		Result []struct {
 			JobID   string `json:"job_id"`
 			PaneID  string `json:"pane_id"`
 			Command string `json:"command"`
 		} `json:"result"`
-	}](second, "list_jobs", `{}`).Result {
-		if j.PaneID == "%1" && strings.HasPrefix(j.Command, "echo begun; until") {
-			other = j.JobID
+	}](p, "list_jobs", `{}`).Result {
+		if j.PaneID == pane && strings.HasPrefix(j.Command, command) {
+			return j.JobID
 		}
 	}
-	got = second.job(other, `"timeout":20`)
-	if fmt.Sprint(got.Output) != "[begun ended]" || got.status() != "0" || got.LinesMissed {
+	return ""
+}
+
+// TestJobsOutliveTheirClient: a command whose client goes away, as when a connection breaks,
+// is kept as a job, even if it ends while the server still finishes its calls.
+func TestJobsOutliveTheirClient(t *testing.T) {
+	t.Parallel()
+	srv, _ := shellPane(t, "bash")
+	g := newGate(t)
+	first := start(t, srv, nil)
+	first.handshake("{}")
+	first.running("%0", "echo begun; "+g.wait()+"; sleep 1; echo ended; exit 3")
+	testserver.WaitScreen(t, srv, "%0", "\nbegun")
+	first.in.Close()
+	g.open(t) // the server has read the end of its input before the second is over
+	<-first.done
+	second := start(t, srv, nil)
+	second.handshake("{}")
+	got := second.job(second.jobOf("%0", "echo begun; until"), `"timeout":20`)
+	if fmt.Sprint(got.Output) != "[begun ended]" || got.status() != "3" || got.LinesMissed {
 		t.Errorf("%+v", got)
 	}
-	second.expect("%0", "echo usable", "usable")
-	second.expect("%1", "echo usable", "usable")
+	if more := second.command("%0", "echo next"); more.JobID != "" {
+		t.Errorf("a command whose client is there is kept: %+v", more)
+	}
 }
 
 // runs waits until a program runs in a pane, however deep below its shell.

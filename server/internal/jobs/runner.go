@@ -64,7 +64,7 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 		}
 		return a.of(ctx, res), nil
 	}
-	o.Keep = func(res *shell.Result) bool { return !a.show(ctx, res) }
+	o.Keep = func(res *shell.Result) bool { return !a.show(ctx, res) || stdio.Left(ctx) }
 	stop := progress(ctx, sh.Pane().ID, start, cmd.Limit)
 	res, err := sh.Run(ctx, cmd.Text, o)
 	stop()

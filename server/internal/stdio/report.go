@@ -19,6 +19,13 @@ func ClientName(ctx context.Context) string {
 	return ""
 }
 
+// Left reports whether the client that a request came from writes no more: it has ended, or
+// its connection is lost, and perhaps nobody reads the answer.
+func Left(ctx context.Context) bool {
+	sess, ok := ctx.Value(sessionKey{}).(*session)
+	return ok && sess.present.Err() != nil
+}
+
 // Progress reports the progress of a request to its client, if that asked for it.
 func Progress(ctx context.Context, done, total float64, msg string) {
 	token := requestOf(ctx).progressToken
