@@ -258,6 +258,13 @@ func (s socket) noServer(err error) (reply, error) {
 	if err = exhausted(err); !ok || errors.Is(err, ErrExhausted) {
 		return reply{code: -1}, err
 	}
+	if errno == syscall.EACCES {
+		what := s.path
+		if info, err := os.Lstat(s.path); err == nil {
+			what = found(s.path, info)
+		}
+		return reply{code: -1}, untrusted("this user may not connect to the socket: %s; use a socket of your own", what)
+	}
 	text := fmt.Sprintf("error connecting to %s (%s)", s.path, errnoText(errno))
 	if errno == syscall.ECONNREFUSED {
 		text = "no server running on " + s.path
