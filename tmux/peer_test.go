@@ -12,7 +12,7 @@ import (
 )
 
 // An older client program cannot talk to a server of 3.6 or later; tmux only says that the
-// server exited.
+// server exited. Without the program, the versions may differ.
 func TestVersionMismatchIsNamed(t *testing.T) {
 	t.Parallel()
 	other := os.Getenv("TMUX_TEST_OTHER_BINARY")
@@ -24,6 +24,10 @@ func TestVersionMismatchIsNamed(t *testing.T) {
 	ctx := testserver.Context(t)
 	theirs, _ := srv.Version(ctx)
 	ours, _ := old.ProgramVersion(ctx)
+	native := handle(t, tmux.Config{Binary: other, SocketPath: srv.SocketPath(), Transport: tmux.TransportNative})
+	if panes, err := tmux.List[tmux.Pane](ctx, native, tmux.ListPanes{All: true}); err != nil || len(panes) == 0 {
+		t.Errorf("client %s, server %s, without the program: %d panes, %v", ours, theirs, len(panes), err)
+	}
 	_, err := old.Do(ctx, tmux.ListSessions{})
 	if err == nil {
 		t.Skipf("a client of %s gets on with a server of %s", ours, theirs)
