@@ -60,3 +60,54 @@ func TestInAnotherNamespace(t *testing.T) {
 		}
 	}
 }
+
+// TestInTheContainer: a server in the PID namespace of tmux, started from outside as by
+// docker exec, sees all its processes, and no pane is the agent's.
+func TestInTheContainer(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.Command(testtool.Path(t, "unshare"), "-rpf", "--mount-proc", "true").CombinedOutput(); err != nil {
+		t.Skipf("namespaces cannot be made here: %s", out)
+	}
+	dir, err := os.MkdirTemp("", "box") // short, for the socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	// The first process of the container, which tmux is a child of.
+	box := exec.Command("unshare", "-rpf", "--kill-child", "--mount-proc", "sh", "-c", "exec sleep 600")
+	if err := box.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { box.Process.Kill(); box.Wait() }()
+	var first string
+	testtool.Eventually(t, "the container", func() bool {
+		inside := children(t, box.Process.Pid)
+		if len(inside) == 1 {
+			first = inside[0]
+		}
+		comm, _ := os.ReadFile("/proc/" + first + "/comm")
+		return string(comm) == "sleep\n"
+	})
+	enter := func(words ...string) string {
+		t.Helper()
+		cmd := exec.Command(testtool.Path(t, "nsenter"), append([]string{"-t", first, "-U", "--preserve-credentials", "-p", "-m"}, words...)...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "XDG_RUNTIME_DIR=" + dir, "PS1=$ "}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", words, err, out)
+		}
+		return string(out)
+	}
+	binary, socket := testserver.Binary(t), filepath.Join(dir, "s")
+	enter(binary, "-S", socket, "-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "exec sh")
+	defer enter(binary, "-S", socket, "kill-server")
+	call := []string{program(), "--tmux", binary, "-S", socket, "call"}
+	for _, c := range []struct{ tool, args, want string }{
+		{"run_command", `{"pane_id":"%0","command":"echo hi; exit 3"}`, "[%0 exit 3"},
+		{"send_keys", `{"pane_id":"%0","keys":"true"}`, "Keys sent to pane %0"},
+	} {
+		if got := enter(append(call, c.tool, c.args)...); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s %s: %s, want %q", c.tool, c.args, got, c.want)
+		}
+	}
+}
