@@ -1,6 +1,7 @@
 // Package endtoend has tests that drive tmux-mcp with other people's software: the official
 // conformance suite, the TypeScript SDKs v1 and v2, the Go SDK, and the JSON schemas of
-// MCP, against which every message is checked. It exports nothing.
+// MCP, against which every message is checked. Besides, it starts tmux-mcp through ssh, and
+// counts tokens. It exports nothing.
 //
 // The npm packages are installed by .ci/clients, in the versions in .ci/clients.json:
 //

@@ -1,5 +1,6 @@
 // Package clients has tests that run the agent CLIs themselves, each in a temporary home
-// directory: what mcp-swap does to their configs (swap_test.go), what their models read of
+// directory: what mcp-swap does to their configs (swap_test.go), how they reach another machine
+// (remote_test.go), what their models read of
 // tmux-mcp (model_test.go), how prompts reach them (prompts_test.go), and how they install
 // what is published (shipped_test.go). It exports nothing.
 //
