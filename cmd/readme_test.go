@@ -191,10 +191,10 @@ func TestReadmeAddsToClients(t *testing.T) {
 	}
 	r.has(t, "cursor", "tmux", "tmux-mcp")
 	r.has(t, "vscode", "tmux", "tmux-mcp")
-	for _, args := range regexp.MustCompile("`\"command\": \"ssh\", \"args\": .*?`").FindAllString(using, -1) {
-		r.write(t, ".cursor/mcp.json", `{"mcpServers": {"tmux-devbox": {`+strings.Trim(args, "`")+`}}}`)
-	}
+	r.write(t, ".cursor/mcp.json", blocks(t, "docs/questions.md", `{"mcpServers": {"tmux-devbox"`)[0][0])
 	r.has(t, "cursor", "tmux-devbox", "ssh -o BatchMode=yes devbox .local/bin/tmux-mcp")
+	r.write(t, ".cursor/mcp.json", blocks(t, "docs/questions.md", `{"mcpServers": {"tmux": {"command": "wsl.exe"`)[0][0])
+	r.has(t, "cursor", "tmux", "wsl.exe -e ***") // masked, as -e of other programs sets a variable
 }
 
 // has reports an error unless mcp-swap finds the entry in a client's config.

@@ -57,13 +57,9 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-// TestSecurityNamesItsTests: each test that SECURITY.md names exists.
-func TestSecurityNamesItsTests(t *testing.T) {
+// TestPagesNameTheirTests: each test that SECURITY.md and docs/questions.md name exists.
+func TestPagesNameTheirTests(t *testing.T) {
 	t.Chdir("..")
-	text, err := os.ReadFile("SECURITY.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	source := func(pattern string) string {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
@@ -80,16 +76,22 @@ func TestSecurityNamesItsTests(t *testing.T) {
 		return all.String()
 	}
 	all := source("*_test.go") + source("*/*_test.go") + source("*/*/*_test.go") + source("*/*/*/*_test.go")
-	names := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z]+)(?:/([a-z_]+))?`").FindAllStringSubmatch(string(text), -1)
-	for _, name := range names {
-		if !strings.Contains(all, "func "+name[1]+"(") {
-			t.Errorf("there is no test %s", name[1])
+	for page, least := range map[string]int{"SECURITY.md": 30, "docs/questions.md": 10} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if name[2] != "" && source("*/testdata/*/"+name[2]+".txtar") == "" {
-			t.Errorf("%s has no script %s", name[1], name[2])
+		names := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z]+)(?:/([a-z_]+))?`").FindAllStringSubmatch(string(text), -1)
+		for _, name := range names {
+			if !strings.Contains(all, "func "+name[1]+"(") {
+				t.Errorf("%s: there is no test %s", page, name[1])
+			}
+			if name[2] != "" && source("*/testdata/*/"+name[2]+".txtar") == "" {
+				t.Errorf("%s: %s has no script %s", page, name[1], name[2])
+			}
 		}
-	}
-	if len(names) < 30 {
-		t.Errorf("found %d tests", len(names))
+		if len(names) < least {
+			t.Errorf("%s: found %d tests", page, len(names))
+		}
 	}
 }
