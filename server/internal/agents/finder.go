@@ -223,14 +223,9 @@ func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Seen) ([]See
 			return seen, nil
 		}
 		err := b.Do(ctx, srv)
-		var closing []tmux.PaneID // in no session any more
 		for _, l := range looks {
-			if len(*l.pane) == 0 || (*l.pane)[0].ID == "" {
-				break // a pane that has been closed ends the list
-			}
-			if (*l.pane)[0].Session == "" {
-				closing = append(closing, l.of.ID)
-				continue
+			if len(*l.pane) == 0 || (*l.pane)[0].ID == "" || (*l.pane)[0].Session == "" {
+				continue // a pane that has been closed ends the list; one that is being closed has no session
 			}
 			l.of.Pane = (*l.pane)[0]
 			if l.screen != nil && *l.screen != nil {
@@ -240,7 +235,7 @@ func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Seen) ([]See
 		}
 		var e *tmux.Error
 		if !errors.As(err, &e) || !errors.Is(e, tmux.ErrNotFound) {
-			return slices.DeleteFunc(seen, func(s Seen) bool { return slices.Contains(closing, s.ID) }), err
+			return slices.DeleteFunc(seen, func(s Seen) bool { return s.Session == "" }), err
 		}
 		all := len(seen)
 		seen = slices.DeleteFunc(seen, func(s Seen) bool { return string(s.ID) == e.Object.Name })
