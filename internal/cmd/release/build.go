@@ -27,6 +27,7 @@ type release struct {
 	root    string   // of the source
 	env     []string // where the go command keeps modules and what it compiled
 	written []sum
+	npm     []string // the names of the packages with programs
 }
 
 // newRelease takes the source that this command was started in.

@@ -103,7 +103,7 @@ func (r *release) write(ctx context.Context, chosen []platform, dir string) erro
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	r.written = nil
+	r.written, r.npm = nil, nil
 	for _, p := range chosen {
 		made, err := r.make(ctx, p)
 		if err != nil {
@@ -113,11 +113,11 @@ func (r *release) write(ctx context.Context, chosen []platform, dir string) erro
 			return err
 		}
 	}
-	registry, err := r.serverJSON()
+	catalogues, err := r.catalogues()
 	if err != nil {
 		return err
 	}
-	if err := r.save(dir, registry, icon()); err != nil {
+	if err := r.save(dir, append(catalogues, icon())...); err != nil {
 		return err
 	}
 	return r.save(dir, r.sums())

@@ -47,10 +47,10 @@ func (r *release) make(ctx context.Context, p platform) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := []func(platform, []file, []file) (file, error){r.archive}
+	kinds := []func(platform, []file, []file) (file, error){r.npmPrograms, r.archive}
 	switch p.OS {
 	case "windows":
-		kinds[0] = r.windows
+		kinds[1] = r.windows
 	case "linux":
 		kinds = append(kinds, r.deb, r.bundle, r.plugin)
 	default:
@@ -219,12 +219,12 @@ func serverOnly(built, docs []file) (files []file) {
 			files = append(files, f)
 		}
 	}
-	for _, f := range docs {
-		if strings.HasPrefix(f.name, "LICENSE") {
-			files = append(files, f)
-		}
-	}
-	return files
+	return append(files, licencesOf(docs)...)
+}
+
+// licencesOf returns what must go with the programs.
+func licencesOf(docs []file) []file {
+	return slices.DeleteFunc(slices.Clone(docs), func(f file) bool { return !strings.HasPrefix(f.name, "LICENSE") })
 }
 
 // serverJSON returns the document for the MCP registry, which says where the bundles are.
@@ -260,7 +260,7 @@ func (r *release) fill(name string, more map[string]any) ([]byte, error) {
 	}
 	values := map[string]any{
 		"Number": r.number, "Homepage": homepage, "Downloads": downloads + "/v" + r.number,
-		"Namespace": namespace, "Author": author, "Maintainer": maintainer, "Description": description,
+		"Package": npmPackage, "Namespace": namespace, "Author": author, "Maintainer": maintainer, "Description": description,
 	}
 	for k, v := range more {
 		values[k] = v

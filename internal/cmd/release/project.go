@@ -5,6 +5,8 @@ const (
 	homepage   = "https://example.com/tmuxmcp"
 	downloads  = homepage + "/releases"                      // the files of release 1.2.3 are below downloads/v1.2.3
 	namespace  = "com.example"                               // in the MCP registry: the reverse of a domain that is the publisher's
+	npmPackage = "tmuxmcp"                                   // on npm
+	npmScope   = "@example"                                  // on npm: of the packages with the programs
 	author     = "the tmuxmcp authors"                       // as in LICENSE
 	maintainer = "The tmuxmcp authors <tmuxmcp@example.com>" // of the Debian package
 )

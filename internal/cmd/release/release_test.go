@@ -46,12 +46,13 @@ func TestRelease(t *testing.T) {
 	if err := run(t.Context(), []string{"--out", out, number}); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("into a directory with another release: %v", err)
 	}
+	address := serve(t, out)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata", RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			for name, value := range map[string]string{
 				"OUT": out, "ROOT": root, "NUMBER": number, "PLACE": number + "_" + here.OS + "_" + here.Arch,
-				"PROGRAMS": strings.Join(slices.Sorted(maps.Keys(commands)), " "), "HOME": env.WorkDir, "schema": "$schema",
+				"SERVER": address, "PROGRAMS": strings.Join(slices.Sorted(maps.Keys(commands)), " "), "HOME": env.WorkDir, "schema": "$schema",
 				"PATH": env.WorkDir + "/prefix/bin" + string(os.PathListSeparator) + env.Getenv("PATH"),
 			} {
 				env.Setenv(name, value)
