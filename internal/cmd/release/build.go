@@ -139,7 +139,7 @@ func (r *release) licences(ctx context.Context, p platform) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		some := false
+		all := []byte{}
 		for _, t := range texts {
 			if !licenceFile.MatchString(t.Name()) || t.IsDir() {
 				continue
@@ -148,10 +148,10 @@ func (r *release) licences(ctx context.Context, p platform) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			some = true
+			all = append(all, text...)
 			fmt.Fprintf(&b, "\n== %s: %s\n\n%s\n", name, t.Name(), bytes.TrimSpace(text))
 		}
-		if !some {
+		if len(all) == 0 {
 			return nil, fmt.Errorf("%s has no licence in %s", name, dir)
 		}
 	}

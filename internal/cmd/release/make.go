@@ -47,10 +47,10 @@ func (r *release) make(ctx context.Context, p platform) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := []func(platform, []file, []file) (file, error){r.npmPrograms, r.archive}
+	kinds := []func(platform, []file, []file) (file, error){r.archive, r.npmPrograms}
 	switch p.OS {
 	case "windows":
-		kinds[1] = r.windows
+		kinds[0] = r.windows
 	case "linux":
 		kinds = append(kinds, r.deb, r.bundle, r.plugin)
 	default:
@@ -117,10 +117,14 @@ func (r *release) tree(zsh string, built, docs []file) ([]file, error) {
 	return files, nil
 }
 
+func (r *release) archiveName(p platform) string {
+	return fmt.Sprintf("tmuxmcp_%s_%s_%s", r.number, p.OS, p.Arch)
+}
+
 // archive returns an archive to unpack into a prefix. It has no entries for directories, which
 // would change the modes and owners of those that are there.
 func (r *release) archive(p platform, built, docs []file) (file, error) {
-	name := fmt.Sprintf("tmuxmcp_%s_%s_%s", r.number, p.OS, p.Arch)
+	name := r.archiveName(p)
 	files, err := r.tree("site-functions", built, docs)
 	if err != nil {
 		return file{}, err
@@ -230,7 +234,7 @@ func licencesOf(docs []file) []file {
 // serverJSON returns the document for the MCP registry, which says where the bundles are.
 func (r *release) serverJSON() (file, error) {
 	bundles := slices.DeleteFunc(slices.Clone(r.written), func(s sum) bool { return path.Ext(s.Name) != ".mcpb" })
-	text, err := r.fill("server.json", map[string]any{"Bundles": bundles})
+	text, err := r.fill("server.json", map[string]any{"Bundles": bundles, "Npm": r.npm})
 	return file{name: "server.json", data: text}, err
 }
 
@@ -259,8 +263,8 @@ func (r *release) fill(name string, more map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	values := map[string]any{
-		"Number": r.number, "Homepage": homepage, "Downloads": downloads + "/v" + r.number,
-		"Package": npmPackage, "Namespace": namespace, "Author": author, "Maintainer": maintainer, "Description": description,
+		"Number": r.number, "Homepage": homepage, "AllDownloads": downloads, "Downloads": downloads + "/v" + r.number,
+		"Package": npmPackage, "Namespace": namespace, "Author": author, "Maintainer": maintainer, "Description": description, "Summary": summary,
 	}
 	for k, v := range more {
 		values[k] = v

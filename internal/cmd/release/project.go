@@ -13,3 +13,6 @@ const (
 
 // description is what catalogues show; the MCP registry takes at most 100 characters.
 const description = "Lets an agent see and drive tmux: read and search panes, type, run commands, wait for their output"
+
+// summary is what package managers show; Homebrew takes at most 80 characters, of certain forms.
+const summary = "MCP server that lets coding agents see and drive tmux"

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -46,12 +48,18 @@ func TestRelease(t *testing.T) {
 	if err := run(t.Context(), []string{"--out", out, number}); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("into a directory with another release: %v", err)
 	}
+	every := t.TempDir()
+	for _, f := range allCatalogues(t) {
+		if err := os.WriteFile(filepath.Join(every, f.name), f.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	address := serve(t, out)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata", RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			for name, value := range map[string]string{
-				"OUT": out, "ROOT": root, "NUMBER": number, "PLACE": number + "_" + here.OS + "_" + here.Arch,
+				"OUT": out, "EVERY": every, "SYSTEM": here.OS + "-" + here.Arch, "ROOT": root, "NUMBER": number, "PLACE": number + "_" + here.OS + "_" + here.Arch,
 				"SERVER": address, "PROGRAMS": strings.Join(slices.Sorted(maps.Keys(commands)), " "), "HOME": env.WorkDir, "schema": "$schema",
 				"PATH": env.WorkDir + "/prefix/bin" + string(os.PathListSeparator) + env.Getenv("PATH"),
 			} {
@@ -65,9 +73,41 @@ func TestRelease(t *testing.T) {
 			}
 			return os.Symlink(filepath.Join(out, "tmuxmcp_"+number+"_"+here.Arch+".deb"), filepath.Join(env.WorkDir, "deb/tmuxmcp.deb"))
 		},
-		Condition: func(cond string) (bool, error) { return os.Geteuid() == 0, nil },
+		Condition: condition,
 		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"manifest": manifest},
 	})
+}
+
+// condition knows root, and missing:PROGRAM. In CI nothing is missing: what uses it fails.
+func condition(cond string) (bool, error) {
+	program, ok := strings.CutPrefix(cond, "missing:")
+	if !ok {
+		return os.Geteuid() == 0, nil
+	}
+	_, err := testtool.LookPath(program)
+	return err != nil && os.Getenv(testtool.Required) != "1", nil
+}
+
+// allCatalogues returns the catalogues of a release for every platform, without the files that
+// they are about.
+func allCatalogues(t *testing.T) []file {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &release{number: number, root: root}
+	for _, p := range platforms {
+		if name := r.archiveName(p) + ".tar.gz"; p.OS != "windows" {
+			r.written = append(r.written, sumOf(file{name: name, data: []byte(r.archiveName(p))}))
+		}
+		os, cpu := p.node()
+		r.npm = append(r.npm, npmScope+"/"+npmPackage+"-"+os+"-"+cpu)
+	}
+	all, err := r.catalogues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // manifest FILE SCHEMA FIELDS succeeds if FILE has these fields, and the release's version if
@@ -82,11 +122,12 @@ func manifest(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("no %s in\n%s", f, text)
 		}
 	}
-	if v, ok := m["version"]; ok && v != number {
-		ts.Fatalf("%s is of version %v", args[0], v)
+	if v, ok := m["version"].(string); ok && v != number {
+		ts.Fatalf("%s is of version %s", args[0], v)
 	}
 	if dir := os.Getenv("RELEASE_SCHEMAS"); dir != "" && args[1] != "-" {
 		c := jsonschema.NewCompiler()
+		c.UseLoader(schemas(dir))
 		// Go has no lookahead; the one there is forbids "--" in a name.
 		c.UseRegexpEngine(func(s string) (jsonschema.Regexp, error) {
 			return regexp.Compile(strings.Replace(s, `(?!.*(?:--|\.\.))`, "", 1))
@@ -95,6 +136,17 @@ func manifest(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		ts.Check(schema.Validate(m))
 	}
+}
+
+// schemas is a directory of schemas, also of those that one of them names.
+type schemas string
+
+func (dir schemas) Load(url string) (any, error) {
+	text, err := os.ReadFile(filepath.Join(string(dir), path.Base(url)))
+	if err != nil {
+		return nil, err
+	}
+	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
 }
 
 // What a person can choose when the server is installed, the server has: a variable or a flag.
