@@ -27,7 +27,8 @@ type release struct {
 	root    string   // of the source
 	env     []string // where the go command keeps modules and what it compiled
 	written []sum
-	npm     []string // the names of the packages with programs
+	npm     []string          // the names of the packages with programs
+	terms   map[string]string // of module@version, as SPDX has them
 }
 
 // newRelease takes the source that this command was started in.
@@ -40,8 +41,8 @@ func newRelease(ctx context.Context, version string) (*release, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &release{number: number}
-	r.module, r.root, _ = strings.Cut(found, "\t")
+	r := &release{number: number, terms: map[string]string{}}
+	r.module, r.root, _ = strings.Cut(found, "	")
 	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
 		dir, err := command(ctx, r.root, nil, "go", "env", name)
 		if err != nil {
@@ -154,6 +155,7 @@ func (r *release) licences(ctx context.Context, p platform) ([]byte, error) {
 		if len(all) == 0 {
 			return nil, fmt.Errorf("%s has no licence in %s", name, dir)
 		}
+		r.terms[name] = spdx(all)
 	}
 	return b.Bytes(), nil
 }

@@ -64,7 +64,8 @@ func (r *release) make(ctx context.Context, p platform) ([]file, error) {
 		}
 		made = append(made, f)
 	}
-	return made, nil
+	bill, err := r.sbom(made[0], built)
+	return append(made, bill), err
 }
 
 // documents returns what goes with the programs: the licences first.
