@@ -37,10 +37,9 @@ class Tmuxmcp < Formula
 {{- range .Programs}}
     assert_match version.to_s, shell_output("#{bin}/{{.}} --version")
 {{- end}}
-    request = {
-      jsonrpc: "2.0", id: 1, method: "initialize",
-      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } }
-    }
-    assert_match "\"serverInfo\"", pipe_output("#{bin}/tmux-mcp -L tmuxmcp-test", "#{JSON.generate(request)}\n", 0)
+    request = <<~JSON
+      {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
+    JSON
+    assert_match '"serverInfo"', pipe_output("#{bin}/tmux-mcp -L tmuxmcp-test", request, 0)
   end
 end
