@@ -3,10 +3,11 @@
 //	go run ./internal/cmd/release [--out DIR] [--platform OS/ARCH] VERSION
 //
 // For each platform that is an archive with the programs, their man pages, shell
-// completions and licences; for Linux a Debian package too; and tmux-mcp once more
-// as an MCP bundle (.mcpb) and as a plugin of Claude Code, Codex and other clients
-// of the Agent Plugins format. Windows has mcp-swap alone. The MCP registry's
-// server.json and SHA256SUMS are about all of them.
+// completions and licences, and its bill of materials; the programs as an npm package;
+// for Linux a Debian package too; and tmux-mcp once more as an MCP bundle (.mcpb) and as
+// a plugin of Claude Code, Codex and other clients of the Agent Plugins format. Windows
+// has mcp-swap alone. What package managers and the MCP registry read about these files
+// comes after them, and SHA256SUMS is about all.
 //
 // The same commit and the same Go give the same bytes, on any machine, which CI checks.
 // See docs/release.md.
