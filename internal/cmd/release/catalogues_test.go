@@ -71,7 +71,7 @@ func TestNpmPackage(t *testing.T) {
 	all := allCatalogues(t)
 	data := all[slices.IndexFunc(all, func(f file) bool { return path.Ext(f.name) == ".tgz" })].data
 	var manifest struct {
-		Version      string
+		MCPName      string
 		Bin          map[string]string
 		Man          []string
 		Dependencies map[string]string `json:"optionalDependencies"`
@@ -89,6 +89,11 @@ func TestNpmPackage(t *testing.T) {
 		if manifest.Dependencies[name] != number || !strings.Contains(start, "'"+name+"'") {
 			t.Errorf("%s is not known:\n%v\n%s", name, manifest.Dependencies, start)
 		}
+	}
+	// The MCP registry takes the package only if it names its entry there.
+	registry := all[slices.IndexFunc(all, func(f file) bool { return f.name == "server.json" })].data
+	if !strings.Contains(string(registry), `"name": "`+manifest.MCPName+`"`) {
+		t.Errorf("%s is not in\n%s", manifest.MCPName, registry)
 	}
 	if len(manifest.Bin) != len(commands)+1 || manifest.Bin[npmPackage] != manifest.Bin["tmux-mcp"] {
 		t.Errorf("npx starts %v", manifest.Bin)

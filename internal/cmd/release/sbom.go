@@ -56,7 +56,7 @@ func (r *release) sbom(archive file, built []file) (file, error) {
 		if err != nil {
 			return file{}, fmt.Errorf("%s: %w", f.name, err)
 		}
-		linked := []component{library("std", strings.TrimPrefix(info.GoVersion, "go"), "BSD-3-Clause")}
+		linked := []component{library("stdlib", strings.TrimPrefix(info.GoVersion, "go"), "BSD-3-Clause")}
 		for _, m := range info.Deps {
 			if m.Replace != nil {
 				m = m.Replace
