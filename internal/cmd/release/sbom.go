@@ -43,13 +43,13 @@ type (
 )
 
 // sbom returns the CycloneDX bill of materials of an archive: its programs, and the modules that
-// the linker says are in each.
-func (r *release) sbom(archive file, built []file) (file, error) {
-	name := strings.TrimSuffix(strings.TrimSuffix(archive.name, ".tar.gz"), ".zip")
-	whole := r.application(archive)
-	whole.Links = []link{{"website", homepage}, {"distribution", downloads + "/v" + r.number + "/" + archive.name}}
+// the linker recorded in each.
+func (r *release) sbom(packed file, built []file) (file, error) {
+	name := strings.TrimSuffix(strings.TrimSuffix(packed.name, ".tar.gz"), ".zip")
+	whole := r.application(packed)
+	whole.Links = []link{{"website", homepage}, {"distribution", downloads + "/v" + r.number + "/" + packed.name}}
 	modules := map[string]component{}
-	var programs []component
+	var all []component
 	depends := []dependency{{whole.Ref, nil}}
 	for _, f := range built {
 		info, err := buildinfo.Read(bytes.NewReader(f.data))
@@ -69,15 +69,15 @@ func (r *release) sbom(archive file, built []file) (file, error) {
 			modules[c.Ref] = c
 			on = append(on, c.Ref)
 		}
-		programs = append(programs, program)
+		all = append(all, program)
 		depends[0].On = append(depends[0].On, program.Ref)
 		depends = append(depends, dependency{program.Ref, on})
 	}
 	for _, ref := range slices.Sorted(maps.Keys(modules)) {
-		programs = append(programs, modules[ref])
+		all = append(all, modules[ref])
 	}
 	// The same archive has the same number.
-	id := sha256.Sum256(archive.data)
+	id := sha256.Sum256(packed.data)
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
 	text, err := json.MarshalIndent(map[string]any{
 		"$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json", "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
@@ -85,7 +85,7 @@ func (r *release) sbom(archive file, built []file) (file, error) {
 		"metadata": map[string]any{
 			"timestamp": r.time.Format(time.RFC3339), "lifecycles": []any{map[string]any{"phase": "build"}}, "component": whole,
 		},
-		"components": programs, "dependencies": depends,
+		"components": all, "dependencies": depends,
 	}, "", "  ")
 	return file{name: name + ".cdx.json", data: append(text, '\n')}, err
 }
