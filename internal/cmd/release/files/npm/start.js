@@ -43,15 +43,16 @@ function replace(program) {
   } catch {}
 }
 
-// spawn runs the program, and ends as it does.
+// spawn runs the program, and ends as it does. A signal that comes while it is started is passed
+// on once it is.
 function spawn(program) {
-  const child = require('child_process').spawn(program, args, { stdio: 'inherit' })
-  child.on('error', (err) => fail(err.message))
   // A terminal sends these two to the program itself.
   const typed = require('tty').isatty(0) ? ['SIGINT', 'SIGQUIT'] : []
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => typed.includes(signal) || child.kill(signal))
   }
+  const child = require('child_process').spawn(program, args, { stdio: 'inherit' })
+  child.on('error', (err) => fail(err.message))
   child.on('exit', (status, signal) => {
     if (!signal) process.exit(status)
     process.removeAllListeners(signal)
