@@ -67,7 +67,12 @@ func showArg(argv []string, i int) string {
 		return header + ":" + format.Masked
 	case userFlag().MatchString(before) && isHeader && !images[programOf(argv)]:
 		return header + ":" + format.Masked
-	case strings.Contains(arg, " "): // a script, or words in one
+	case strings.Contains(arg, " ") && word().FindString(arg) == arg && unquoted(arg) == arg: // one word, of which a part is in quotes
+		if assigned && plainFlag().MatchString(name) {
+			return name + "=" + format.Masked
+		}
+		return format.Masked
+	case strings.Contains(arg, " "): // a script, or words in one, all of them shorter
 		return showScript(arg)
 	case strings.Contains(name, "://"):
 		return ShowURL(showPairs(arg))
@@ -99,8 +104,8 @@ func showScript(text string) string {
 	words, quotes := make([]string, len(at)), make([]string, len(at))
 	for i, a := range at {
 		words[i] = text[a[0]:a[1]]
-		if n := len(words[i]); n > 1 && strings.ContainsAny(words[i][:1], `'"`) && words[i][0] == words[i][n-1] {
-			quotes[i], words[i] = words[i][:1], words[i][1:n-1]
+		if inner := unquoted(words[i]); inner != words[i] {
+			quotes[i], words[i] = words[i][:1], inner
 		}
 	}
 	var b strings.Builder
@@ -110,6 +115,14 @@ func showScript(text string) string {
 		end = at[i][1]
 	}
 	return b.String() + text[end:]
+}
+
+// unquoted returns a word without the quotes around it, if there are any.
+func unquoted(word string) string {
+	if n := len(word); n > 1 && strings.ContainsAny(word[:1], `'"`) && word[0] == word[n-1] {
+		return word[1 : n-1]
+	}
+	return word
 }
 
 // showPairs shows a connection string: NAME=VALUE;NAME=VALUE.

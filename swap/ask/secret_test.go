@@ -58,3 +58,32 @@ func TestCommandLineCanBeTyped(t *testing.T) {
 		t.Errorf("an escape sequence reaches the terminal: %q", got)
 	}
 }
+
+// A word of which a part is in quotes is masked as a whole.
+func TestShownWords(t *testing.T) {
+	for arg, want := range map[string]string{
+		`--header="a b"`:         `--header=***`,
+		`--title='my notes'`:     `--title=***`,
+		`{"a": "b c"}`:           `{"a": ***`,
+		`x='a b'y`:               `***`,
+		`/x/do sp"ace'ü/bin`:     `/x/do sp"ace'ü/bin`,
+		`"a b"`:                  `"a b"`,
+		`it's "my x"`:            `it's "my x"`,
+		`sh -c 'x="a b" run $y'`: `sh -c '*** run $y'`,
+	} {
+		if got := ShowArgs([]string{"npx", arg}); got[1] != want {
+			t.Errorf("%s is shown as %s, not %s", arg, got[1], want)
+		}
+	}
+}
+
+func FuzzShowArgs(f *testing.F) {
+	for _, arg := range []string{`--header="a b"`, `{"a": "b c"}`, "a 'b c'd e", "x=\"a b\"", "it's", "\"'\" '", "-pa b"} {
+		f.Add("npx", arg)
+	}
+	f.Fuzz(func(t *testing.T, program, arg string) {
+		if got := ShowArgs([]string{program, arg}); len(got) != 2 {
+			t.Errorf("%q", got)
+		}
+	})
+}
