@@ -86,8 +86,8 @@ func resultOf(u *plan.Server, o commit.Outcome) Result {
 		Server: u.Name, Repo: u.Repo, Config: c.Path, Command: ask.ShowArgs(u.ArgvFor(c.Client, c.Old)),
 		Outcome: o.Action, Detail: o.Detail, Backup: o.Backup, Cautions: slices.Clip(c.Cautions), Err: o.Err,
 	}
-	if u.By != "" && o.Action == Replaced {
-		res.Detail = "it ran " + ask.CommandLine(ask.ShowArgs(c.Client.Dialect.Runs(c.Old.Value)))
+	if runs := c.Client.Dialect.Runs(c.Old.Value); u.By != "" && o.Action == Replaced && len(runs) > 0 {
+		res.Detail = "it ran " + ask.CommandLine(ask.ShowArgs(runs))
 	}
 	if u.URL != "" {
 		res.Tag = &Tag{Kind: TagRemote, URL: ask.ShowURL(u.URL)}

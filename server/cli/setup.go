@@ -29,17 +29,15 @@ func setupCommand(setup Setup, stderr io.Writer) *cobra.Command {
   tmux-mcp setup --uninstall`
 	run := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := run(cmd, args); err != nil {
-			return err
-		}
+		err := run(cmd, args)
 		f := cmd.Flags()
 		if all, _ := f.GetBool("uninstall"); !all || f.Changed("dry-run") || f.Changed("client") || f.Changed("name") {
-			return nil
+			return err
 		}
 		for _, dir := range runner.Uninstall() {
 			fmt.Fprintf(stderr, "tmux-mcp: %s has the output of jobs, and is in use: remove it when no tmux-mcp runs any more\n", dir)
 		}
-		return nil
+		return err
 	}
 	return c
 }
@@ -87,6 +85,8 @@ func givenFlags(cmd *cobra.Command) (args []string, err error) {
 			args = append(args, "--"+f.Name, value)
 		case value == "true":
 			args = append(args, "--"+f.Name)
+		default:
+			args = append(args, "--"+f.Name+"="+value)
 		}
 	})
 	return args, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/internal/configs"
@@ -45,7 +46,7 @@ another name is left alone, unless --name is given. What was written is in the
 record of mcp-swap, whose commands show and revert it too.
 
 Exit status: 0 when all went well, 1 when a client failed or there was nothing
-to do, 2 when the command line is wrong.`,
+to remove, 2 when the command line is wrong.`,
 	}
 	f := c.Flags()
 	f.Var((*names)(&o.Clients), "client", "a `CLIENT`, or several with commas; repeatable (default: all that are installed)")
@@ -103,6 +104,9 @@ func (a *app) remove(ctx context.Context, s *swap.Swapper, self swap.Program, o 
 	return a.results(results, err, o.DryRun, "")
 }
 
+// goRuns matches the directories in which go run leaves what it has compiled.
+var goRuns = lazy.Regexp(`^(go-build[0-9]+|[0-9a-f]{64}-d)$`)
+
 // itself returns the path of this program for a config: where PATH has it, which an update may
 // leave, or else where it is. A program that will not stay is refused.
 func itself(name string) (string, error) {
@@ -123,7 +127,7 @@ func itself(name string) (string, error) {
 	}
 	for dir := range strings.SplitSeq(filepath.ToSlash(program), "/") {
 		switch {
-		case strings.HasPrefix(dir, "go-build"):
+		case goRuns().MatchString(dir):
 			return "", errors.New("go run has compiled this program for this one time: install it first, with go install ./cmd/" + name)
 		case dir == "_npx":
 			return "", errors.New("npx may remove this program at any time: install it first, with npm install --global")

@@ -55,7 +55,7 @@ func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock fu
 			// The goroutine may still get the lock; then it releases it.
 			go func() {
 				if <-taken; lockErr == nil {
-					lock.Close()
+					j.release(lock)
 				}
 			}()
 			return nil, fmt.Errorf("wait for the lock %s: %w", path, ctx.Err())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
@@ -42,7 +43,11 @@ func judgeText(r *journal.Record, d *configs.Document) (Since, error) {
 		}
 	}
 	if err != nil && r.Backup != "" && !machine.Missing(r.Backup) {
-		err = fmt.Errorf("%w; repair it and run revert again: as it was before the swap it is in %s", err, r.Backup)
+		again := "run revert again"
+		if r.By != "" {
+			again = "do this again"
+		}
+		err = fmt.Errorf("%w; repair it and %s: as it was before the swap it is in %s", err, again, r.Backup)
 	}
 	if err != nil {
 		return Since{}, err
@@ -78,13 +83,36 @@ func compare(r *journal.Record, d *configs.Document, e format.Entry) Since {
 		v.Now = e.Value
 	}
 	for i := len(r.Writes) - 1; i >= 0; i-- {
-		if w := &r.Writes[i]; e.Found && format.Equal(e.Value, w.Value) {
+		if w := &r.Writes[i]; e.Found && sameEntry(e.Value, w.Value) {
 			v.Landed = w
 			return v
 		}
 	}
-	v.AsBefore = e.Found == (r.Action == journal.Replaced) && (!e.Found || format.Equal(e.Value, r.Old))
+	v.AsBefore = e.Found == (r.Action == journal.Replaced) && (!e.Found || sameEntry(e.Value, r.Old))
 	return v
+}
+
+// sameEntry reports whether two entries are equal but for arguments or variables that are empty,
+// which codex leaves out when it saves.
+func sameEntry(a, b map[string]any) bool {
+	return format.Equal(withoutEmpty(a), withoutEmpty(b))
+}
+
+func withoutEmpty(entry map[string]any) map[string]any {
+	entry = maps.Clone(entry)
+	for _, field := range []string{"args", "env"} {
+		switch v := entry[field].(type) {
+		case []any:
+			if len(v) == 0 {
+				delete(entry, field)
+			}
+		case map[string]any:
+			if len(v) == 0 {
+				delete(entry, field)
+			}
+		}
+	}
+	return entry
 }
 
 // back reports whether a reverted swap is in the config again, as when a client saves what

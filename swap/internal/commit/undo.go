@@ -178,9 +178,20 @@ func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.R
 		out.Detail = "already removed"
 		return nil
 	}
+	if r.By != "" && t.opts.Force && machine.Missing(r.Target) {
+		out.Detail = "the config does not exist any more"
+		return nil
+	}
 	target, err := configs.Target(r.Target)
 	if err != nil {
-		return fmt.Errorf("%w; the swap stays recorded, and the old file is in %s (mcp-swap forget removes both)", err, r.Backup)
+		err = fmt.Errorf("%w; the swap stays recorded", err)
+		if r.Backup != "" && !machine.Missing(r.Backup) {
+			err = fmt.Errorf("%w, and the old file is in %s", err, r.Backup)
+		}
+		if r.By != "" {
+			return fmt.Errorf("%w (--force removes both)", err)
+		}
+		return fmt.Errorf("%w (mcp-swap forget removes both)", err)
 	}
 	d := &configs.Document{Client: c, Path: r.Config, Target: target}
 	if d.Text, d.Info, err = t.Disk.Read(target); err != nil {

@@ -144,13 +144,13 @@ func (u *Server) edited(c Change) (Change, error) {
 		return c, fmt.Errorf("%s: a weaker file has an entry %q of a remote server, whose URL %s would merge with the command",
 			c.Doc.Path, u.Name, c.Client.Name)
 	}
-	if err := u.keepsFlags(c.Client, c.Old); err != nil {
-		return c, err
-	}
 	if c.Edit, err = c.Doc.Doc.Set(c.Container, u.Name, u.named(u.change(c, c.Old))); err != nil {
 		return c, fmt.Errorf("%s: %w", c.Doc.Path, err)
 	}
-	return c, nil
+	if c.Edit.Changed() {
+		err = u.mayReplace(c)
+	}
+	return c, err
 }
 
 var errNoURL = errors.New("it is not known how its config names a server by URL")

@@ -53,7 +53,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 	if err := env.OwnHome(); err != nil {
 		return nil, err
 	}
-	if _, err := env.Journal.Load(); err != nil {
+	if u.swaps, err = env.Journal.Load(); err != nil {
 		return nil, err
 	}
 	named := len(o.Clients) > 0 || u.By != ""

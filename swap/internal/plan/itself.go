@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
+	"strings"
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
@@ -37,17 +37,28 @@ func (u *Server) ArgvFor(c *clients.Client, old format.Entry) []string {
 	return u.Argv
 }
 
-// keepsFlags returns an error if an entry runs another program of the same name, perhaps an
-// older one that was at another place, with flags that it would lose.
-func (u *Server) keepsFlags(c *clients.Client, old format.Entry) error {
-	if u.By == "" || !old.Found || len(u.Argv) > 1 {
+// mayReplace returns an error if an entry must not be replaced: it starts a program of the same
+// name in another way, with words that it would lose, such as --safety readonly, or it is a swap,
+// which a removal would undo too.
+func (u *Server) mayReplace(c Change) error {
+	if u.By == "" || !c.Old.Found {
 		return nil
 	}
-	was := c.Dialect.ReadArgv(old.Value)
-	if len(was) < 2 || filepath.Base(was[0]) != filepath.Base(u.Argv[0]) || sameProgram(was, u.Argv) {
-		return nil
+	was := c.Client.Dialect.ReadArgv(c.Old.Value)
+	if len(u.Argv) == 1 && len(was) > 1 && names(was, u.By) && !sameProgram(was, u.Argv) {
+		return fmt.Errorf("its entry %q runs %s, whose flags would be lost: pass the flags that it is to have", u.Name, ask.CommandLine(ask.ShowArgs(was)))
 	}
-	return fmt.Errorf("its entry %q runs %s, whose flags would be lost: pass the flags that it is to have", u.Name, ask.CommandLine(ask.ShowArgs(was)))
+	if n := u.swaps.Find(c.Doc.Target, c.Container, u.Name); n >= 0 && u.swaps.Records[n].By == "" {
+		undo := ask.CommandLine([]string{"mcp-swap", "revert", "--cli", c.Client.Name, "--server", u.Name})
+		return fmt.Errorf("mcp-swap use-local has written its entry %q: undo that first, with %s", u.Name, undo)
+	}
+	return nil
+}
+
+// names reports whether a word of a command is a program or package of that name, or a line
+// with it.
+func names(argv []string, program string) bool {
+	return slices.ContainsFunc(argv, func(word string) bool { return strings.Contains(word, program) })
 }
 
 // sameProgram reports whether two commands run the same file.

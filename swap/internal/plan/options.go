@@ -22,6 +22,7 @@ import (
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/hint"
 	"tmuxmcp/swap/internal/machine"
+	"tmuxmcp/swap/journal"
 )
 
 // Options say what a use-local writes, and where.
@@ -55,6 +56,7 @@ type Server struct {
 	Argv      []string
 	Given     bool   // Argv was given by the user
 	By        string // the name of the server's program, if that sets itself up
+	swaps     *journal.State
 	URL       string // replaces Argv
 	Compile   []string
 	Unbuilt   error // why the program of Argv does not exist

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"tmuxmcp/swap/ask"
@@ -44,7 +45,7 @@ func noTwin(env configs.Env, c Source, u *Server) error {
 // sameServer returns what an entry runs if that is the wanted server, or "".
 func sameServer(sys machine.System, c *clients.Client, value map[string]any, u *Server) string {
 	if u.By != "" {
-		if argv := c.Dialect.ReadArgv(value); sameProgram(argv, u.Argv) {
+		if argv := c.Dialect.ReadArgv(value); sameProgram(argv, u.Argv) || slices.ContainsFunc(argv, func(word string) bool { return filepath.Base(word) == u.By }) {
 			return ask.CommandLine(ask.ShowArgs(argv))
 		}
 		return ""
