@@ -11,6 +11,19 @@ import (
 	"testing"
 )
 
+// TestNoPrograms: what go build leaves in the root is not in the repository.
+func TestNoPrograms(t *testing.T) {
+	out, err := exec.Command("git", "-C", "..", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skipf("this is no checkout of a git repository: %v", err)
+	}
+	for name := range strings.FieldsFuncSeq(string(out), func(r rune) bool { return r == 0 }) {
+		if info, err := os.Stat(filepath.Join("..", name)); err == nil && info.Size() > 1<<20 {
+			t.Errorf("%s has %d bytes", name, info.Size())
+		}
+	}
+}
+
 // TestImportsGoDown: docs/design.md lists every package, and imports are as it says.
 func TestImportsGoDown(t *testing.T) {
 	t.Chdir("..")
