@@ -371,7 +371,7 @@ func TestWaitFor(t *testing.T) {
 		{"printed later", "", "it is ready\\n", []string{"never", "ready"}, "ready", "it is ready"},
 		{"the first line counts", "", "b\\na\\n", []string{"a", "b"}, "b", "b"},
 		{"the first text of a line counts", "", "ab\\n", []string{"b", "a"}, "b", "ab"},
-		{"scrolled off at once", "", "ready\\n$(seq 3000)\\n", []string{"ready"}, "ready", "ready"},
+		{"scrolled off at once", "", "ready\\n$(seq 1500)\\n", []string{"ready"}, "ready", "ready"},
 		{"wrapped", "", long + " is ready\\n", []string{"x is ready"}, "x is ready", long + " is ready"},
 		{"wrapped and there", long + " is ready\\n", "", []string{"x is ready"}, "x is ready", long + " is ready"},
 		{"a prompt", "", "$ ", []string{"$ "}, "$ ", "$"},
