@@ -16,13 +16,13 @@ type Program struct {
 	Entry string // the name of the entries, if no other is given
 }
 
-// SetupOptions say what [Program.Setup] writes, and where.
+// SetupOptions say what [Program.Setup] writes and where, and what [Program.Remove] undoes.
 type SetupOptions struct {
-	Name        string   // of the entries; "" is that of the [Program]
-	Command     []string // the path of the program, and its flags
-	Clients     []string // none: all that are installed
+	Name        string   // of the entries; "": the [Program]'s, and for Remove all
+	Command     []string // the path of the program, and its flags; not for Remove
+	Clients     []string // none: all that are installed, and for Remove all
 	DryRun      bool     // return diffs and write nothing
-	Force       bool     // also edit a config that is read-only
+	Force       bool     // also edit a config that is read-only, and undo what was edited since
 	ShowSecrets bool     // make the diffs of DryRun applicable by patch(1)
 }
 
@@ -37,18 +37,9 @@ func (p Program) Setup(ctx context.Context, s *Swapper, o SetupOptions) ([]Resul
 	}, preflight)
 }
 
-// RemoveOptions say what [Program.Remove] undoes.
-type RemoveOptions struct {
-	Name        string   // of the entries; "": all
-	Clients     []string // none: all
-	DryRun      bool
-	Force       bool // also fields edited since, and read-only configs
-	ShowSecrets bool
-}
-
 // Remove undoes what [Program.Setup] has written, and forgets it, so that nothing is left of it.
 // There are no results if nothing is recorded.
-func (p Program) Remove(ctx context.Context, s *Swapper, o RemoveOptions) ([]Result, error) {
+func (p Program) Remove(ctx context.Context, s *Swapper, o SetupOptions) ([]Result, error) {
 	selection := Selection{Clients: o.Clients, Server: o.Name, By: p.Name}
 	c, wanted, err := selection.records(ctx, s.Env, o.DryRun)
 	if err != nil {

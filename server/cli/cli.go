@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tmuxmcp/internal/gettmux"
 	"tmuxmcp/internal/terminal"
@@ -201,10 +202,7 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	given := func(flag string) bool { return flags.Lookup(flag).Value.String() != "" }
 	// A flag replaces the variables, also for programs in a tmux server that is started.
 	socket := flags.Changed("socket-name") || flags.Changed("socket-path")
-	switch {
-	case given("socket-name") && given("socket-path"):
-		return server.Config{}, usageError{errors.New("-L and -S exclude each other")}
-	case socket:
+	if socket {
 		env = server.WithoutSocket(env)
 	}
 	if given("safety") {
@@ -217,14 +215,8 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	if flags.Changed("safety") && !given("safety") { // a variable of a shell, perhaps, that is not set
 		return cfg, usageError{errors.New("--safety is empty: want readonly, mutating or destructive")}
 	}
-	for _, setting := range server.Settings() {
-		if setting.Flag == "" || !given(setting.Flag) {
-			continue
-		}
-		value := flags.Lookup(setting.Flag).Value.String()
-		if err := setting.Set(&cfg, value); err != nil {
-			return cfg, usageError{fmt.Errorf("--%s %s: %w", setting.Flag, value, err)}
-		}
+	if err := setFlags(&cfg, flags); err != nil {
+		return cfg, usageError{err}
 	}
 	cfg.Pin = o.pin
 	cfg.NoTranscripts = cfg.NoTranscripts || o.noTranscripts
@@ -261,6 +253,23 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 		cfg.Audit = slog.New(slog.NewJSONHandler(o.audit, nil))
 	}
 	return cfg, nil
+}
+
+// setFlags sets what the flags of [server.Settings] say that are not empty.
+func setFlags(cfg *server.Config, flags *pflag.FlagSet) error {
+	value := func(flag string) string { return flags.Lookup(flag).Value.String() }
+	if value("socket-name") != "" && value("socket-path") != "" {
+		return errors.New("-L and -S exclude each other")
+	}
+	for _, setting := range server.Settings() {
+		if setting.Flag == "" || value(setting.Flag) == "" {
+			continue
+		}
+		if err := setting.Set(cfg, value(setting.Flag)); err != nil {
+			return fmt.Errorf("--%s %s: %w", setting.Flag, value(setting.Flag), err)
+		}
+	}
+	return nil
 }
 
 // lister returns a server that only lists its tools, and so does not need tmux.

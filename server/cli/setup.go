@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -46,39 +45,20 @@ func setupCommand(setup Setup, stderr io.Writer) *cobra.Command {
 // with absolute paths, since a client starts it in another directory.
 func givenFlags(cmd *cobra.Command) (args []string, err error) {
 	flags := cmd.Flags()
-	if flags.Changed("socket-name") && flags.Changed("socket-path") {
-		return nil, errors.New("-L and -S exclude each other")
-	}
-	var scratch server.Config
-	known := map[string]server.Setting{}
-	for _, setting := range server.Settings() {
-		known[setting.Flag] = setting
+	if err := setFlags(&server.Config{}, flags); err != nil {
+		return nil, err
 	}
 	flags.Visit(func(f *pflag.Flag) {
-		if cmd.Root().PersistentFlags().Lookup(f.Name) != f {
+		if err != nil || cmd.Root().PersistentFlags().Lookup(f.Name) != f {
 			return
 		}
 		value := f.Value.String()
-		setting, ok := known[f.Name]
+		isPath := f.Name == "socket-path" || f.Name == "audit-log" && value != "-" || f.Name == "tmux" && value != filepath.Base(value)
 		switch {
-		case err != nil || !ok && f.Value.Type() == "bool":
 		case value == "":
 			err = fmt.Errorf("--%s is empty: leave it out", f.Name)
-		case ok:
-			if err = setting.Set(&scratch, value); err != nil {
-				err = fmt.Errorf("--%s %s: %w", f.Name, value, err)
-			}
-		}
-		if err != nil {
-			return
-		}
-		switch f.Name {
-		case "socket-path":
+		case isPath:
 			value, err = filepath.Abs(value)
-		case "tmux", "audit-log":
-			if value != "-" && value != filepath.Base(value) || f.Name == "audit-log" && value != "-" {
-				value, err = filepath.Abs(value)
-			}
 		}
 		switch {
 		case f.Value.Type() != "bool":

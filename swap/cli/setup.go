@@ -23,10 +23,10 @@ import (
 // PrintedExit returns the exit code of a command that has printed everything.
 func (s *silent) PrintedExit() int { return s.code }
 
-// Setup returns the command that adds a server to the clients of this machine, and removes it
-// again. It is for the server's own program; name is that of the entries. flags returns what
-// was given of the server's flags, which go into the entries. If the command returns an error,
-// it has been printed; the method PrintedExit has its exit code.
+// Setup returns the command by which a server's own program adds the server to the clients of
+// this machine, and removes it again. Entries are called entry by default. flags returns the
+// flags of the server that were given, for the entries. An error of the command has been printed,
+// and its method PrintedExit returns the exit code.
 func Setup(program, entry string, stderr io.Writer, flags func(*cobra.Command) ([]string, error)) *cobra.Command {
 	a, self := &app{}, swap.Program{Name: program, Entry: entry}
 	var o swap.SetupOptions
@@ -41,7 +41,8 @@ removed. Flags of the server that are given here go into the entries.
 
 Before anything is written, the server is started as each client would start
 it. Only the entry in a config is changed. An entry that runs this program
-already keeps its flags, unless others are given; a client that runs it under
+already keeps its flags, unless others are given; one of that name with another
+server is replaced until --uninstall. A client that runs this program under
 another name is left alone, unless --name is given. What was written is in the
 record of mcp-swap, whose commands show and revert it too.
 
@@ -95,9 +96,7 @@ func (a *app) remove(ctx context.Context, s *swap.Swapper, self swap.Program, o 
 		return hint.Usagef("--uninstall takes no flags of the server, such as %s", given[0])
 	}
 	a.doc.Server = o.Name
-	results, err := self.Remove(ctx, s, swap.RemoveOptions{
-		Name: o.Name, Clients: o.Clients, DryRun: o.DryRun, Force: o.Force, ShowSecrets: o.ShowSecrets,
-	})
+	results, err := self.Remove(ctx, s, o)
 	if err == nil && len(results) == 0 {
 		err = errors.New("nothing to remove: no entry that setup has written is recorded")
 	}

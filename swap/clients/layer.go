@@ -266,8 +266,8 @@ func (l Layer) Hides(files []string, file string) string {
 
 // ProjectFiles returns the files in which the client looks for servers of a project,
 // strongest first, whether or not they exist; without those above its work tree, those with a
-// container of their own, and the user's config, which is in the home directory. into are the files for new entries: the first existing one is
-// used, otherwise the first is created.
+// container of their own, and the user's config, which is in the home directory. into are the
+// files for new entries: the first existing one is used, otherwise the first is created.
 func (c *Client) ProjectFiles(sys machine.System, dir, tree string) (all, into []string) {
 	made := c.Made
 	for _, l := range c.Layers {

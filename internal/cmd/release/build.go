@@ -42,7 +42,7 @@ func newRelease(ctx context.Context, version string) (*release, error) {
 		return nil, err
 	}
 	r := &release{number: number, terms: map[string]string{}}
-	r.module, r.root, _ = strings.Cut(found, "	")
+	r.module, r.root, _ = strings.Cut(found, "\t")
 	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
 		dir, err := command(ctx, r.root, nil, "go", "env", name)
 		if err != nil {

@@ -90,7 +90,7 @@ type renaming struct {
 	loose    *regexp.Regexp // what may be from
 }
 
-// A value is that of a constant in project.go.
+// A value is what a constant in project.go is, and what it becomes.
 type value struct {
 	flag, about string
 	from, to    string

@@ -12,8 +12,8 @@ import (
 )
 
 // Job is a command of run_command that nobody waits for: it was detached, reached its
-// timeout or was cancelled, or its server was killed or lost its client. Every server of the same user on the
-// same tmux server finds it.
+// timeout or was cancelled, or its server was killed or lost its client. Every server of the
+// same user on the same tmux server finds it.
 type Job struct {
 	*shell.Job
 	source rows.Source

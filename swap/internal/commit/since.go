@@ -92,8 +92,8 @@ func compare(r *journal.Record, d *configs.Document, e format.Entry) Since {
 	return v
 }
 
-// sameEntry reports whether two entries are equal but for arguments or variables that are empty,
-// which codex leaves out when it saves.
+// sameEntry reports whether two entries are equal. A list of arguments or variables that is empty
+// is as none, since codex leaves it out when it saves.
 func sameEntry(a, b map[string]any) bool {
 	return format.Equal(withoutEmpty(a), withoutEmpty(b))
 }

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
@@ -55,10 +57,14 @@ func (u *Server) mayReplace(c Change) error {
 	return nil
 }
 
-// names reports whether a word of a command is a program or package of that name, or a line
-// with it.
+// names reports whether a word of a command is a program or package of that name, perhaps with a
+// version, or a line with it; libtmux-mcp is not tmux-mcp.
 func names(argv []string, program string) bool {
-	return slices.ContainsFunc(argv, func(word string) bool { return strings.Contains(word, program) })
+	return slices.ContainsFunc(argv, func(word string) bool {
+		before, _, found := strings.Cut(word, program)
+		last, _ := utf8.DecodeLastRuneInString(before)
+		return found && !unicode.IsLetter(last) && !unicode.IsDigit(last) && last != '-' && last != '_'
+	})
 }
 
 // sameProgram reports whether two commands run the same file.
