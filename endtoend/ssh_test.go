@@ -132,6 +132,9 @@ func newHost(t *testing.T) *testssh.Host {
 
 // TestOverSSH plays what docs/questions.md says of tmux on another machine.
 func TestOverSSH(t *testing.T) {
+	if !testtool.Full {
+		t.Skip("builds tmux-mcp and runs an sshd: see " + testtool.FullSize)
+	}
 	h := newHost(t)
 	// The first is the one of claude.
 	line := strings.Fields(documented(t, `(?m)^    claude mcp add .* -- (ssh .*)$`)[0][1])
