@@ -278,9 +278,11 @@ func TestARecorderWithoutAServer(t *testing.T) {
 	for _, shell := range []string{"sh", "bash", "ksh", "mksh", "busybox"} {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
+			testtool.Path(t, shell)
 			server := exec.Command("sleep", "600")
 			ok(t, server.Start())
 			defer server.Wait()
+			defer server.Process.Kill()
 			c, _ := recording(t, f)
 			in, done := fedBy(t, c, shell, server.Process.Pid)
 			awaitsInput(t, c)

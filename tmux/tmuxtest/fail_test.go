@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -73,6 +74,7 @@ func shell(t testing.TB, c tmuxtest.Terminal, script string) *tmuxtest.Program {
 // TestFailures: what cannot be done ends the test, and its message says why.
 func TestFailures(t *testing.T) {
 	t.Parallel()
+	testtmux.Binary(t)
 	const cat, ends, gone = "echo ready; exec cat", "echo ready; exit 3", "the terminal is gone: its pane or server was killed"
 	ctx := context.Background()
 	for name, test := range map[string]struct {
@@ -147,6 +149,7 @@ func TestFailures(t *testing.T) {
 // TestDifference: where a screen is not as its golden file says is shown.
 func TestDifference(t *testing.T) {
 	t.Parallel()
+	testtmux.Binary(t)
 	r := record(t, func(r testing.TB) {
 		shell(r, short, `printf 'ready\none   \033[31mred\033[m\n日本 x'; exec cat`).GoldenStyled("differs")
 	})
@@ -173,6 +176,7 @@ sh, 30x5, cursor in column 6 of row 2:
 // TestCannotStart: a program that cannot be started fails the test.
 func TestCannotStart(t *testing.T) {
 	t.Parallel()
+	testtmux.Binary(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "text"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -221,6 +225,7 @@ func TestBinaryThatIsNone(t *testing.T) {
 // TestStopped: the failure of a wait for a program that is stopped says so.
 func TestStopped(t *testing.T) {
 	t.Parallel()
+	testtmux.Binary(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows it")
 	}
@@ -235,6 +240,7 @@ func TestStopped(t *testing.T) {
 // TestMissingGoldenFile: the failure shows a screen that is complete.
 func TestMissingGoldenFile(t *testing.T) {
 	t.Parallel()
+	testtmux.Binary(t)
 	r := record(t, func(r testing.TB) {
 		shell(r, tmuxtest.Terminal{Width: 30, Height: 5}, "echo ready; sleep 0.2; echo complete; exec cat").GoldenStyled("none")
 	})
@@ -263,6 +269,7 @@ func TestCannotBuild(t *testing.T) {
 // TestScreenOfFailedTest: a test that fails by itself shows the screen too.
 func TestScreenOfFailedTest(t *testing.T) {
 	t.Parallel()
+	testtmux.Binary(t)
 	r := record(t, func(r testing.TB) {
 		shell(r, short, "echo ready; exec cat")
 		r.Fatalf("by itself")
@@ -280,6 +287,7 @@ func (late) Deadline() (time.Time, bool) { return time.Now().Add(500 * time.Mill
 // TestDeadline: a wait fails before the test's deadline.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
+	testtmux.Binary(t)
 	r := record(t, func(r testing.TB) {
 		tmuxtest.Terminal{Timeout: time.Hour}.Start(late{r}, "cat").WaitFor("more")
 	})

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -60,6 +61,7 @@ func TestChildGolden(t *testing.T) {
 // otherwise.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
+	testtmux.Binary(t)
 	dir := t.TempDir()
 	text, styled := filepath.Join(dir, "testdata/golden/sub/screen.txt"), filepath.Join(dir, "testdata/golden/sub/screen.ansi")
 	source, err := os.ReadFile("process_test.go")
@@ -143,6 +145,7 @@ func TestChildStubborn(t *testing.T) {
 // TestNothingIsLeft: however a test ends, so do its program, even one that ignores signals,
 // and its servers.
 func TestNothingIsLeft(t *testing.T) {
+	testtmux.Binary(t)
 	for _, end := range []string{"end", "fail", "panic", "exit", "kill", "interrupt", "timeout"} {
 		t.Run(end, func(t *testing.T) {
 			t.Parallel()
@@ -164,6 +167,7 @@ func TestNothingIsLeft(t *testing.T) {
 // TestKilledAtAnyTime: nothing is left of a test that is killed while it starts a program.
 func TestKilledAtAnyTime(t *testing.T) {
 	t.Parallel()
+	testtmux.Binary(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("looks into other processes in /proc")
 	}
@@ -172,7 +176,7 @@ func TestKilledAtAnyTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	for n := range testtool.Size(15, 150) {
+	for n := range testtool.Size(8, 150) {
 		cmd := child(t, t.TempDir(), "TestChildStubborn")
 		cmd.Env = append(cmd.Env, "TMPDIR="+dir)
 		if err := cmd.Start(); err != nil {

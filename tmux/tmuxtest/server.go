@@ -62,12 +62,20 @@ func binary(t testing.TB) string {
 	return ""
 }
 
+// longestTemp is how long the path of a directory for temporary files may be in bytes, so that
+// the path of a socket below one in it fits into the 104 that macOS takes, or 108 on Linux.
+const longestTemp = 80
+
 // Open is [Server] without a [testing.TB], for examples and TestMain: end ends the server and
 // removes its directory. It sets SocketPath and ConfigFile of cfg, and adds cfg.Env to the
 // environment.
 func Open(cfg tmux.Config) (srv *tmux.Server, end func() error, err error) {
 	// Not t.TempDir, because a socket's path is limited to some 100 bytes.
-	dir, err := os.MkdirTemp("", "tt")
+	root := os.TempDir()
+	if len(root) > longestTemp {
+		root = "/tmp"
+	}
+	dir, err := os.MkdirTemp(root, "tt")
 	if err != nil {
 		return nil, nil, err
 	}

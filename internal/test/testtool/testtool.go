@@ -15,6 +15,16 @@ import (
 	"time"
 )
 
+// longestTemp is how long the path of TMPDIR may be in bytes. Tests have sockets some thirty
+// bytes below it, and a socket's path may have a hundred.
+const longestTemp = 70
+
+func init() {
+	if len(os.TempDir()) > longestTemp {
+		os.Setenv("TMPDIR", "/tmp")
+	}
+}
+
 // Required is the environment variable that, if 1, makes a missing tool a failure.
 const Required = "TMUX_TEST_REQUIRED"
 
