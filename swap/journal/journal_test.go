@@ -5,12 +5,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 func TestWriteUndoesItself(t *testing.T) {
@@ -162,6 +165,10 @@ func TestLockWaitsAndSaysSo(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	unlock()
+	testtool.Eventually(t, "the interrupted wait has let go", func() bool {
+		stacks := make([]byte, 1<<20)
+		return !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "journal.Journal.Lock.func")
+	})
 	lock()()
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/procstat"
+	"tmuxmcp/internal/test/testtool"
 )
 
 const (
@@ -56,6 +57,16 @@ func (p *place) run(command string, cred *syscall.Credential) *procstat.Process 
 	if err != nil {
 		p.Fatal(err)
 	}
+	// What is written from now on has a later time than the process, both of which are known to
+	// a hundredth of a second.
+	began, probe := time.Now(), filepath.Join(p.TempDir(), "probe")
+	testtool.Eventually(p, "the clock of files goes on", func() bool {
+		if err := os.WriteFile(probe, []byte("x"), 0o600); err != nil {
+			p.Fatal(err)
+		}
+		info, err := os.Stat(probe)
+		return err == nil && info.ModTime().Sub(began) > 20*time.Millisecond
+	})
 	return &stat
 }
 
