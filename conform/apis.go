@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/child"
@@ -20,8 +21,12 @@ import (
 
 var apiName = regexp.MustCompile(`^([a-z][a-z0-9._-]*)=(.+)$`)
 
-// goodName is a name that reports, their links and files of known failures can have.
-var goodName = regexp.MustCompile(`^[\pL\pN][\pL\pN ._+/()@-]{0,79}$`)
+var nameLetters = regexp.MustCompile(`^[\pL\pN][\pL\pN ._+/()@-]*$`)
+
+// isName reports whether reports, their links and files of known failures can have a name.
+func isName(name string) bool {
+	return nameLetters.MatchString(name) && utf8.RuneCountInString(name) <= 80
+}
 
 // anchorOf returns what a name is in the links of reports.
 func anchorOf(name string) string { return strings.ReplaceAll(name, " ", "-") }
@@ -105,7 +110,7 @@ func findAPI(ctx context.Context, o *Options, a *report.API, verbs []string) err
 	a.Described = answer.Described
 	if a.Name == "" {
 		a.Name = a.Described.String()
-		if !goodName.MatchString(a.Name) || a.Name == report.BuiltIn {
+		if !isName(a.Name) || a.Name == report.BuiltIn {
 			return fmt.Errorf("--api %s: the adapter calls itself %.100q: name it, as in --api 'mine=COMMAND'", a.Command, a.Name)
 		}
 	}
