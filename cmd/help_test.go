@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,23 +15,23 @@ func TestHelpFits(t *testing.T) {
 	var look func(words []string)
 	look = func(words []string) {
 		n++
-		out, err := exec.CommandContext(t.Context(), words[0], append(words[1:len(words):len(words)], "--help")...).CombinedOutput()
-		if err != nil {
-			t.Errorf("%v: %v\n%s", words, err, out)
+		out, code := help(append(words[:len(words):len(words)], "--help")...)
+		if code != 0 {
+			t.Errorf("%v: exit status %d\n%s", words, code, out)
 		}
-		for line := range strings.Lines(string(out)) {
+		for line := range strings.Lines(out) {
 			if line = strings.TrimRight(line, "\n"); utf8.RuneCountInString(line) > 80 && !strings.HasPrefix(line, "  "+words[0]) {
 				t.Errorf("%v: more than 80 columns: %s", words, line)
 			}
 		}
-		_, commands, _ := strings.Cut(string(out), "Available Commands:\n")
+		_, commands, _ := strings.Cut(out, "Available Commands:\n")
 		commands, _, _ = strings.Cut(commands, "\n\n")
 		for _, m := range regexp.MustCompile(`(?m)^  ([\w-]+)`).FindAllStringSubmatch(commands, -1) {
 			if m[1] != "help" && m[1] != "completion" {
 				look(append(words[:len(words):len(words)], m[1]))
 			}
 		}
-		if !strings.Contains(string(out), "Examples:") {
+		if !strings.Contains(out, "Examples:") {
 			t.Errorf("%v has no example", words)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -62,9 +63,15 @@ func TestCommandsOfPages(t *testing.T) {
 			case strings.HasPrefix(words[0], ".ci/"):
 				checkSteps(t, page, words)
 			default:
-				cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Join(withHelp(words), " "))
-				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Errorf("%s: %s: %v: %s", page, command, err, out)
+				// The words as a shell takes them.
+				printed, err := exec.CommandContext(t.Context(), "sh", "-c", `printf '%s\0' `+strings.Join(words, " ")).Output()
+				if err != nil {
+					t.Errorf("%s: %s: %v", page, command, err)
+					continue
+				}
+				words := strings.Split(strings.TrimSuffix(string(printed), "\x00"), "\x00")
+				if out, code := help(withHelp(words)...); code != 0 {
+					t.Errorf("%s: %s: exit status %d: %s", page, command, code, out)
 				}
 			}
 		}
@@ -133,16 +140,17 @@ func checkSteps(t *testing.T, page string, words []string) {
 // TestAdapterOfPages: the adapter that docs/adapters.md has is right, and offers what it is said
 // to.
 func TestAdapterOfPages(t *testing.T) {
-	newReader(t)
+	t.Parallel()
+	tmux, dir := testtmux.Binary(t), t.TempDir()
 	testtool.Path(t, "jq")
 	_, text, _ := strings.Cut(pages(t)["../docs/adapters.md"], "\n```sh\n")
 	text, _, _ = strings.Cut(text, "```\n")
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("adapter.sh", []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "adapter.sh"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// The adapter starts jq some seventy times, which takes three seconds of an idle machine.
-	out, err := exec.CommandContext(t.Context(), "mcp-conform", "api", "check", "--timeout", "5m", "--tmux", os.Getenv("TMUX_MCP_TMUX_BIN"), "sh adapter.sh").CombinedOutput()
+	check := exec.CommandContext(t.Context(), "mcp-conform", "api", "check", "--timeout", "5m", "--tmux", tmux, "sh adapter.sh")
+	check.Dir, check.Env = dir, append(os.Environ(), "HOME="+dir, "TMUX=", "TMUX_PANE=")
+	out, err := check.CombinedOutput()
 	if err != nil || !strings.HasSuffix(string(out), "\n3 of 12 verbs are offered; the adapter is right\n") {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -31,19 +31,26 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// commands are what a script can run: the programs of the module, and servers
-// for them to start.
-var commands = map[string]func(){
-	"mcp-conform": program(func(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// programs are the programs of the module, without their processes.
+var programs = map[string]func(args []string, stdin io.Reader, stdout, stderr io.Writer) int{
+	"mcp-conform": func(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if len(args) > 0 && args[0] == conform.ServerArg {
 			return servercli.Main(args[1:], stdin, stdout, stderr, nil)
 		}
 		return conformcli.Main(args, stdin, stdout, stderr)
-	}),
-	"mcp-swap": program(swapcli.Main),
-	"tmux-mcp": program(func(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	},
+	"mcp-swap": swapcli.Main,
+	"tmux-mcp": func(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return servercli.Main(args, stdin, stdout, stderr, swapcli.Setup)
-	}),
+	},
+}
+
+// commands are what a script can run: the programs of the module, and servers
+// for them to start.
+var commands = map[string]func(){
+	"mcp-conform": program("mcp-conform"),
+	"mcp-swap":    program("mcp-swap"),
+	"tmux-mcp":    program("tmux-mcp"),
 
 	"good-mcp": goodServer,
 	"uv":       goodServer, // on PATH of scripts, on any machine
@@ -69,6 +76,13 @@ func goodServer() {
 }
 
 func TestMain(m *testing.M) { testscript.Main(waiting{m}, commands) }
+
+// help returns what a program prints for its help, and its exit status.
+func help(words ...string) (printed string, code int) {
+	var out bytes.Buffer
+	code = programs[words[0]](words[1:], strings.NewReader(""), &out, &out)
+	return out.String(), code
+}
 
 // waiting are tests that mostly wait for the commands they run.
 type waiting struct{ *testing.M }
@@ -119,10 +133,13 @@ func runScripts(t *testing.T, dir string) {
 			return err
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "mount" {
-				return false, fmt.Errorf("unknown condition %s", cond)
+			switch cond {
+			case "full": // what is omitted in everyday runs: see testtool.FullSize
+				return testtool.Full, nil
+			case "mount":
+				return exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", root).Run() == nil, nil
 			}
-			return exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", root).Run() == nil, nil
+			return false, fmt.Errorf("unknown condition %s", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"chomp":    chomp,
