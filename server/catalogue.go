@@ -17,7 +17,7 @@ import (
 	"tmuxmcp/server/internal/tool"
 )
 
-//go:generate sh -c "go run ../cmd/tmux-mcp tools --all --markdown > ../docs/tools.md"
+//go:generate sh -c "go run ../cmd/tmux-mcp tools --all --markdown > ../docs/tools.md.new && mv ../docs/tools.md.new ../docs/tools.md"
 
 // Tools returns the tools that this server offers as a client sees them, in order.
 func (s *Server) Tools() []mcp.Tool {
