@@ -6,12 +6,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // TestWhatIsLinked: text/template looks up methods by name, and so the linker keeps all methods
 // of all types in a program that executes one: two megabytes, most of which are mapped. mcp-go's
 // server compiles JSON schemas at each start, and only tmux-mcp needs it.
 func TestWhatIsLinked(t *testing.T) {
+	if !testtool.Full {
+		t.Skip("links two programs: see " + testtool.FullSize)
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	for program, without := range map[string][]string{

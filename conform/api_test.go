@@ -226,7 +226,13 @@ claim 'a command'
 // for what names it, the transport, and durations.
 func TestReportsOverProtocol(t *testing.T) {
 	t.Parallel()
-	gaps := append(lastingSuites(t), gapOf(t, report.APILayer, failing))
+	var gaps []*Gap
+	for i, g := range lastingSuites(t) {
+		if testtool.Full || i%3 == 0 {
+			gaps = append(gaps, g)
+		}
+	}
+	gaps = append(gaps, gapOf(t, report.APILayer, failing))
 	gaps[len(gaps)-1].Number = 999
 	transports := []tmux.Transport{tmux.TransportExec}
 	if testtool.Full {

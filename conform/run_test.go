@@ -144,7 +144,10 @@ func processes(t *testing.T, dir string) []string {
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	settings := []string{"layer", "server", "transport", "timeout", "status", "verdict", "claims", "reason", "command", "expected", "actual"}
-	for _, c := range cases.Load(t, "testdata/outcomes/*.txtar", settings...) {
+	for i, c := range cases.Load(t, "testdata/outcomes/*.txtar", settings...) {
+		if !testtool.Full && i%2 != 0 { // how each line counts is tested by itself: see kindOf
+			continue
+		}
 		t.Run(c.File+"/"+c.Name, func(t *testing.T) {
 			t.Parallel()
 			layer := cmp.Or(report.Layer(c.One("layer")), report.TmuxLayer)

@@ -65,6 +65,9 @@ func rowOf(t *testing.T, r *report.Report) (row string) {
 // TestLibtmuxOfDebian: the adapter for libtmux, and all between it and the report, on the libtmux
 // that Debian has.
 func TestLibtmuxOfDebian(t *testing.T) {
+	if !testtool.Full {
+		t.Skip("fetches libtmux, and plays all gaps with it: see " + testtool.FullSize)
+	}
 	t.Parallel()
 	path := debianLibtmux(t)
 	gaps, err := LoadSuites("670")

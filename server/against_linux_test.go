@@ -104,7 +104,7 @@ func BenchmarkAgainst(b *testing.B) {
 					kb[i], all[i] = append(kb[i], residentKB(b, a.pid)), append(all[i], a)
 				}
 			}
-			time.Sleep(1500 * time.Millisecond)
+			time.Sleep(1500 * time.Millisecond) // until they are at rest
 			for i := range all {
 				for _, a := range all[i] {
 					quiet[i] = append(quiet[i], residentKB(b, a.pid))

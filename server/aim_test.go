@@ -109,6 +109,7 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 		}
 		tested++
 		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
 			program := talker
 			if d.Name == "run_command" || d.Name == "cancel_job" { // refuses anything that is not a shell, whoever's it is
 				program = "PS1='$ ' exec sh"

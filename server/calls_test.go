@@ -49,7 +49,8 @@ import (
 // The other commands are
 //
 //	serve [caller=PANE[,SOCKET]] [tier=TIER] [results=text] [toolsets=SET,...]
-//	      [waitmax=TIME] [looktime=TIME] [startwait=TIME] [endwait=TIME] [maxresult=BYTES] [prompts]
+//	      [waitmax=TIME] [looktime=TIME] [startwait=TIME] [endwait=TIME] [beginswithin=TIME]
+//	      [maxresult=BYTES] [prompts]
 //	      [counted [auto]] [pin] [raw] [keephistory] [probes]
 //	              start another server; the first has the tier destructive and no caller;
 //	              a raw one gets no initialize; a counted one uses the tmux program, unless auto;
@@ -264,7 +265,7 @@ func (p *callPlayer) duration(arg string) time.Duration {
 
 func (p *callPlayer) serve(options []string) {
 	raw, probes := false, false
-	var lookTime, startWait, endWait time.Duration
+	var lookTime, startWait, endWait, beginsWithin time.Duration
 	cfg := configFor(p.srv)
 	cfg.Env = append(cfg.Env, "HOME="+p.work, "SHELL=/bin/sh")
 	for _, option := range options {
@@ -289,6 +290,8 @@ func (p *callPlayer) serve(options []string) {
 			startWait = p.duration(value)
 		case "endwait":
 			endWait = p.duration(value)
+		case "beginswithin":
+			beginsWithin = p.duration(value)
 		case "maxresult":
 			cfg.MaxResult = p.number(value)
 		case "prompts":
@@ -316,6 +319,9 @@ func (p *callPlayer) serve(options []string) {
 	}
 	if endWait > 0 {
 		s.SetEndWait(endWait)
+	}
+	if beginsWithin > 0 {
+		s.SetBeginsWithin(beginsWithin)
 	}
 	if lookTime > 0 {
 		s.SetLookTime(lookTime)

@@ -159,7 +159,10 @@ func TestConsentInEveryRevision(t *testing.T) {
 				if revision != modern { // there the whole call is refused: see TestNamesAreExact
 					answers = append(answers, [2]string{`{"action":"decline","action":"accept"}`}, [2]string{`{"Action":"accept"}`}, [2]string{`{"action":"accept"},"error":null`, "empty"})
 				}
-				for _, one := range answers {
+				for i, one := range answers {
+					if !testtool.Full && g.tool != guarded[0].tool && i%3 != 0 { // all of them to one tool
+						continue
+					}
 					answer := one[0]
 					if s.SetConsentWait(time.Minute); answer == "" {
 						s.SetConsentWait(300 * time.Millisecond)

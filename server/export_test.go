@@ -154,6 +154,9 @@ func (s *Server) SetReadyWait(d time.Duration) { s.services.Start.ReadyWait = d 
 // submitted.
 func (s *Server) SetPromptStands(d time.Duration) { s.services.Prompts.Stands = d }
 
+// SetBeginsWithin sets how long an agent may take to show that it has a prompt.
+func (s *Server) SetBeginsWithin(d time.Duration) { s.services.Agents.BeginsWithin = d }
+
 // SetMarkWait sets how long output may still arrive from something known to have ended. It
 // returns the previous value.
 func (s *Server) SetMarkWait(d time.Duration) (was time.Duration) {

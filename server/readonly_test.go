@@ -249,7 +249,7 @@ func TestReadingToolsRunNothingAndChangeNothing(t *testing.T) {
 	w.unchanged(t, before, 100*time.Millisecond)
 	if !testtool.Full {
 		r.Shuffle(len(calls), func(i, j int) { calls[i], calls[j] = calls[j], calls[i] })
-		calls = calls[:len(calls)/8]
+		calls = calls[:len(calls)/16]
 	}
 	start := time.Now()
 	p.tryAll(calls, 16)

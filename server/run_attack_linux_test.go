@@ -221,10 +221,10 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 				recall()
 			}
 		case "cancelled":
-			time.Sleep(time.Duration(i%13) * time.Millisecond)
+			time.Sleep(time.Duration(i%13) * time.Millisecond) // any moment will do
 			p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
 		case "killed":
-			time.Sleep(time.Duration(i%29) * time.Millisecond)
+			time.Sleep(time.Duration(i%29) * time.Millisecond) // any moment will do
 			p.process.Process.Kill()
 			<-p.done
 			recall()

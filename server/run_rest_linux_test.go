@@ -66,7 +66,7 @@ func recorderOf(t *testing.T, srv *tmux.Server, record func()) (dd, sh int) {
 // afterwards. What a job prints is recorded to its end.
 func TestAKilledServerLeavesNoRecorder(t *testing.T) {
 	t.Parallel()
-	for _, shell := range []string{"bash", "dash"} {
+	for _, shell := range []string{"bash", "dash"}[:testtool.Size(1, 2)] {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
 			srv, later := shellPane(t, shell)

@@ -33,7 +33,7 @@ func TestSeveralServersShareAPane(t *testing.T) {
 				for i := range 4 {
 					p := start(t, srv, nil, flag)
 					p.handshake("{}")
-					for j := range testtool.Size(3, 8) {
+					for j := range testtool.Size(2, 8) {
 						name := fmt.Sprintf("%d-%d", i, j)
 						command := fmt.Sprintf("echo begin-%s; seq 1 20; echo end-%s; exit %d", name, name, j)
 						c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": command, "timeout": 60}})

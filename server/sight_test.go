@@ -40,7 +40,7 @@ func TestShownScreensAreWhole(t *testing.T) {
 			time.Sleep(100 * time.Millisecond) // the keys come first
 			s.in.WriteString("\x1b[H\x1b[2J\x1b[29Hstatus " + name + "\x1b[H")
 			for _, row := range rows {
-				time.Sleep(5 * time.Millisecond)
+				time.Sleep(5 * time.Millisecond) // as a program draws
 				s.in.WriteString(row)
 			}
 		}()

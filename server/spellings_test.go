@@ -24,7 +24,7 @@ func TestOtherSpellingsAreNoTarget(t *testing.T) {
 	before := wholeState(t, srv)
 	for tool, calls := range server.SpelledCalls(t) {
 		if tested += len(calls); !testtool.Full {
-			calls = everyNth(calls, 5)
+			calls = everyNth(calls, 10)
 		}
 		t.Run(tool, func(t *testing.T) {
 			revisions := []string{"2025-11-25"}

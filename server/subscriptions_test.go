@@ -59,10 +59,10 @@ func TestSubscriptions(t *testing.T) {
 	p.updatedBy(content, "output", func() { s.print("shown\n") })
 	p.updatedBy(state, "a title", func() { testserver.Run(t, srv, "select-pane", "-t", s.pane, "-T", "other") })
 	p.updatedBy(sessions, "a session", func() { session(t, srv, "c") })
-	time.Sleep(2 * oneReading)
+	time.Sleep(2 * oneReading) // for a notification that must not come
 	silent := p.updates(content) + p.updates(state)
 	testserver.Run(t, srv, "new-window", "-d", "-t", "a", "cat")
-	time.Sleep(2 * oneReading)
+	time.Sleep(2 * oneReading) // for a notification that must not come
 	if n := p.updates(content) + p.updates(state); n != silent {
 		t.Errorf("%d notifications while nothing happened", n-silent)
 	}
@@ -75,7 +75,7 @@ func TestSubscriptions(t *testing.T) {
 		s.print("more\n")
 		testserver.Run(t, srv, "select-pane", "-t", s.pane, "-T", "third")
 	})
-	time.Sleep(oneReading)
+	time.Sleep(oneReading) // for a notification that must not come
 	if n := p.updates(content); n != before {
 		t.Error("notified after unsubscribing")
 	}
@@ -145,7 +145,7 @@ func TestListen(t *testing.T) {
 	}
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"one"}}`)
 	p.request("ping", struct{}{})
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // for one that must not come
 	before := len(of(`"one"`))
 	p.updatedBy(content, "output", func() { s.print("last\n") })
 	if n := len(of(`"one"`)); n != before {

@@ -194,7 +194,7 @@ func (u shellUser) soon(do func()) {
 // leaves behind would disturb the next.
 func TestRunCommandInEachShell(t *testing.T) {
 	t.Parallel()
-	eachShell(t, 3, func(t *testing.T, shell string) {
+	eachShell(t, 2, func(t *testing.T, shell string) {
 		u := newShellUser(t, shell)
 		for _, part := range []struct {
 			name string

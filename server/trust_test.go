@@ -74,7 +74,7 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 			}
 		}
 	}
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // for bytes that must not come
 	if n := foreign.Received(); n != 0 {
 		t.Errorf("the other user's server was sent %d bytes", n)
 	}

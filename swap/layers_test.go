@@ -52,6 +52,7 @@ func possible(shadows []string) []string {
 }
 
 func (c layerCase) test(t *testing.T) {
+	t.Parallel()
 	root := tempDir(t, nil)
 	home, repo := filepath.Join(root, "HOME"), filepath.Join(root, "REPO")
 	place := strings.NewReplacer("HOME", home, "REPO", repo, "TOP/", root+"/")

@@ -125,7 +125,7 @@ func TestProjectScopeFailsAtEveryStep(t *testing.T) {
 // Any of the files that a client reads exist, with or without an entry; servers are swapped
 // in any scope and reverted in any order. At the end all files are as they were.
 func TestRandomLayers(t *testing.T) {
-	for seed := range uint64(testtool.Size(100, 1500)) {
+	for seed := range uint64(testtool.Size(30, 1500)) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		home := tempDir(t, map[string]string{"repo/pyproject.toml": pyproject, "repo/.git/HEAD": "", "repo/.git/objects/x": "", "repo/.git/refs/x": ""})
 		s := swapperAt(home, nil)

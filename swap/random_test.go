@@ -21,7 +21,7 @@ import (
 // everything is reverted, each config has its original data, and what a swap created is
 // gone.
 func TestRandomSequences(t *testing.T) {
-	for seed := range uint64(testtool.Size(40, 400)) {
+	for seed := range uint64(testtool.Size(10, 400)) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		home := faultHome(t)
 		s := swapperAt(home, nil)

@@ -463,7 +463,7 @@ func TestFollowLinesOnce(t *testing.T) {
 			n := min(len(text), 1+r.IntN(200))
 			_, err = file.WriteString(text[:n])
 			text = text[n:]
-			time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond)
+			time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond) // as a program writes
 		}
 		written <- errors.Join(err, file.Close())
 	}()

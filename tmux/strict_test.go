@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testserver"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 )
 
@@ -26,6 +27,7 @@ func TestKeyNamesAreTmux(t *testing.T) {
 	for c := ' '; c <= '\x7f'; c++ {
 		names = append(names, string(c))
 	}
+	keyboard := len(names) // those of the mouse are thousands of combinations of a few words
 	for _, event := range strings.Fields("MouseDown MouseUp MouseDrag MouseDragEnd SecondClick DoubleClick TripleClick Wheel Mouse") {
 		for _, button := range strings.Fields("1 2 3 4 5 6 7 8 9 10 11 12 Up Down -") {
 			for _, at := range strings.Fields("Pane Status StatusLeft StatusRight StatusDefault ScrollbarUp ScrollbarSlider ScrollbarDown Empty Border Control0 Control9 Nowhere") {
@@ -33,7 +35,10 @@ func TestKeyNamesAreTmux(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range names {
+	for i, name := range names {
+		if i >= keyboard && i%testtool.Size(7, 1) != 0 {
+			continue
+		}
 		for _, modifiers := range []string{"", "C-", "m-", "S-", "C-M-S-", "C-C-"} {
 			key := modifiers + name
 			_, err := srv.Do(ctx, tmux.Raw{Name: "bind-key", Args: []string{"-T", "keys", "--", key, "list-keys"}})

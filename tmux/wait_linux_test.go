@@ -45,7 +45,7 @@ func TestAWaitThatGivesUpWhileAProgramStarts(t *testing.T) {
 // while it waits: some 5 kB each.
 func TestWaitsThatGiveUpLeaveNothing(t *testing.T) {
 	t.Parallel()
-	waits := testtool.Size(200, 400)
+	waits := testtool.Size(100, 400)
 	for _, way := range transports {
 		srv := by(t, started(t), way)
 		pid := testserver.Run(t, srv, "display-message", "-p", "#{pid}")

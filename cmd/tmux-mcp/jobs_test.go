@@ -451,12 +451,12 @@ func serve() {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
-	time.Sleep(1200 * time.Millisecond)
+	time.Sleep(1200 * time.Millisecond) // as a program that builds
 	order := fmt.Sprintf("%08x", rand.Uint32())
 	note("order", order+"\n")
 	go func() {
 		<-interrupts
-		time.Sleep(300 * time.Millisecond)
+		time.Sleep(300 * time.Millisecond) // as one that has something to end
 		note("stopped", "interrupt\n")
 		l.Close()
 	}()

@@ -54,7 +54,7 @@ func TestConsistent(t *testing.T) {
 			}()
 			seen := map[int64]bool{}
 			busy := 0
-			const enough = 300 / testtool.RaceFactor
+			enough := testtool.Size(100, 300) / testtool.RaceFactor
 			for len(seen) < enough && busy < 3000 {
 				var rows []int64
 				err := readFiles(files, plenty, func(s *Snapshot) error {

@@ -84,7 +84,7 @@ func TestMain(m *testing.M) {
 func babble(lines int) {
 	for range lines {
 		fmt.Println("this is not JSON")
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // so that it prints for a while
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscale/hujson"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // largeConfig returns a file like that of a heavy user of Claude Code: most of it is
@@ -74,7 +76,7 @@ func swap(t testing.TB, src []byte, container []string) Edit {
 }
 
 func TestLargeIsReverted(t *testing.T) {
-	src := largeConfig(26 << 20)
+	src := largeConfig(testtool.Size(6, 26) << 20)
 	e := swap(t, src, claudeProject)
 	if back := revert(t, parse(t, JSON, string(e.Out)), claudeProject, "tmux", e.Undo); !bytes.Equal(back.Out, src) {
 		t.Error("revert does not give the first bytes")

@@ -63,7 +63,7 @@ func standIn(fault string) {
 	case "prints first":
 		say("loading…")
 	case "slow to start":
-		time.Sleep(2 * time.Second)
+		time.Sleep(2 * time.Second) // as one that loads much
 	case "leaves a child":
 		child := exec.Command("sleep", "600")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
@@ -115,7 +115,7 @@ func standIn(fault string) {
 		case "closes its output":
 			fmt.Fprintln(os.Stderr, "bye")
 			os.Stdout.Close()
-			time.Sleep(time.Hour)
+			time.Sleep(time.Hour) // until it is killed
 		case "answers and ends":
 			fmt.Print(answer)
 			os.Exit(0)
@@ -168,13 +168,13 @@ func standIn(fault string) {
 			}
 		case "never reads":
 			say(answer)
-			time.Sleep(time.Hour)
+			time.Sleep(time.Hour) // until it is killed
 		default:
 			say(answer)
 		}
 	}
 	if fault == "stays" {
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // until it is killed
 	}
 	if fault == "talks at the end" {
 		say("goodbye")

@@ -161,7 +161,7 @@ const (
 	readEvery = time.Second
 	// writtenWithin is how long an agent may take to write down what its screen shows.
 	writtenWithin = 3 * time.Second
-	// beginsWithin is how long an agent may take to show that it has the prompt.
+	// beginsWithin is the default of BeginsWithin.
 	beginsWithin = 10 * time.Second
 )
 
@@ -197,7 +197,7 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 		// A screen may be idle before the work begins, and before the answer is written.
 		settled := e.Why != "" || time.Since(rested) > writtenWithin
 		if !worked && e.Prompt == "" && !q.taken(e.Seen) {
-			settled = time.Since(q.asked) > beginsWithin
+			settled = time.Since(q.asked) > q.finder.BeginsWithin
 		}
 		if settled && !rested.IsZero() {
 			return e, nil

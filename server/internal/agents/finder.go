@@ -44,6 +44,8 @@ type Finder struct {
 	NoTranscripts bool
 	// LookTime is how long tmux may take to answer a look of a wait.
 	LookTime time.Duration
+	// BeginsWithin is how long an agent may take to show that it has a prompt.
+	BeginsWithin time.Duration
 
 	mu    sync.Mutex
 	panes map[string]ranHere // by socket and pane
@@ -51,7 +53,7 @@ type Finder struct {
 
 // NewFinder returns a finder of these agents.
 func NewFinder(known Known) *Finder {
-	return &Finder{known: func() Known { return known }, LookTime: lookTime}
+	return &Finder{known: func() Known { return known }, LookTime: lookTime, BeginsWithin: beginsWithin}
 }
 
 // Known returns the agents that it finds.

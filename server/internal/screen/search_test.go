@@ -74,7 +74,7 @@ func TestSearchIsThatOfEachPane(t *testing.T) {
 		fmt.Sscanf(string(p.PaneID), "%%%d", &n)
 		return n
 	}
-	for n := range testtool.Size(50, 500) {
+	for n := range testtool.Size(60, 500) {
 		ctx := testserver.Context(t)
 		panes, err := Candidates(ctx, srv, target.Object{})
 		if err != nil {
