@@ -56,7 +56,7 @@ var noisyMB = testtool.Size(10, 60)
 
 func noisyJobs(t *testing.T, dir string) {
 	srv, p := shellPane(t, "bash")
-	count := testtool.Size(3, 6)
+	count := testtool.Size(5, 6)
 	for range count - 1 {
 		testserver.Run(t, srv, "new-window", "-d", shellStart(t, "bash"))
 	}

@@ -127,7 +127,7 @@ func TestMalformed(t *testing.T) {
 		if part == 2 {
 			n = 1000 // then the hash table comes, and nothing
 		}
-		for i := 0; i < n; i += testtool.Size(97, 1) * testtool.RaceFactor {
+		for i := 0; i < n; i += testtool.Size(41, 1) * testtool.RaceFactor {
 			for _, mask := range []byte{0xff, 1, 0x80} {
 				c := whole
 				c.shm = slices.Clone(c.shm[:1000])
