@@ -48,9 +48,9 @@ var programs = map[string]func(args []string, stdin io.Reader, stdout, stderr io
 // commands are what a script can run: the programs of the module, and servers
 // for them to start.
 var commands = map[string]func(){
-	"mcp-conform": program("mcp-conform"),
-	"mcp-swap":    program("mcp-swap"),
-	"tmux-mcp":    program("tmux-mcp"),
+	"mcp-conform": program(programs["mcp-conform"]),
+	"mcp-swap":    program(programs["mcp-swap"]),
+	"tmux-mcp":    program(programs["tmux-mcp"]),
 
 	"good-mcp": goodServer,
 	"uv":       goodServer, // on PATH of scripts, on any machine
@@ -106,10 +106,7 @@ func TestScripts(t *testing.T) {
 
 // runScripts runs the scripts of a directory.
 func runScripts(t *testing.T, dir string) {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := testtool.MemoryDir(t)
 	web := httptest.NewServer(webServer())
 	t.Cleanup(web.Close)
 	testscript.Run(t, testscript.Params{

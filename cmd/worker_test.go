@@ -39,9 +39,8 @@ type outcome struct {
 const workerArg = "do-many"
 
 // program is a command for scripts, which may also be started as a worker.
-func program(name string) func() {
+func program(main func(args []string, stdin io.Reader, stdout, stderr io.Writer) int) func() {
 	return func() {
-		main := programs[name]
 		if len(os.Args) != 2 || os.Args[1] != workerArg {
 			os.Exit(main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 		}

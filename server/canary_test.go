@@ -126,7 +126,7 @@ func TestMatchingHasALimit(t *testing.T) {
 	session(t, srv, "a")
 	testserver.Run(t, srv, "set-option", "-g", "history-limit", "20000")
 	file := filepath.Join(t.TempDir(), "text")
-	for length, why := range map[int]string{1_500_000: "bytes takes too long to match", 90_000: "matching the text took longer than"} {
+	for length, why := range map[int]string{1_500_000: "bytes takes too long to match", 90_000: "longer than 1s"} {
 		line := strings.Repeat("x", length) + "\n"
 		if err := os.WriteFile(file, []byte(strings.Repeat(line, 1_500_000/length)+"\nend"), 0o600); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestMatchingHasALimit(t *testing.T) {
 		pane := testserver.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "200", "-y", "50", "-s", fmt.Sprint(length), "cat "+file+"; exec sleep 1000")
 		testserver.WaitScreen(t, srv, pane, "end")
 		limited := newServer(t, configFor(srv))
-		limited.SetMatchTime(300 * time.Millisecond)
+		limited.SetMatchTime(time.Second)
 		p := connectTo(t, limited)
 		p.handshake("{}")
 		p.fails("search_panes", fmt.Sprintf(`{"pattern":"(x{0,30}){0,14}[^x]","regex":true,"session_name":"%d","content_start":-20000}`, length), why)

@@ -27,19 +27,11 @@ const pyproject = "[project]\nname = \"srv\"\n[project.scripts]\nsrv = \"x\"\n"
 // ofBackup is in the name of every backup, after the config's.
 const ofBackup = ".bak.mcp-swap-"
 
-// tempDir returns a directory for the test, by its real name, with these files. If the
-// system has a place for that, it is in memory, where the thousands of syncs of these tests
-// are free.
+// tempDir returns a directory for the test, by its real name, with these files; in memory, where
+// the thousands of syncs of these tests are free.
 func tempDir(t testing.TB, files map[string]string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "swap")
-	if err != nil {
-		dir = t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir := testtool.MemoryDir(t)
 	writeFiles(t, dir, files)
 	return dir
 }

@@ -225,9 +225,7 @@ func (j *Job) Look() State {
 	if !open {
 		return s
 	}
-	if j.alive() {
-		return State{Phase: Running}
-	}
+	alive := j.alive()
 	if s, open = j.written(); !open {
 		return s
 	}
@@ -240,8 +238,12 @@ func (j *Job) Look() State {
 	if last.IsZero() {
 		last = s.At
 	}
+	// It is printed before the status is written, and a wait ends with it.
 	if status, ok := j.endMark(); ok {
 		return State{Ended, status, last}
+	}
+	if alive {
+		return State{Phase: Running}
 	}
 	return State{Phase: Lost, At: last}
 }

@@ -126,6 +126,21 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 	}
 }
 
+// TestEndMarkIsTheEnd: a job has ended once its output says so, although its shell lives and has
+// not written the status yet.
+func TestEndMarkIsTheEnd(t *testing.T) {
+	ownTemp(t, 0o700)
+	var f Files
+	defer f.Close()
+	j := made(t, &f, here(), "", 0)
+	for text, want := range map[string]State{"more": {Phase: Running}, j.end() + "7" + j.endOfEnd() + "$ ": {Phase: Ended, Status: 7}} {
+		ok(t, os.WriteFile(j.path("o0"), []byte("output\r\n"+text), 0o600))
+		if got := j.Look(); got.Phase != want.Phase || got.Status != want.Status {
+			t.Errorf("after %q it is %+v, want %+v", text, got, want)
+		}
+	}
+}
+
 func TestFewJobsAreKept(t *testing.T) {
 	f := ownFiles(t)
 	var jobs []*Job

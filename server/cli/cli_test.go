@@ -37,7 +37,11 @@ func TestMain(m *testing.M) {
 //	exposed                     TMUX_TMPDIR has a directory of sockets that others may read
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	type key struct{}
+	type (
+		key  struct{}
+		test struct{}
+	)
+	of := func(ts *testscript.TestScript) testing.TB { return ts.Value(test{}).(testing.TB) }
 	server := func(ts *testscript.TestScript) *tmux.Server { return ts.Value(key{}).(*tmux.Server) }
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata", WorkdirRoot: t.TempDir(), ContinueOnError: true,
@@ -45,7 +49,7 @@ func TestScripts(t *testing.T) {
 			tb := env.T().(testing.TB)
 			srv := testserver.New(tb)
 			v, err := srv.Version(testserver.Context(tb))
-			env.Values[key{}] = srv
+			env.Values[key{}], env.Values[test{}] = srv, tb
 			for _, name := range []string{"TMUX", "TMUX_PANE"} {
 				env.Setenv(name, "")
 			}
@@ -58,7 +62,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"tmux": func(ts *testscript.TestScript, _ bool, args []string) {
-				out, err := server(ts).Do(testserver.Context(t), tmux.Raw{Name: args[0], Args: args[1:]})
+				out, err := server(ts).Do(testserver.Context(of(ts)), tmux.Raw{Name: args[0], Args: args[1:]})
 				ts.Check(err)
 				ts.Stdout().Write(out[0])
 			},
@@ -70,13 +74,13 @@ func TestScripts(t *testing.T) {
 				}
 			},
 			"wait-file": func(ts *testscript.TestScript, _ bool, args []string) {
-				testserver.Wait(t, server(ts), "", args[0], func() bool {
+				testserver.Wait(of(ts), server(ts), "", args[0], func() bool {
 					_, err := os.Stat(ts.MkAbs(args[0]))
 					return err == nil
 				})
 			},
 			"wait-shows": func(ts *testscript.TestScript, _ bool, args []string) {
-				testserver.WaitScreen(t, server(ts), args[0], args[1])
+				testserver.WaitScreen(of(ts), server(ts), args[0], args[1])
 			},
 			"shows": func(ts *testscript.TestScript, _ bool, args []string) {
 				if got, want := ts.ReadFile("stdout"), ts.ReadFile(args[0]); !strings.Contains(got, want) {

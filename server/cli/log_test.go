@@ -52,7 +52,7 @@ func TestALogLosesNothingUnsaid(t *testing.T) {
 	if dropped != 2*mostRecords+1 {
 		t.Errorf("%d records are missing", dropped)
 	}
-	for range mostRecords {
+	for range mostRecords - 1 { // the last that was read may still be in the queue
 		record()
 	}
 	closed := make(chan struct{})

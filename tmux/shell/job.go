@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"tmuxmcp/internal/pause"
 	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/tmux"
@@ -152,21 +151,7 @@ func (j *Job) Wait(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return res, err
 	}
-	if res.State == Ended {
-		j.noted(ctx)
-	}
 	return res, cmp.Or(res.err(j.Command()), out.err)
-}
-
-// noted waits until the files of a job that has ended say so, which is some milliseconds after
-// its output does: what reads them next, as [Jobs] does, has it as ended too.
-func (j *Job) noted(ctx context.Context) {
-	end := time.Now().Add(time.Second)
-	for wait := range pause.Growing(20 * time.Millisecond) {
-		if state, _ := j.State(); state != Running || time.Now().After(end) || pause.For(ctx, wait) != nil {
-			return
-		}
-	}
 }
 
 // Result returns what is known of the job now, and its output so far. Of the options it heeds

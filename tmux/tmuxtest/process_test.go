@@ -320,6 +320,31 @@ func TestServer(t *testing.T) {
 	}
 }
 
+// TestLongTemp: servers have short sockets, also where temporary files have long paths.
+func TestLongTemp(t *testing.T) {
+	testtmux.Binary(t)
+	for _, bytes := range []int{70, 110, 250} {
+		dir := filepath.Join("/tmp", strings.Repeat("x", bytes-len("/tmp/")))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
+			t.Setenv("TMPDIR", dir)
+			srv := tmuxtest.Server(t)
+			named, err := tmux.New(tmux.Config{Binary: srv.Binary(), SocketName: "default", Env: []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + filepath.Dir(srv.SocketPath())}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, srv := range []*tmux.Server{srv, named} {
+				if _, err := srv.NewSession(t.Context(), tmux.NewSession{Name: "work"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
 // The screen of a program that has ended stays, though what it left running prints.
 func TestScreenStays(t *testing.T) {
 	t.Parallel()

@@ -63,8 +63,9 @@ func binary(t testing.TB) string {
 }
 
 // longestTemp is how long the path of a directory for temporary files may be in bytes, so that
-// the path of a socket below one in it fits into the 104 that macOS takes, or 108 on Linux.
-const longestTemp = 80
+// the path of a named socket, in a directory of tmux's in one of ours in it, fits into the 104
+// bytes that macOS takes, or 108 on Linux.
+const longestTemp = 70
 
 // Open is [Server] without a [testing.TB], for examples and TestMain: end ends the server and
 // removes its directory. It sets SocketPath and ConfigFile of cfg, and adds cfg.Env to the

@@ -15,12 +15,9 @@ import (
 	"time"
 )
 
-// longestTemp is how long the path of TMPDIR may be in bytes. Tests have sockets some thirty
-// bytes below it, and a socket's path may have a hundred.
-const longestTemp = 70
-
+// Tests have sockets some thirty bytes below TMPDIR, and a socket's path may have a hundred.
 func init() {
-	if len(os.TempDir()) > longestTemp {
+	if len(os.TempDir()) > 70 {
 		os.Setenv("TMPDIR", "/tmp")
 	}
 }
@@ -80,6 +77,24 @@ func Watch(path string) {
 
 // started is the package's directory, even if a test changes directory.
 var started, _ = os.Getwd()
+
+// MemoryDir returns a directory for the test, by its real name: in memory, where syncs are free,
+// if the system has a place for that, and on a disk at full size.
+func MemoryDir(t testing.TB) string {
+	t.Helper()
+	dir, err := "", error(nil)
+	if !Full {
+		dir, err = os.MkdirTemp("/dev/shm", "test")
+	}
+	if Full || err != nil {
+		dir = t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
 
 // Missing skips a test that lacks a tool, or fails it if tools are required.
 func Missing(t testing.TB, format string, args ...any) {
