@@ -225,9 +225,18 @@ func (j *Job) Look() State {
 	if !open {
 		return s
 	}
-	alive := j.alive()
-	if s, open = j.written(); !open {
-		return s
+	// The mark is printed just before the status is written, and a wait ends with it. Of a job that
+	// was killed in between, others may have printed since.
+	alive, most := j.alive(), int64(4<<10)
+	if !alive {
+		if s, open = j.written(); !open {
+			return s
+		}
+		most = farMark
+	}
+	status, ended := j.endMark(most)
+	if alive && !ended {
+		return State{Phase: Running}
 	}
 	last := time.Time{}
 	for _, n := range j.parts() {
@@ -238,12 +247,8 @@ func (j *Job) Look() State {
 	if last.IsZero() {
 		last = s.At
 	}
-	// It is printed before the status is written, and a wait ends with it.
-	if status, ok := j.endMark(); ok {
+	if ended {
 		return State{Ended, status, last}
-	}
-	if alive {
-		return State{Phase: Running}
 	}
 	return State{Phase: Lost, At: last}
 }
@@ -309,7 +314,7 @@ func PipeIsOurs(at Place) bool {
 		if j.Resting {
 			return true
 		}
-		_, all := j.endMark()
+		_, all := j.endMark(farMark)
 		phase := j.Look().Phase
 		return all && j.reading() || phase == Running && j.Stopped() || phase == Lost || phase == Waiting && Gone(j.Owner)
 	}

@@ -243,8 +243,11 @@ func exitStatus(digits string) (int, error) {
 	return status, err
 }
 
-// endMark looks for the second mark in the last of the output.
-func (s script) endMark() (status int, ok bool) {
+// farMark is how far from the end of the output the second mark may be, in bytes.
+const farMark = 256 << 10
+
+// endMark looks for the second mark in the last bytes of the output.
+func (s script) endMark(most int64) (status int, ok bool) {
 	numbers := s.parts()
 	for _, n := range numbers[max(0, len(numbers)-1):] {
 		f, err := openOwn(s.path("o" + strconv.Itoa(n)))
@@ -252,7 +255,6 @@ func (s script) endMark() (status int, ok bool) {
 			return 0, false
 		}
 		defer f.Close()
-		const most = 256 << 10
 		size, _ := f.Seek(0, io.SeekEnd)
 		text, _ := io.ReadAll(io.NewSectionReader(f, max(0, size-most), most))
 		if at := bytes.LastIndex(text, []byte(s.end())); at >= 0 {
