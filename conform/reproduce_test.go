@@ -160,7 +160,10 @@ func TestWrapperFailureHasReproducer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			opts := Options{APIs: []report.API{{Name: "a wrapper", Command: tt.api}}}
-			if strings.Contains(tt.script, "wait-until") || tt.name == "no answer" {
+			switch {
+			case tt.name == "no answer": // all of it goes by, here and in the reproducer
+				opts.Timeout = inVain / 4
+			case strings.Contains(tt.script, "wait-until"):
 				opts.Timeout = inVain / 2
 			}
 			c := runGap(t, gapOf(t, report.APILayer, tt.script), opts)
@@ -199,7 +202,7 @@ func TestServerFailureHasReproducer(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := runGap(t, gapOf(t, report.MCPLayer, tt.script), Options{Server: tt.server, Timeout: inVain * 3})
+			c := runGap(t, gapOf(t, report.MCPLayer, tt.script), Options{Server: tt.server, Timeout: inVain})
 			if c.Status != report.Fail {
 				t.Fatalf("%s: %s", c.Status, c.Reason)
 			}

@@ -109,6 +109,7 @@ func (w *optionWorld) provoke(t *testing.T) {
 // TestTierMutatingSetsNoOptionThatEndsOrRuns: every option of this tmux, and
 // hostile values of each.
 func TestTierMutatingSetsNoOptionThatEndsOrRuns(t *testing.T) {
+	t.Parallel()
 	for _, attached := range []bool{true, false}[:testtool.Size(1, 2)] {
 		t.Run(fmt.Sprintf("attached=%t", attached), func(t *testing.T) {
 			t.Parallel()

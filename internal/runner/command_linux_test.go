@@ -103,8 +103,7 @@ func awaitsInput(t *testing.T, c *Command) {
 	})
 }
 
-// TestTheRecorder: in each shell that may be tmux's /bin/sh, it records everything and ends
-// with its input, when it is stopped, and after the command has reported its end.
+// TestTheRecorder: it is right in each shell that may be tmux's /bin/sh.
 func TestTheRecorder(t *testing.T) {
 	f := ownFiles(t)
 	t.Run("bounded", func(t *testing.T) {
@@ -112,85 +111,130 @@ func TestTheRecorder(t *testing.T) {
 		theRecorderIsBounded(t, f)
 	})
 	for _, shell := range []string{"sh", "bash", "dash", "ksh", "mksh", "busybox"} {
-		t.Run(shell, func(t *testing.T) {
-			t.Parallel()
-			testtool.Path(t, shell)
-			c, lines := recording(t, f)
-			if c.Recording() {
-				t.Error("it records before it was started")
-			}
-			in, done := fed(t, c, shell)
-			io.WriteString(in, "prompt"+c.begin())
-			const n = 3000 // more than one dd reads
-			for i := range n {
-				fmt.Fprintf(in, "%d\r\n", i)
-			}
-			io.WriteString(in, c.end()+"7"+c.endOfEnd()+"prompt")
-			status := within(t, "the end was not recorded", c.Ended)
-			if c.Close(); status != 7 || len(*lines) != n || (*lines)[n-1] != fmt.Sprint(n-1) || c.Missed("") {
-				t.Errorf("status %d, %d lines", status, len(*lines))
-			}
-			testtool.Eventually(t, "the recorder has begun", c.Recording) // dd may have been faster than the shell that started it
-			in.Close()
-			within(t, "it does not end with its input", done)
-			testtool.Eventually(t, "the recorder has ended", func() bool { return !c.Recording() })
+		for name, test := range map[string]func(t *testing.T, f *Files, shell string){
+			"everything":          everythingIsRecorded,
+			"stopped":             stopped,
+			"after the command":   endsAfterTheCommand,
+			"after the marks":     endsAfterTheMarks,
+			"of one that is over": endsAfterOneThatIsOver,
+			"without its files":   endsWithoutItsFiles,
+			"without its server":  endsWithoutItsServer,
+		} {
+			t.Run(shell+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				testtool.Path(t, shell)
+				test(t, f, shell)
+			})
+		}
+	}
+}
 
-			c, _ = recording(t, f)
-			_, done = fed(t, c, shell)
-			awaitsInput(t, c)
-			c.EndRecording(time.Minute) // ksh and mksh may overlook a signal
-			within(t, "it does not end when it is stopped", done)
-			within(t, "that it is over was not noticed", c.Over)
+// everythingIsRecorded, and the recorder ends with its input.
+func everythingIsRecorded(t *testing.T, f *Files, shell string) {
+	c, lines := recording(t, f)
+	if c.Recording() {
+		t.Error("it records before it was started")
+	}
+	in, done := fed(t, c, shell)
+	io.WriteString(in, "prompt"+c.begin())
+	const n = 3000 // more than one dd reads
+	for i := range n {
+		fmt.Fprintf(in, "%d\r\n", i)
+	}
+	io.WriteString(in, c.end()+"7"+c.endOfEnd()+"prompt")
+	status := within(t, "the end was not recorded", c.Ended)
+	if c.Close(); status != 7 || len(*lines) != n || (*lines)[n-1] != fmt.Sprint(n-1) || c.Missed("") {
+		t.Errorf("status %d, %d lines", status, len(*lines))
+	}
+	testtool.Eventually(t, "the recorder has begun", c.Recording) // dd may have been faster than the shell that started it
+	in.Close()
+	within(t, "it does not end with its input", done)
+	testtool.Eventually(t, "the recorder has ended", func() bool { return !c.Recording() })
+}
 
-			c, _ = recording(t, f)
-			_, done = fed(t, c, shell)
-			awaitsInput(t, c)
-			c.signalRecorder(syscall.SIGUSR1)
-			start := time.Now()
-			within(t, "it does not end after the command", done)
-			if took := time.Since(start); took < time.Second {
-				t.Errorf("it ended %v after the command: output may still come", took)
-			}
+func stopped(t *testing.T, f *Files, shell string) {
+	c, _ := recording(t, f)
+	_, done := fed(t, c, shell)
+	awaitsInput(t, c)
+	c.EndRecording(time.Minute) // ksh and mksh may overlook a signal
+	within(t, "it does not end when it is stopped", done)
+	within(t, "that it is over was not noticed", c.Over)
+}
 
-			// What comes after the second mark is the user's.
-			c, _ = recording(t, f)
-			in, done = fed(t, c, shell)
-			io.WriteString(in, c.begin()+c.end()+"0"+c.endOfEnd())
-			within(t, "it did not record", c.Ended)
-			awaitsInput(t, c)
-			start = time.Now()
-			c.signalRecorder(syscall.SIGUSR1)
-			within(t, "it does not end after the second mark", done)
-			t.Logf("with the second mark it took %v to end", time.Since(start))
+func endsAfterTheCommand(t *testing.T, f *Files, shell string) {
+	c, _ := recording(t, f)
+	_, done := fed(t, c, shell)
+	awaitsInput(t, c)
+	c.signalRecorder(syscall.SIGUSR1)
+	start := time.Now()
+	within(t, "it does not end after the command", done)
+	if took := time.Since(start); took < time.Second {
+		t.Errorf("it ended %v after the command: output may still come", took)
+	}
+}
 
-			// The command may have ended before there is one to tell, and a server may wait
-			// for it.
-			c, _ = recording(t, f)
-			ok(t, os.WriteFile(c.path("status"), []byte("0  \n"), 0o600))
-			_, done = fed(t, c, shell)
-			within(t, "it does not end when the command has ended", done)
-			c, _ = recording(t, f)
-			ok(t, os.WriteFile(c.path("status"), []byte("0  \n"), 0o600))
-			ok(t, os.WriteFile(c.path("run"), nil, 0o600))
-			in, done = fed(t, c, shell)
-			awaitsInput(t, c)
-			io.WriteString(in, c.begin()+c.end()+"7"+c.endOfEnd())
-			within(t, "it did not record", c.Ended)
-			in.Close()
-			within(t, "it does not end with its input", done)
+// endsAfterTheMarks: what comes after the second mark is the user's.
+func endsAfterTheMarks(t *testing.T, f *Files, shell string) {
+	c, _ := recording(t, f)
+	in, done := fed(t, c, shell)
+	io.WriteString(in, c.begin()+c.end()+"0"+c.endOfEnd())
+	within(t, "it did not record", c.Ended)
+	awaitsInput(t, c)
+	start := time.Now()
+	c.signalRecorder(syscall.SIGUSR1)
+	within(t, "it does not end after the second mark", done)
+	t.Logf("with the second mark it took %v to end", time.Since(start))
+}
 
-			// Its files may be gone before it is.
-			c, _ = recording(t, f)
-			in, done = fed(t, c, shell)
-			testtool.Eventually(t, "the recorder is known", func() bool { _, began := c.recorder(); return began })
-			dir := c.dir
-			testtool.Eventually(t, "the directory can be removed", func() bool { return os.RemoveAll(dir) == nil }) // it may just make another file
-			in.Close()
-			within(t, "it does not end without its files", done)
-			if runtime.GOOS == "linux" {
-				testtool.Eventually(t, "nobody works in it", func() bool { return !workedIn(dir) })
-			}
-		})
+// endsAfterOneThatIsOver: the command may have ended before there is a recorder to tell, and a
+// server may wait for it.
+func endsAfterOneThatIsOver(t *testing.T, f *Files, shell string) {
+	c, _ := recording(t, f)
+	ok(t, os.WriteFile(c.path("status"), []byte("0  \n"), 0o600))
+	_, done := fed(t, c, shell)
+	within(t, "it does not end when the command has ended", done)
+	c, _ = recording(t, f)
+	ok(t, os.WriteFile(c.path("status"), []byte("0  \n"), 0o600))
+	ok(t, os.WriteFile(c.path("run"), nil, 0o600))
+	in, done := fed(t, c, shell)
+	awaitsInput(t, c)
+	io.WriteString(in, c.begin()+c.end()+"7"+c.endOfEnd())
+	within(t, "it did not record", c.Ended)
+	in.Close()
+	within(t, "it does not end with its input", done)
+}
+
+// endsWithoutItsFiles: they may be gone before it is.
+func endsWithoutItsFiles(t *testing.T, f *Files, shell string) {
+	c, _ := recording(t, f)
+	in, done := fed(t, c, shell)
+	testtool.Eventually(t, "the recorder is known", func() bool { _, began := c.recorder(); return began })
+	dir := c.dir
+	testtool.Eventually(t, "the directory can be removed", func() bool { return os.RemoveAll(dir) == nil }) // it may just make another file
+	in.Close()
+	within(t, "it does not end without its files", done)
+	if runtime.GOOS == "linux" {
+		testtool.Eventually(t, "nobody works in it", func() bool { return !workedIn(dir) })
+	}
+}
+
+// endsWithoutItsServer: it ends if its server was killed, also one that nobody has waited for,
+// and keeps no output of when it rested.
+func endsWithoutItsServer(t *testing.T, f *Files, shell string) {
+	server := exec.Command("sleep", "600")
+	ok(t, server.Start())
+	defer server.Wait()
+	defer server.Process.Kill()
+	c, _ := recording(t, f)
+	in, done := fedBy(t, c, shell, server.Process.Pid)
+	awaitsInput(t, c)
+	os.Remove(c.path("status"))
+	io.WriteString(in, "typed")
+	testtool.Eventually(t, "output came", func() bool { return c.Came() > 0 })
+	ok(t, server.Process.Kill())
+	within(t, "it does not end", done)
+	if left := c.parts(); len(left) > 0 {
+		t.Errorf("it keeps %v", left)
 	}
 }
 
@@ -268,33 +312,6 @@ func TestReadingLags(t *testing.T) {
 	}
 	if r.close(); !r.ended || r.status != 3 || !r.lost.Load() || !slices.Equal(lines, keeper{"one", "two"}) {
 		t.Errorf("ended is %t, status %d, lost is %t; lines %q", r.ended, r.status, r.lost.Load(), lines)
-	}
-}
-
-// TestARecorderWithoutAServer: whichever shell runs it, it ends if its server was killed,
-// also one that nobody has waited for, and keeps no output of when it rested.
-func TestARecorderWithoutAServer(t *testing.T) {
-	f := ownFiles(t)
-	for _, shell := range []string{"sh", "bash", "ksh", "mksh", "busybox"} {
-		t.Run(shell, func(t *testing.T) {
-			t.Parallel()
-			testtool.Path(t, shell)
-			server := exec.Command("sleep", "600")
-			ok(t, server.Start())
-			defer server.Wait()
-			defer server.Process.Kill()
-			c, _ := recording(t, f)
-			in, done := fedBy(t, c, shell, server.Process.Pid)
-			awaitsInput(t, c)
-			os.Remove(c.path("status"))
-			io.WriteString(in, "typed")
-			testtool.Eventually(t, "output came", func() bool { return c.Came() > 0 })
-			ok(t, server.Process.Kill())
-			within(t, "it does not end", done)
-			if left := c.parts(); len(left) > 0 {
-				t.Errorf("it keeps %v", left)
-			}
-		})
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testtool.Parallel(8)
+	testtool.Parallel(24)
 	os.Exit(m.Run())
 }
 

@@ -11,6 +11,7 @@ import (
 // A recorder that works in a directory keeps creating files in it while it is removed,
 // whatever its name is by then.
 func TestRemoveAsFilesAreMade(t *testing.T) {
+	t.Parallel()
 	for range 20 {
 		home := t.TempDir()
 		dir := newDir(home)

@@ -21,6 +21,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // asServer makes the re-executed test an MCP server, in one of several ways. Each starts a
@@ -30,6 +32,7 @@ const asServer = "SWAP_TEST_SERVER"
 func TestMain(m *testing.M) {
 	switch os.Getenv(asServer) {
 	case "":
+		testtool.Parallel(8) // they wait
 		os.Exit(m.Run())
 	case "caller": // asks a server, in a process of its own
 		Adopt()
@@ -167,6 +170,7 @@ func TestServer(t *testing.T) {
 }
 
 func TestServerFails(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"silent", "garbage"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -201,6 +205,7 @@ func TestServerPrintsForEver(t *testing.T) {
 
 // A process that a server has started in a session of its own ends with it.
 func TestServerLeavesNoSession(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux can adopt processes")
 	}

@@ -62,13 +62,11 @@ func TestChildGolden(t *testing.T) {
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	testtmux.Binary(t)
-	dir := t.TempDir()
-	text, styled := filepath.Join(dir, "testdata/golden/sub/screen.txt"), filepath.Join(dir, "testdata/golden/sub/screen.ansi")
 	source, err := os.ReadFile("process_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(way, wantLine, want string) {
+	run := func(t *testing.T, dir, way, wantLine, want string) {
 		t.Helper()
 		cmd := child(t, dir, "TestChildGolden")
 		if strings.HasPrefix(way, "-") {
@@ -85,31 +83,54 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%s: %v, and the output has not %q:\n%s", way, err, want, out)
 		}
 	}
-	content := func(file, want string) {
+	const text, styled = "testdata/golden/sub/screen.txt", "testdata/golden/sub/screen.ansi"
+	content := func(t *testing.T, dir, name, want string) {
 		t.Helper()
+		file := filepath.Join(dir, name)
 		if got, err := os.ReadFile(file); err != nil || string(got) != want {
 			t.Errorf("%s has %q, %v; want %q", file, got, err, want)
 		}
 	}
-	run("TMUX_TEST_UPDATE=0", `p.Golden("sub`, "testdata/golden/sub/screen.txt does not exist; to write it, run the test with -update\n")
-	run(childEnv+"=without flag", `p.Golden("sub`, "testdata/golden/sub/screen.txt does not exist; to write it, run the test with TMUX_TEST_UPDATE=1\n")
-	run("TMUX_TEST_UPDATE=1", "", "wrote testdata/golden/sub/screen.txt")
-	content(text, "one\ntwo\n")
-	content(styled, "one\n\x1b[31mtwo\x1b[0m\n")
-	run("TMUX_TEST_UPDATE=", "", "PASS")
-	if err := os.WriteFile(styled, []byte("one\ntwo\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run("-update=false", `p.GoldenStyled("sub`, "2s have passed, and the screen is not as testdata/golden/sub/screen.ansi says")
-	note := ""
-	if v, err := tmuxtest.Server(t).Version(t.Context()); err != nil {
-		t.Fatal(err)
-	} else if strings.HasPrefix(v.String(), "3.3") {
-		note = "; this tmux hides the background of erased cells"
-	}
-	run("-update", "", "wrote testdata/golden/sub/screen.ansi"+note)
-	content(styled, "one\n\x1b[31mtwo\x1b[0m\n")
-	run("-update=false", "", "PASS")
+	t.Run("missing", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		run(t, dir, "TMUX_TEST_UPDATE=0", `p.Golden("sub`, text+" does not exist; to write it, run the test with -update\n")
+	})
+	t.Run("missing, without a flag", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		run(t, dir, childEnv+"=without flag", `p.Golden("sub`, text+" does not exist; to write it, run the test with TMUX_TEST_UPDATE=1\n")
+	})
+	t.Run("written", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		run(t, dir, "TMUX_TEST_UPDATE=1", "", "wrote "+text)
+		content(t, dir, text, "one\ntwo\n")
+		content(t, dir, styled, "one\n\x1b[31mtwo\x1b[0m\n")
+		run(t, dir, "TMUX_TEST_UPDATE=", "", "PASS")
+	})
+	t.Run("other", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(text)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{text, styled} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte("one\ntwo\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(t, dir, "-update=false", `p.GoldenStyled("sub`, "2s have passed, and the screen is not as "+styled+" says")
+		note := ""
+		if v, err := tmuxtest.Server(t).Version(t.Context()); err != nil {
+			t.Fatal(err)
+		} else if strings.HasPrefix(v.String(), "3.3") {
+			note = "; this tmux hides the background of erased cells"
+		}
+		run(t, dir, "-update", "", "wrote "+styled+note)
+		content(t, dir, styled, "one\n\x1b[31mtwo\x1b[0m\n")
+		run(t, dir, "-update=false", "", "PASS")
+	})
 }
 
 func TestChildStubborn(t *testing.T) {

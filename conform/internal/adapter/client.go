@@ -41,11 +41,10 @@ type Config struct {
 func Shell(command string) []string { return []string{"/bin/sh", "-c", command} }
 
 // How long an adapter may take to end: once its input is at its end, and once it has been
-// killed or has closed its output.
-const (
-	leaveTime = time.Second
-	graceTime = 2 * time.Second
-)
+// killed or has closed its output. Tests shorten the second.
+const leaveTime = time.Second
+
+var graceTime = 2 * time.Second
 
 // Client is a process that speaks the protocol. It is an [Asker]. Whatever the process does, a
 // request ends when its context does, and [Client.Close] leaves nothing of the process group.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // The test binary is also the adapters that tests start.
@@ -26,6 +28,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	testtool.Parallel(8) // they wait
+	graceTime = time.Second
 	code := m.Run()
 	if left := goroutines(); left != "" && code == 0 {
 		fmt.Fprintf(os.Stderr, "goroutines of closed clients are left:\n%s\n", left)
