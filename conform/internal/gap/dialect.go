@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -77,13 +78,18 @@ func ParseDialect(file string, text []byte) (*Dialect, error) {
 	return &d, nil
 }
 
-// Dialects returns the built-in dialects.
+// Dialects returns the built-in dialects, which must not be modified.
 func Dialects() ([]*Dialect, error) {
+	all, err := builtIn()
+	return slices.Clone(all), err
+}
+
+// builtIn reads them once: several commands name them in their help.
+var builtIn = sync.OnceValues(func() (all []*Dialect, err error) {
 	files, err := fs.Glob(fixtures.Dialects(), "*.toml")
 	if err != nil {
 		return nil, err
 	}
-	var all []*Dialect
 	for _, file := range files {
 		text, err := fs.ReadFile(fixtures.Dialects(), file)
 		if err != nil {
@@ -96,7 +102,7 @@ func Dialects() ([]*Dialect, error) {
 		all = append(all, d)
 	}
 	return all, nil
-}
+})
 
 // Offer is what a server offers: the names of its tools, each with those of its parameters.
 type Offer map[string][]string

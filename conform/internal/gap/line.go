@@ -25,11 +25,34 @@ type Line struct {
 	Background     bool     // it ends in &
 }
 
-var (
-	// lineWord is a word of a line, with its quotes, or a comment.
-	lineWord   = regexp.MustCompile(`#[^\n]*|([^\s'#]|'[^']*')+`)
-	background = regexp.MustCompile(`\s&([a-zA-Z_0-9]+&)?$`)
-)
+var background = regexp.MustCompile(`\s&([a-zA-Z_0-9]+&)?$`)
+
+// words returns where the words of a line are, with their quotes. The last may be a comment. A
+// quote without another one separates words.
+func words(line string) (found [][2]int) {
+	for i := 0; i < len(line); {
+		start := i
+		for i < len(line) && !strings.ContainsRune(" \t\r\f#", rune(line[i])) {
+			if line[i] == '\'' {
+				n := strings.IndexByte(line[i+1:], '\'')
+				if n < 0 {
+					break
+				}
+				i += n + 1
+			}
+			i++
+		}
+		switch {
+		case i > start:
+			found = append(found, [2]int{start, i})
+		case line[i] == '#':
+			return append(found, [2]int{i, len(line)})
+		default:
+			i++
+		}
+	}
+	return found
+}
 
 // Lines returns the lines of a script, without the files that follow them.
 func Lines(script string) (lines []Line) {
@@ -45,8 +68,9 @@ func Lines(script string) (lines []Line) {
 // parseLine reads a line.
 func parseLine(number int, text string) Line {
 	l := Line{Number: number, Text: strings.TrimSpace(text), Before: text}
-	l.Background = background.MatchString(l.Text)
-	for _, w := range lineWord.FindAllStringIndex(text, -1) {
+	l.Background = strings.HasSuffix(l.Text, "&") && background.MatchString(l.Text)
+	all := words(text)
+	for i, w := range all {
 		switch word := strings.ReplaceAll(text[w[0]:w[1]], "'", ""); {
 		case strings.HasPrefix(word, "#"):
 			return l
@@ -56,7 +80,9 @@ func parseLine(number int, text string) Line {
 			l.Conditions = append(l.Conditions, text[w[0]:w[1]])
 		default:
 			l.Command, l.Before, l.Behind = word, text[:w[0]], text[w[0]:]
-			l.Words = lineWord.FindAllString(l.Behind, -1)
+			for _, w := range all[i:] {
+				l.Words = append(l.Words, text[w[0]:w[1]])
+			}
 			return l
 		}
 	}

@@ -2,6 +2,9 @@ package gap
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -33,4 +36,25 @@ func TestLines(t *testing.T) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
+}
+
+// lineWord is a word of a line, with its quotes, or a comment.
+var lineWord = regexp.MustCompile(`#[^\n]*|([^\s'#]|'[^']*')+`)
+
+func FuzzWords(f *testing.F) {
+	for _, line := range []string{"", "a", "a  b\tc", "a'b c'd e", "'a", "a'b c#d 'e'", "a#b", "#", "é 'ü' '", "''", "a\rb\fc"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		if strings.Contains(line, "\n") {
+			t.Skip("two lines")
+		}
+		var want [][2]int
+		for _, w := range lineWord.FindAllStringIndex(line, -1) {
+			want = append(want, [2]int{w[0], w[1]})
+		}
+		if got := words(line); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+	})
 }
