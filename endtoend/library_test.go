@@ -15,7 +15,7 @@ func TestLibrary(t *testing.T) {
 	binary := testtmux.Binary(t)
 	for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} {
 		cmd := exec.Command("go", args...)
-		cmd.Dir, cmd.Env = "library", append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly", "TMUX_TEST_REQUIRED=1", "TMUX_TEST_BINARY="+binary)
+		cmd.Dir, cmd.Env = "library", append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly", "TMUX_TEST_REQUIRED=1", "TMUX_TEST_BINARY="+binary)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("go %s: %v\n%s", args[0], err, out)
 		}

@@ -332,7 +332,7 @@ func TestLookingWakesNobody(t *testing.T) {
 	in, done := fed(t, c, "sh")
 	io.WriteString(in, "begun")
 	testtool.Eventually(t, "output came", func() bool { return c.Came() > 0 })
-	awaitsInput(t, c) // it has written all that it writes of itself
+	testtool.Eventually(t, "it has written all that it writes of itself", c.Drained)
 	stop := make(chan struct{})
 	defer close(stop)
 	wakes, announced := watch(c.dir, stop)
