@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,7 +88,7 @@ func client(t *testing.T, srv *tmux.Server, session string, n int, known ...stri
 	testserver.Wait(t, srv, "", fmt.Sprintf("%d clients of %s", n, session), func() bool {
 		all := must[[]tmux.Client](t)(srv.Session(tmux.SessionID(session)).Clients(testserver.Context(t)))
 		for _, c := range all {
-			if !strings.Contains(strings.Join(known, " "), c.Name) {
+			if !slices.Contains(known, c.Name) {
 				found = c
 			}
 		}
