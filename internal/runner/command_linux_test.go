@@ -332,7 +332,8 @@ func TestLookingWakesNobody(t *testing.T) {
 	in, done := fed(t, c, "sh")
 	io.WriteString(in, "begun")
 	testtool.Eventually(t, "output came", func() bool { return c.Came() > 0 })
-	testtool.Eventually(t, "it has written all that it writes of itself", c.Drained)
+	awaitsInput(t, c) // the shell has written all that it writes of itself, and closed it
+	testtool.Eventually(t, "dd waits, too", c.Drained)
 	stop := make(chan struct{})
 	defer close(stop)
 	wakes, announced := watch(c.dir, stop)
