@@ -12,10 +12,10 @@ import (
 // exports.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
-	binary := testtmux.Binary(t)
+	binary, temp := testtmux.Binary(t), t.TempDir() // the home of commands stays
 	for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} {
 		cmd := exec.Command("go", args...)
-		cmd.Dir, cmd.Env = "library", append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly", "TMUX_TEST_REQUIRED=1", "TMUX_TEST_BINARY="+binary)
+		cmd.Dir, cmd.Env = "library", append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly", "TMUX_TEST_REQUIRED=1", "TMUX_TEST_BINARY="+binary, "TMPDIR="+temp, "XDG_RUNTIME_DIR=")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("go %s: %v\n%s", args[0], err, out)
 		}
