@@ -126,6 +126,14 @@ func Parallel(n int) {
 	}
 }
 
+// Uncached makes the go command keep no result of these tests, for a TestMain whose tests ask
+// for so many files and variables that to look at each of them again, before it keeps a result
+// and before it uses one, takes longer than the tests.
+func Uncached() {
+	flag.Parse()
+	flag.Set("test.testlogfile", "")
+}
+
 // WriteProgram writes a program or script that the test is about to run. Nothing is started
 // meanwhile: a child would have the file open for writing until it runs its own program,
 // and running this one would fail with "text file busy".

@@ -57,3 +57,25 @@ func TestCachedResultEndsWithTheProgram(t *testing.T) {
 		t.Error("the result outlives a program that is installed before the other")
 	}
 }
+
+const isUncached = "TESTTOOL_UNCACHED"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(isUncached) != "" {
+		Uncached()
+	}
+	os.Exit(m.Run())
+}
+
+func TestUncached(t *testing.T) {
+	if os.Getenv(isUncached) != "" {
+		return
+	}
+	for range 2 {
+		cmd := exec.CommandContext(t.Context(), Path(t, "go"), "test", "-run=^"+t.Name()+"$", ".")
+		cmd.Env = append(os.Environ(), isUncached+"=1", "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "(cached)") {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+}
