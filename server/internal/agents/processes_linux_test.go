@@ -53,7 +53,7 @@ func TestProgramsAt(t *testing.T) {
 		{"above its job", "exec " + claude + " -mc '" + bash + ` -c "$0"; :' %s`, "claude"},
 		{"above its job, and below a shell", bash + " -mc '" + claude + ` -mc "$1 -c \"\$0\"; :" "$0"; :' %s ` + bash, "claude"},
 		{"that started another one", "exec " + claude + " -c '" + codex + ` -c "$0"; :' %s`, "claude"},
-		{"in the background", bash + " -mc '" + claude + ` -c "sleep 1000; :" & ` + bash + ` -c "$0"; :' %s`, ""},
+		{"in the background", bash + " -mc '" + claude + ` -c "while test -d ` + said + `; do sleep 0.2; done" & ` + bash + ` -c "$0"; :' %s`, ""},
 		{"none", bash + " -c %s", ""},
 		{"its name as an argument", bash + " -c %s claude", ""},
 	}
