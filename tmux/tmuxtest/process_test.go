@@ -320,18 +320,7 @@ func TestServer(t *testing.T) {
 	var sockets []string
 	t.Run("", func(t *testing.T) {
 		for range 2 {
-			srv := tmuxtest.Server(t)
-			sockets = append(sockets, srv.SocketPath())
-			named, err := tmux.New(tmux.Config{Binary: srv.Binary(), SocketName: "named", Env: []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + filepath.Dir(srv.SocketPath())}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, srv := range []*tmux.Server{srv, named} {
-				if _, err := srv.NewSession(t.Context(), tmux.NewSession{Name: "work"}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			sockets = append(sockets, named.SocketPath())
+			sockets = append(sockets, twoSockets(t)...)
 		}
 	})
 	for _, socket := range sockets {
@@ -341,25 +330,41 @@ func TestServer(t *testing.T) {
 	}
 }
 
+// twoSockets starts a server of the test, and one with a name below it, and returns their sockets.
+func twoSockets(t *testing.T) (sockets []string) {
+	t.Helper()
+	srv := tmuxtest.Server(t)
+	named, err := tmux.New(tmux.Config{Binary: srv.Binary(), SocketName: "default", Env: []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + filepath.Dir(srv.SocketPath())}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, srv := range []*tmux.Server{srv, named} {
+		if _, err := srv.NewSession(t.Context(), tmux.NewSession{Name: "work"}); err != nil {
+			t.Fatal(err)
+		}
+		sockets = append(sockets, srv.SocketPath())
+	}
+	return sockets
+}
+
 // TestLongTemp: servers have short sockets, also where temporary files have long paths.
 func TestLongTemp(t *testing.T) {
 	testtmux.Binary(t)
-	for _, bytes := range []int{70, 110, 250} {
-		dir := filepath.Join("/tmp", strings.Repeat("x", bytes-len("/tmp/")))
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { os.RemoveAll(dir) })
+	top, err := os.MkdirTemp("/tmp", "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(top) })
+	for _, bytes := range []int{70, 80, 110, 250} {
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
-			t.Setenv("TMPDIR", dir)
-			srv := tmuxtest.Server(t)
-			named, err := tmux.New(tmux.Config{Binary: srv.Binary(), SocketName: "default", Env: []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + filepath.Dir(srv.SocketPath())}})
-			if err != nil {
+			dir := filepath.Join(top, strings.Repeat("x", bytes-len(top)-1))
+			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			for _, srv := range []*tmux.Server{srv, named} {
-				if _, err := srv.NewSession(t.Context(), tmux.NewSession{Name: "work"}); err != nil {
-					t.Error(err)
+			t.Setenv("TMPDIR", dir)
+			for _, socket := range twoSockets(t) {
+				if len(socket) >= 104 {
+					t.Errorf("macOS takes no socket with a path of %d bytes: %s", len(socket), socket)
 				}
 			}
 		})
