@@ -58,3 +58,29 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkWords reads all lines of a script by hand, and with the expression that says the same.
+func BenchmarkWords(b *testing.B) {
+	gaps, err := LoadSuites(AllSuites)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var lines []string
+	for _, g := range gaps {
+		lines = append(lines, strings.Split(string(g.Text), "\n")...)
+	}
+	b.Run("by hand", func(b *testing.B) {
+		for b.Loop() {
+			for _, line := range lines {
+				words(line)
+			}
+		}
+	})
+	b.Run("expression", func(b *testing.B) {
+		for b.Loop() {
+			for _, line := range lines {
+				lineWord.FindAllStringIndex(line, -1)
+			}
+		}
+	})
+}
