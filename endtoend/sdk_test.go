@@ -1,7 +1,6 @@
 package endtoend
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -40,7 +39,7 @@ func TestGoSDK(t *testing.T) {
 	npm(t, "mcp-conformance") // has the schemas
 	client := filepath.Join(t.TempDir(), "client")
 	build := exec.Command("go", "build", "-o", client, ".")
-	build.Dir, build.Env = "gosdk", append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly")
+	build.Dir, build.Env = "gosdk", ownModule()
 	if out, err := build.CombinedOutput(); err != nil {
 		testtool.Missing(t, "cannot get the Go SDK: %v\n%s", err, out)
 	}

@@ -18,7 +18,7 @@ import (
 // Most of the tests that run in parallel wait for processes.
 func TestMain(m *testing.M) {
 	testtool.Parallel(8)
-	testtool.Uncached() // they ask four million times
+	testtool.Uncached() // they ask millions of times
 	os.Exit(m.Run())
 }
 

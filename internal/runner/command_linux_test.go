@@ -165,8 +165,8 @@ func endsAfterTheCommand(t *testing.T, f *Files, shell string) {
 	c, _ := recording(t, f)
 	_, done := fed(t, c, shell)
 	awaitsInput(t, c)
-	c.signalRecorder(syscall.SIGUSR1)
 	start := time.Now()
+	c.signalRecorder(syscall.SIGUSR1)
 	within(t, "it does not end after the command", done)
 	if took := time.Since(start); took < time.Second {
 		t.Errorf("it ended %v after the command: output may still come", took)
