@@ -27,8 +27,9 @@ type Finding struct {
 	Path   string        `json:"path,omitempty"`
 	// InForce is set for a swap that is as UseLocal has written it, which is no problem.
 	InForce bool `json:"in_force,omitempty"`
-	// Meant is set for what may be as the user wants it, which is no problem either: an entry
-	// that is switched off, a folder that is not trusted, a program of another PATH.
+	// Meant is set for what may be as the user wants it, or so only here and now, which is no
+	// problem either: an entry that is switched off, a folder that is not trusted, a login from
+	// the environment, a variable that is not set, a program of another PATH.
 	Meant bool `json:"meant,omitempty"`
 	// Text describes it, and what to do about it.
 	Text string `json:"text"`
@@ -52,6 +53,7 @@ const (
 	FoundNoProgram   = "program-missing"  // a swap whose program is not on PATH, or not at its path
 	FoundNotRun      = "not-run"          // an entry that its client does not run, or could not
 	FoundConfig      = "config-unreadable"
+	FoundRefused     = "config-refused" // a client refuses its whole config because of an entry
 	FoundState       = "state-unreadable"
 )
 
@@ -95,12 +97,13 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 		x.client(c)
 	}
 	if st != nil {
-		st.Revive(func(r *journal.Record) bool { return commit.IsBack(s.Env, r) })
+		st.Revive(commit.Back(s.Env, st))
 		for i := range st.Records {
 			x.record(&st.Records[i])
 		}
 	}
 	x.states()
+	x.refusals()
 	x.files()
 	return d, nil
 }
@@ -124,7 +127,7 @@ func (x *examination) client(c *clients.Client) {
 	if c.HasConfig(x.Sys) || c.Binary() != "" {
 		for _, name := range c.Login {
 			if x.Sys.Getenv(name) != "" {
-				x.add(Finding{Kind: FoundLogin, Client: c.Name, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use the login", name, c.Name, name)})
+				x.add(Finding{Kind: FoundLogin, Client: c.Name, Meant: true, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use the login", name, c.Name, name)})
 			}
 		}
 	}
@@ -191,7 +194,7 @@ func (x *examination) entries(doc *configs.Document, scope clients.Scope, all []
 				f.Kind = FoundTwice
 				f.Text = fmt.Sprintf("%s runs %s as %q, in %s, beside %q, in %s, so every tool is there twice; remove one", c.Label(scope), runs, name, doc.Path, x.Server, beside)
 			default:
-				f.Kind = FoundOtherName
+				f.Kind, f.Meant = FoundOtherName, true
 				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, x.Server, plan.PassServer(name, ""))
 			}
 			x.add(f)
@@ -224,12 +227,30 @@ func (x *examination) states() {
 		for _, why := range cs.Shadows[:len(cs.Shadows)-len(cs.Won)] {
 			f := Finding{Kind: FoundNotRun, Client: cs.Client, Scope: cs.Scope, Server: servers[i], Path: cs.Config,
 				Text: fmt.Sprintf("%s: %q in %s: %s", cs.Label, servers[i], cs.Config, why)}
-			f.Meant = strings.HasPrefix(why, configs.SwitchedOff) || strings.HasPrefix(why, configs.Untrusted) || strings.HasSuffix(why, ask.ErrNotHere.Error())
+			f.Meant = slices.Contains(cs.Meant, why)
 			said := slices.ContainsFunc(x.Findings, func(o Finding) bool {
 				return o == f || o.Kind == FoundNoProgram && o.Client == f.Client && o.Server == f.Server && strings.Contains(o.Text, why)
 			})
 			if !said {
 				x.add(f)
+			}
+		}
+	}
+}
+
+// refusals reports the entries because of which a client refuses its whole config, in any layer,
+// unless that was said.
+func (x *examination) refusals() {
+	for _, c := range clients.All() {
+		if !c.HasConfig(x.Sys) && !c.Present(x.Sys) {
+			continue
+		}
+		for _, r := range configs.Refusals(x.Env, c, x.Repo, "", nil) {
+			said := slices.ContainsFunc(x.Findings, func(o Finding) bool {
+				return o.Kind == FoundNotRun && o.Client == c.Name && strings.Contains(o.Text, r.Fault) && strings.Contains(o.Text, r.Path)
+			})
+			if !said {
+				x.add(Finding{Kind: FoundRefused, Client: c.Name, Server: r.Server, Path: r.Path, Meant: r.Later, Text: r.Text})
 			}
 		}
 	}
@@ -264,19 +285,29 @@ func (x *examination) record(r *journal.Record) {
 		add(FoundHalf, "%s: the config that the swap created does not exist: a run was interrupted, or it was deleted; mcp-swap revert finishes it", what)
 		return
 	}
-	v, read, err := commit.CompareNow(x.Env, c, r)
-	if !read {
-		add(FoundNoTarget, "%s: %v; the old file is %s; mcp-swap forget removes the record and that", what, err, r.Backup)
-		return
+	v, elsewhere, err := commit.CompareNow(x.Env, c, x.recorded, r)
+	if len(elsewhere) > 0 {
+		what += ", and also in " + strings.Join(elsewhere, " and ")
 	}
 	newest := &r.Writes[len(r.Writes)-1]
 	switch {
+	case commit.Gone(err):
+		add(FoundNoTarget, "%s: %v; the old file is %s; mcp-swap forget removes the record and that", what, err, r.Backup)
 	case err != nil:
 		add(FoundSwapped, "%s: revert could not undo it now: %v", what, err)
-	case v.AsBefore:
+	case v.AsBefore || r.Undone:
+		if still := commit.StillReads(x.Env, x.recorded, r, nil, nil); len(still) > 0 {
+			add(FoundHalf, "%s: it is undone in its config, but %v; remove the entry there, and mcp-swap revert finishes it", what, commit.StillRead(c, r, still))
+			return
+		}
 		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
-	case v.Mergeable() && len(v.Conflicts()) == 0:
-		add(FoundEdited, "%s: %s since, which the swap has not changed; mcp-swap revert leaves the entry, or with force undoes the swap and keeps the edit; %s", what, v.Edits(), commit.ForceEdited)
+	case v.Edited() && !v.Conflicts():
+		f.InForce = true
+		stays := "stays"
+		if r.Action == journal.Added {
+			stays = "goes with the entry"
+		}
+		add(FoundSwapped, "%s; %s since, which %s: mcp-swap revert undoes the swap", what, v.Edits(), stays)
 	case v.Landed == nil && v.Now == nil:
 		add(FoundEdited, "%s: the entry was removed since the swap, so mcp-swap revert leaves it; %s", what, commit.ForceEdited)
 	case v.Landed == nil:

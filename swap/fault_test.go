@@ -22,7 +22,6 @@ import (
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/commit"
 	"tmuxmcp/swap/internal/machine"
-	"tmuxmcp/swap/journal"
 )
 
 // The tests in this file make every step of a swap and of a revert fail, and kill the
@@ -232,7 +231,7 @@ func (sv surveyed) checkAfter(t *testing.T, home string, broken bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.Revive(func(r *journal.Record) bool { return commit.IsBack(s.Env, r) })
+	st.Revive(commit.Back(s.Env, st))
 	if recorded := len(st.Records) > 0; recorded {
 		if len(d.Findings) == 0 {
 			t.Errorf("swaps are recorded, and doctor finds nothing")

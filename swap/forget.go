@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/commit"
 	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
@@ -28,7 +29,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 	}
 	defer c.End()
 	all := slices.Concat(c.State.Records, c.State.Reverted)
-	slices.SortStableFunc(all, func(a, b journal.Record) int { return tableIndex(a.Client) - tableIndex(b.Client) })
+	slices.SortStableFunc(all, func(a, b journal.Record) int { return clients.Index(a.Client) - clients.Index(b.Client) })
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -50,11 +51,11 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		switch {
 		case client == nil:
 		case r.Reverted.IsZero() && !o.Force:
-			if _, read, _ := commit.CompareNow(s.Env, client, &r); read {
+			if _, _, err := commit.CompareNow(s.Env, client, c.State, &r); !commit.Gone(err) {
 				res.Outcome = Failed
 				res.Err = errors.New("mcp-swap revert can undo it, and nothing could once it is forgotten; use --force to forget it, and keep the entry as it is")
 			}
-		case commit.IsBack(s.Env, &r):
+		case commit.Back(s.Env, c.State)(&r):
 			res.Cautions = append(res.Cautions, "its config has the swap, and keeps it; mcp-swap revert would undo it")
 		}
 		if res.Err == nil {

@@ -32,7 +32,7 @@ func addSwaps(env configs.Env, st *Status, o StatusOptions, chosen []*clients.Cl
 		env.Warn(err.Error())
 		return
 	}
-	state.Revive(func(r *journal.Record) bool { return commit.IsBack(env, r) })
+	state.Revive(commit.Back(env, state))
 	slices.SortFunc(state.Records, func(a, b journal.Record) int { return a.Seq - b.Seq })
 	for _, r := range state.Records {
 		c := clients.Lookup(r.Client)

@@ -3,8 +3,6 @@ package swap
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"tmuxmcp/swap/clients"
@@ -52,7 +50,8 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 
 // undo reverts the selected swaps. There are no results if there are none.
 func undo(ctx context.Context, c *commit.Commit, wanted func(journal.Record) bool, o RevertOptions) ([]Result, error) {
-	c.State.Revive(func(r *journal.Record) bool { return wanted(*r) && commit.IsBack(c.Env, r) })
+	back := commit.Back(c.Env, c.State)
+	c.State.Revive(func(r *journal.Record) bool { return wanted(*r) && back(r) })
 	records := slices.DeleteFunc(slices.Clone(c.State.Records), func(r journal.Record) bool { return !wanted(r) })
 	if len(records) == 0 {
 		return nil, nil
@@ -66,7 +65,7 @@ func undo(ctx context.Context, c *commit.Commit, wanted func(journal.Record) boo
 		out = append(out, res)
 	}
 	if !o.DryRun { // two diffs of one file apply only in the order of undoing
-		slices.SortStableFunc(out, func(a, b Result) int { return tableIndex(a.Client) - tableIndex(b.Client) })
+		slices.SortStableFunc(out, func(a, b Result) int { return clients.Index(a.Client) - clients.Index(b.Client) })
 	}
 	return out, err
 }
@@ -81,17 +80,19 @@ func (o Selection) records(ctx context.Context, env configs.Env, dry bool) (c *c
 	if err != nil {
 		return nil, nil, err
 	}
-	repo, err := o.repo()
+	repo, err := checkout.RecordedDir(o.Repo)
 	if err != nil {
 		return nil, nil, err
 	}
 	wanted = func(r journal.Record) bool {
-		c := clients.Lookup(r.Client)
-		return (len(o.Clients) == 0 || slices.Contains(chosen, c)) &&
+		reads := func(by journal.Reader) bool {
+			return (len(o.Clients) == 0 || slices.Contains(chosen, clients.Lookup(by.Client))) &&
+				(o.Scope == "" || o.Scope == clients.Scope(by.Scope))
+		}
+		return slices.ContainsFunc(r.Readers(), reads) &&
 			(o.Server == "" || o.Server == r.Server) &&
 			(repo == "" || repo == r.Repo) &&
-			(o.By == "" || o.By == r.By) &&
-			(o.Scope == "" || o.Scope == clients.Scope(r.Scope))
+			(o.By == "" || o.By == r.By)
 	}
 	if err := env.OwnHome(); err != nil {
 		return nil, nil, err
@@ -113,25 +114,4 @@ func recordedResult(r journal.Record) (*clients.Client, Result) {
 		res.Label = c.Label(res.Scope)
 	}
 	return c, res
-}
-
-// repo returns Repo as in records, even if the directory was deleted: its swaps were not.
-func (o Selection) repo() (string, error) {
-	if o.Repo == "" {
-		return "", nil
-	}
-	real, err := checkout.RealDir(o.Repo)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return real, err
-	}
-	gone, err := filepath.Abs(o.Repo)
-	if above, rerr := checkout.RealDir(filepath.Dir(gone)); rerr == nil {
-		gone = filepath.Join(above, filepath.Base(gone))
-	}
-	return gone, err
-}
-
-// tableIndex returns the place of a client in the table of clients; -1 if it is not known.
-func tableIndex(name string) int {
-	return slices.IndexFunc(clients.All(), func(c *clients.Client) bool { return c.Name == name })
 }

@@ -126,6 +126,9 @@ type dialect struct {
 	Fields map[string]string
 	Whole  bool
 	Toggle string
+	// NotCommand and NotAddress are fields that it does not take beside a command, or an
+	// address.
+	NotCommand, NotAddress []string
 	// Both says what it uses of an entry with a command and an address: "url"; "type", which
 	// says what; "untyped", the address also without a type; "refused"; or "", the command.
 	Both  string
@@ -282,6 +285,11 @@ func Lookup(name string) *Client {
 		}
 	}
 	return nil
+}
+
+// Index returns the place of a client in the table; -1 if it is not known.
+func Index(name string) int {
+	return slices.IndexFunc(All(), func(c *Client) bool { return c.Name == name })
 }
 
 // Binary returns the path of the client's program on PATH, or "".

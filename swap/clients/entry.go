@@ -200,6 +200,13 @@ func (c *Client) Faults(flat map[string]any, name string) (out []string) {
 	fault := func(format string, args ...any) {
 		out = append(out, fmt.Sprintf("%s %s an entry ", c.Name, verb)+fmt.Sprintf(format, args...))
 	}
+	beside := func(field string, refused []string) {
+		for _, name := range refused {
+			if _, ok := flat[name]; ok {
+				fault("with a %s and %s", field, name)
+			}
+		}
+	}
 	field, _ := d.address(flat)
 	command, runs := flat["command"]
 	switch {
@@ -210,6 +217,12 @@ func (c *Client) Faults(flat map[string]any, name string) (out []string) {
 			fault("with a %s, without a %s", field, d.name("type"))
 		}
 		return out
+	case !runs && field == "" && name == "" && d.Toggle == "" && c.RefusesAll(flat):
+		fault("without a %s or a %s", d.name("command"), d.URL)
+		return out
+	case !runs && field != "":
+		beside(field, d.NotAddress)
+		return out
 	case !runs:
 		return nil
 	case d.connects(flat):
@@ -218,6 +231,7 @@ func (c *Client) Faults(flat map[string]any, name string) (out []string) {
 	if field != "" && d.Both == "refused" {
 		fault("with a %s and a %s", d.name("command"), field)
 	}
+	beside(d.name("command"), d.NotCommand)
 	if t, ok := flat["type"]; d.Types != nil && !d.takesType(flat) {
 		if ok {
 			fault("of %s %q", d.name("type"), fmt.Sprint(t))

@@ -69,6 +69,14 @@ func (k *Kind) UnmarshalText(name []byte) error {
 	return nil
 }
 
+// Empty returns the shortest text that programs take; "" if they take an empty one.
+func (k Kind) Empty() string {
+	if k == TOML || k == YAML {
+		return ""
+	}
+	return "{}\n"
+}
+
 // SyntaxError reports where a text is not valid for its [Kind]. Lines and columns count
 // from 1, columns in characters.
 type SyntaxError struct {

@@ -124,8 +124,16 @@ type Record struct {
 	Config    string   `json:"config"` // the file as the client names it
 	Target    string   `json:"target"` // the regular file behind all links
 	Container []string `json:"container"`
-	Backup    string   `json:"backup"` // "" if the swap created the file or was reverted
-	Saved     string   `json:"backup_sha256,omitempty"`
+	// Others are further clients that read the same file, and what they call it.
+	Others []Reader `json:"others,omitempty"`
+	// Already are other files, and variables as $NAME, in which the client read the same
+	// before the swap.
+	Already []string `json:"already,omitempty"`
+	// Refused are files because of which the client refused its whole config before that.
+	Refused []string `json:"refused,omitempty"`
+
+	Backup string `json:"backup"` // "" if the swap created the file or was reverted
+	Saved  string `json:"backup_sha256,omitempty"`
 
 	Before string         `json:"before_sha256"` // the file before the first swap
 	Old    map[string]any `json:"old,omitempty"` // the entry before the first swap
@@ -136,7 +144,30 @@ type Record struct {
 	// a crash, never written.
 	Writes []Write `json:"writes"`
 
+	// Undone is set if the files are as before, and its client still reads the swap elsewhere.
+	Undone   bool      `json:"undone,omitempty"`
 	Reverted time.Time `json:"reverted,omitzero"` // when it was reverted, if it was
+}
+
+// A Reader is a client that reads a config.
+type Reader struct {
+	Client string `json:"client"`
+	Scope  string `json:"scope"`
+	Config string `json:"config"` // the file as the client names it
+}
+
+// Readers returns the clients that are recorded to read the file.
+func (r *Record) Readers() []Reader {
+	return append([]Reader{{r.Client, r.Scope, r.Config}}, r.Others...)
+}
+
+// ReadBy adds a client to them.
+func (r *Record) ReadBy(o Reader) (added bool) {
+	if slices.Contains(r.Readers(), o) {
+		return false
+	}
+	r.Others = append(slices.Clip(r.Others), o)
+	return true
 }
 
 // A Write is one state of a file: Base with Was replaced by Is at Start.
@@ -271,7 +302,7 @@ func (s *State) Keep(i int) {
 	r := s.Records[i]
 	s.Records = slices.Delete(s.Records, i, i+1)
 	s.Reverted = slices.DeleteFunc(s.Reverted, func(o Record) bool { return o.Same(r.Target, r.Container, r.Server) })
-	r.Reverted, r.Backup = time.Now().UTC().Truncate(time.Second), ""
+	r.Reverted, r.Backup, r.Undone = time.Now().UTC().Truncate(time.Second), "", false
 	s.Reverted = append(s.Reverted, r)
 }
 
@@ -481,6 +512,15 @@ func (s *State) Elsewhere() (backups []string) {
 	return backups
 }
 
+// OfOthers returns the records of other home directories.
+func (s *State) OfOthers() (out []Record) {
+	for _, sec := range s.Homes {
+		sec.move(sec.Home.Dir, sec.Home.Dir, absolute)
+		out = append(out, sec.Records...)
+	}
+	return out
+}
+
 // home identifies the home directory.
 func (j Journal) home() Home {
 	real := realName(j.Home)
@@ -495,6 +535,18 @@ func (sec *Section) move(home, real string, f func(home, path string) string) {
 		r := &sec.Records[i]
 		r.Config, r.Backup = f(home, r.Config), f(home, r.Backup)
 		r.Target, r.Repo = f(real, r.Target), f(real, r.Repo)
+		r.Others = slices.Clone(r.Others)
+		for i := range r.Others {
+			r.Others[i].Config = f(home, r.Others[i].Config)
+		}
+		r.Already, r.Refused = slices.Clone(r.Already), slices.Clone(r.Refused)
+		for _, places := range [][]string{r.Already, r.Refused} {
+			for i, place := range places {
+				if !strings.HasPrefix(place, "$") {
+					places[i] = f(home, place)
+				}
+			}
+		}
 	}
 	files := sec.Files
 	sec.Files = nil

@@ -139,6 +139,22 @@ func Is(dir string) bool {
 	return false
 }
 
+// RecordedDir returns a directory as it is in records, even if it was deleted; "" for "".
+func RecordedDir(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	real, err := RealDir(dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	gone, err := filepath.Abs(dir)
+	if above, rerr := RealDir(filepath.Dir(gone)); rerr == nil {
+		gone = filepath.Join(above, filepath.Base(gone))
+	}
+	return gone, err
+}
+
 // RealDir returns dir made absolute, with all links resolved.
 func RealDir(dir string) (string, error) {
 	abs, err := Abs(dir)

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
 )
 
@@ -43,8 +45,15 @@ func (c *Commit) backup(d *configs.Document, ofProject bool, text []byte) (strin
 	return name, nil
 }
 
-// removeBackup removes a record's backup, unless somebody has changed it.
+// removeBackup removes a record's backup, unless somebody has changed it, and its copies.
 func (c *Commit) removeBackup(r *journal.Record) (gone bool, err error) {
+	for _, name := range copies(c.Env, r) {
+		if text, _, err := c.Disk.Read(name); err == nil && r.IsBackup(text) {
+			if err := c.Disk.RemoveIf(name, text); err != nil {
+				c.Warn(fmt.Sprintf("%s: the copy %s of its backup could not be removed: %v", label(r), name, err))
+			}
+		}
+	}
 	text, _, err := c.Disk.Read(r.Backup)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -73,4 +82,26 @@ func (c *Commit) madeBackup(r *journal.Record) bool {
 		c.Warn(fmt.Sprintf("%s: the record names %q as its backup, which mcp-swap did not make; it was left alone", label(r), r.Backup))
 	}
 	return made
+}
+
+// copies returns where copies of a record's backup may be: beside the configs that its clients
+// read now and the one that was swapped, if a directory on the way was moved or copied.
+func copies(env configs.Env, r *journal.Record) (out []string) {
+	if r.Backup == "" {
+		return nil
+	}
+	backup := configs.InRealDir(r.Backup)
+	beside := []string{r.Target}
+	for _, by := range r.Readers() {
+		if beside = append(beside, by.Config); machine.Missing(by.Config) {
+			beside = append(beside, alternatives(env, by, r.Repo)...)
+		}
+	}
+	for _, config := range beside {
+		name := filepath.Join(filepath.Dir(configs.InRealDir(config)), filepath.Base(backup))
+		if name != backup && !machine.Missing(name) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }

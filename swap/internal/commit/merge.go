@@ -1,70 +1,118 @@
 package commit
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/journal"
 )
 
-// An unswap removes a swap from an entry that was edited since, field by field: a field
-// that the swap changed gets its old value, and edits of other fields stay.
-type unswap struct {
+// A merge is what undoes a swap in an entry that was edited since: a field that the swap wrote
+// gets its old value, and edits of other fields stay. An entry that the swap added goes.
+type merge struct {
+	gone      bool          // the entry goes
 	set       format.Object // fields to restore
 	remove    []string      // fields that the swap added
 	members   [][]string    // members of such fields, as paths from the entry
-	conflicts []string      // fields changed by both; they are in the above too
+	conflicts []conflict    // fields that the swap wrote and that were edited; they are in the above too
 }
 
-// newUnswap compares an entry before the swap, as written by the swap, and now.
-func newUnswap(was, wrote, now map[string]any) unswap {
-	var u unswap
-	u.set = u.compare(nil, was, wrote, now)
-	return u
+// A conflict is a field with three values; nil is none.
+type conflict struct {
+	path            []string
+	was, wrote, now any
 }
 
-// compare returns the fields of one level to set, and records the rest.
-func (u *unswap) compare(path []string, was, wrote, now map[string]any) format.Object {
-	var set format.Object
-	names := slices.Sorted(maps.Keys(was))
-	names = append(names, slices.Sorted(maps.Keys(wrote))...)
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			continue
+// newMerge merges an entry before the swap, nil if there was none, as it was written, newest
+// first, and now. There are two writes if the entry was swapped again: a field that is as one of
+// them left it was not edited. Nor is what a client's own save makes of a field an edit.
+func newMerge(c *clients.Client, was map[string]any, writes []map[string]any, now map[string]any) merge {
+	m := merge{gone: was == nil}
+	if m.gone {
+		m.conflicts = changedCommand(c, writes, now)
+	} else {
+		m.set = m.fields(c, nil, was, writes, now)
+	}
+	return m
+}
+
+// changedCommand compares the fields that say what an added entry runs. With the others, that
+// entry may go.
+func changedCommand(c *clients.Client, writes []map[string]any, now map[string]any) (out []conflict) {
+	is := c.Dialect.Flat(now)
+	for _, name := range append([]string{"command", "args", "env"}, clients.AddressFields()...) {
+		same := func(w map[string]any) bool {
+			return c.Dialect.SameField(name, c.Dialect.Flat(w)[name], is[name])
 		}
+		if !slices.ContainsFunc(writes, same) {
+			out = append(out, conflict{path: []string{name}, wrote: c.Dialect.Flat(writes[0])[name], now: is[name]})
+		}
+	}
+	return out
+}
+
+// fields returns the fields of one level to set, and notes the rest.
+func (m *merge) fields(c *clients.Client, path []string, was map[string]any, writes []map[string]any, now map[string]any) format.Object {
+	var set format.Object
+	same := func(name string, a, b any) bool {
+		if len(path) == 0 {
+			return c.Dialect.SameField(name, a, b)
+		}
+		return format.Equal(a, b)
+	}
+	all := was
+	for _, w := range writes {
+		all = format.Merge(all, w)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		at := append(slices.Clone(path), name)
 		old, wasThere := was[name]
-		swapped, isThere := wrote[name]
 		value, stays := now[name]
-		unchanged := wasThere == isThere && format.Equal(old, swapped)
-		restored := wasThere == stays && format.Equal(old, value)
-		if unchanged || restored {
-			continue
-		}
-		untouched := isThere == stays && format.Equal(swapped, value)
 		oldMap, oldOK := old.(map[string]any)
-		swappedMap, ok := swapped.(map[string]any)
 		valueMap, nowOK := value.(map[string]any)
-		if ok && nowOK && (oldOK || !wasThere && !untouched) {
-			if more := u.compare(at, oldMap, swappedMap, valueMap); len(more) > 0 {
+		changed, untouched, objects := false, false, true
+		var inner []map[string]any
+		for _, w := range writes {
+			swapped, isThere := w[name]
+			members, ok := swapped.(map[string]any)
+			changed = changed || wasThere != isThere || !format.Equal(old, swapped)
+			untouched = untouched || same(name, swapped, value)
+			objects = objects && (ok || !isThere && !wasThere)
+			inner = append(inner, members)
+		}
+		if !changed {
+			continue // by the swap
+		}
+		if objects && (nowOK || !stays) && (oldOK || !wasThere && !untouched) {
+			var in merge
+			more := in.fields(c, at, oldMap, inner, valueMap)
+			m.conflicts = append(m.conflicts, in.conflicts...)
+			if len(more) > 0 {
 				set = append(set, format.Field{Name: name, Value: more})
 			}
-			continue
+			if wasThere || len(in.members) < len(valueMap) {
+				m.members = append(m.members, in.members...)
+				continue
+			}
+			untouched = true // nothing would be left in it
 		}
-		if !untouched {
-			u.conflicts = append(u.conflicts, strings.Join(at, "."))
+		if !untouched && !same(name, old, value) {
+			m.conflicts = append(m.conflicts, conflict{at, old, writes[0][name], value})
 		}
 		switch {
 		case wasThere:
 			set = append(set, format.Field{Name: name, Value: writable(old)})
 		case stays && len(at) == 1:
-			u.remove = append(u.remove, name)
+			m.remove = append(m.remove, name)
 		case stays:
-			u.members = append(u.members, at)
+			m.members = append(m.members, at)
 		}
 	}
 	return set
@@ -90,87 +138,219 @@ func writable(v any) any {
 	return v
 }
 
-// apply makes the edit.
-func (u unswap) apply(d *configs.Document, container []string, server string) ([]byte, error) {
-	e, err := d.Doc.Set(container, server, format.Change{Set: u.set, Remove: u.remove})
-	if err != nil {
-		return nil, err
-	}
-	entry := append(slices.Clone(container), server)
-	for _, at := range u.members {
-		doc, err := d.Client.Parse(e.Out)
-		if err != nil {
-			return nil, err
-		}
+// apply makes the edit in an entry.
+func (m merge) apply(e editing) ([]byte, error) {
+	e.become(m.set, m.remove)
+	entry := append(slices.Clone(e.container), e.server)
+	for _, at := range m.members {
 		last := len(at) - 1
-		if e, err = doc.Revert(slices.Concat(entry, at[:last]), at[last], format.Undo{}); err != nil {
-			return nil, err
+		if e.client.Kind == format.YAML { // which can edit in one container only
+			value, _ := e.value()[at[0]].(map[string]any)
+			value = maps.Clone(value)
+			delete(value, at[last])
+			e.become(nil, at[:1])
+			e.become(format.Object{{Name: at[0], Value: writable(value)}}, nil)
+			continue
+		}
+		e.do(func(doc *format.Doc) (format.Edit, error) {
+			return doc.Revert(slices.Concat(entry, at[:last]), at[last], format.Undo{})
+		})
+	}
+	return e.text, e.err
+}
+
+// An editing edits an entry in several steps.
+type editing struct {
+	client    *clients.Client
+	container []string
+	server    string
+	text      []byte
+	err       error
+}
+
+func (e *editing) do(edit func(*format.Doc) (format.Edit, error)) {
+	if e.err != nil {
+		return
+	}
+	doc, err := e.client.Parse(e.text)
+	if err == nil {
+		var done format.Edit
+		if done, err = edit(doc); err == nil {
+			e.text = done.Out
 		}
 	}
-	return e.Out, nil
+	e.err = err
 }
 
-// Mergeable reports whether the entry was edited since, and has an old one to compare.
-func (v Since) Mergeable() bool {
-	return v.Landed == nil && !v.AsBefore && v.Now != nil && v.rec.Old != nil
+func (e *editing) value() (value map[string]any) {
+	e.do(func(doc *format.Doc) (format.Edit, error) {
+		found, err := doc.Lookup(e.container, e.server)
+		value = found.Value
+		return format.Edit{Out: e.text}, err
+	})
+	return value
 }
 
-// merge compares with the newest write of which no field was edited, otherwise with the
-// newest. An older one matters if the run that made the newest was killed.
-func (v Since) merge() unswap {
-	var first *unswap
+// become sets and removes fields. A text or a list that becomes an object, or the other way
+// round, is removed first.
+func (e *editing) become(set format.Object, remove []string) {
+	now := e.value()
+	var first []string
+	for _, f := range set {
+		_, object := f.Value.(format.Object)
+		if _, is := now[f.Name].(map[string]any); now[f.Name] != nil && is != object {
+			first = append(first, f.Name)
+		}
+	}
+	for _, c := range []format.Change{{Remove: first}, {Set: set, Remove: remove}} {
+		if len(c.Set)+len(c.Remove) > 0 {
+			e.do(func(doc *format.Doc) (format.Edit, error) { return doc.Set(e.container, e.server, c) })
+		}
+	}
+}
+
+// unnested returns an entry with the members of an inner object, into which its client has moved
+// what the swap wrote beside it, as fields of the entry.
+func (v Since) unnested() (now map[string]any, is bool) {
+	d := v.client.Dialect
+	_, nested := v.Now[d.Inner].(map[string]any)
+	_, wrote := v.rec.Writes[len(v.rec.Writes)-1].Value[d.Inner].(map[string]any)
+	if !nested || wrote {
+		return v.Now, false
+	}
+	now = maps.Clone(d.Flat(v.Now))
+	if _, typed := v.Now["type"]; !typed {
+		delete(now, "type")
+	}
+	return now, true
+}
+
+// unnest makes the entry so.
+func (v Since) unnest(e *editing) {
+	flat, is := v.unnested()
+	if !is {
+		return
+	}
+	var set format.Object
+	for _, name := range slices.Sorted(maps.Keys(flat)) {
+		if !format.Equal(flat[name], v.Now[name]) {
+			set = append(set, format.Field{Name: name, Value: writable(flat[name])})
+		}
+	}
+	remove := []string{v.client.Dialect.Inner}
+	if flat[remove[0]] != nil {
+		remove = nil
+	}
+	e.become(set, remove)
+}
+
+// Edited reports whether the entry is there, and neither as the swap wrote it nor as before.
+func (v Since) Edited() bool { return v.Landed == nil && !v.AsBefore && v.Now != nil }
+
+func (v Since) merge() merge {
+	var writes []map[string]any
 	for _, w := range slices.Backward(v.rec.Writes) {
-		u := newUnswap(v.rec.Old, w.Value, v.Now)
-		if len(u.conflicts) == 0 {
-			return u
-		}
-		if first == nil {
-			first = &u
-		}
+		writes = append(writes, w.Value)
 	}
-	return *first
+	now, _ := v.unnested()
+	return newMerge(v.client, old(v.rec), writes, now)
 }
 
-// Conflicts returns the fields that both the swap and the edit of a mergeable entry changed.
-func (v Since) Conflicts() []string { return v.merge().conflicts }
-
-// conflict returns an error: why an edited entry is left alone, and what it runs now.
-func (v Since) conflict(d *configs.Document, fields []string) error {
-	if v.Now == nil {
-		return fmt.Errorf("%s: %w; %s", d.Path, errEdited, ForceEdited)
+// old returns a record's entry before the swap; nil if there was none.
+func old(r *journal.Record) map[string]any {
+	if r.Old == nil && r.Action == journal.Replaced {
+		return map[string]any{}
 	}
-	text := v.Edits()
-	switch {
-	case v.rec.Old == nil:
+	return r.Old
+}
+
+// Conflicts reports whether revert leaves an edited entry as it is.
+func (v Since) Conflicts() bool { return len(v.merge().conflicts) > 0 }
+
+// conflict returns an error: why an edited entry is left alone, with the values of each field
+// that stops it before the swap, as written by it, and now.
+func (v Since) conflict(path string, conflicts []conflict) error {
+	if v.Now == nil {
+		return fmt.Errorf("%s: %w; %s", path, errEdited, ForceEdited)
+	}
+	var fields []string
+	for _, c := range conflicts {
+		fields = append(fields, strings.Join(c.path, "."))
+	}
+	text, gone := v.Edits(), old(v.rec) == nil
+	if gone {
 		text = "there was none before the swap, so reverting removes it; " + text
-	case len(fields) == 0:
-		return fmt.Errorf("%s: %w (%s, which the swap has not changed, and would stay); %s", d.Path, errEdited, text, ForceEdited)
-	default:
+	} else {
 		text += "; the swap and the edit both changed " + strings.Join(fields, ", ")
 	}
-	last := ""
-	for i, entry := range []map[string]any{v.rec.Old, v.rec.Writes[len(v.rec.Writes)-1].Value, v.Now} {
-		line := ask.CommandLine(ask.ShowArgs(d.Client.Dialect.Runs(entry)))
-		if line != last {
-			text += fmt.Sprintf("; %s: %s", []string{"before", "swapped to", "now"}[i], line)
+	add := func(name string, values [3]string) {
+		for i, when := range []string{"before", "swapped to", "now"} {
+			if i > 0 || !gone {
+				text += fmt.Sprintf("; %s%s: %s", name, when, values[i])
+				name = ""
+			}
 		}
-		last = line
 	}
-	return fmt.Errorf("%s: %w (%s); %s", d.Path, errEdited, text, ForceEdited)
+	d := v.client.Dialect
+	entries := []map[string]any{old(v.rec), v.rec.Writes[len(v.rec.Writes)-1].Value, v.Now}
+	var lines [3]string
+	for i, entry := range entries {
+		lines[i] = ask.CommandLine(ask.ShowArgs(d.Runs(entry)))
+	}
+	if lines[1] != lines[2] {
+		add("", lines)
+	}
+	for _, c := range conflicts {
+		if !v.client.Dialect.OfCommand(c.path[0]) || lines[1] == lines[2] {
+			add(strings.Join(c.path, ".")+" ", [3]string{shown(c.path, c.was), shown(c.path, c.wrote), shown(c.path, c.now)})
+		}
+	}
+	return fmt.Errorf("%s: %w (%s); %s", path, errEdited, text, ForceEdited)
+}
+
+// shown returns the value of a field as messages show it. Members of objects may be secrets.
+func shown(path []string, value any) string {
+	text, _ := value.(string)
+	_, object := value.(map[string]any)
+	switch {
+	case value == nil:
+		return "none"
+	case len(path) > 1 || object:
+		return format.Masked
+	case text != "":
+		return ask.ShowArgs([]string{"--" + path[0], text})[1]
+	}
+	if list, ok := value.([]any); ok {
+		words := make([]string, len(list))
+		for i, x := range list {
+			text, ok := x.(string)
+			if !ok {
+				return format.Masked
+			}
+			words[i] = text
+		}
+		return ask.CommandLine(ask.ShowArgs(words))
+	}
+	out, err := json.Marshal(value)
+	if err != nil {
+		return format.Masked
+	}
+	return string(out)
 }
 
 // Edits names the fields of an entry that were edited since the newest write.
 func (v Since) Edits() string {
-	wrote := v.rec.Writes[len(v.rec.Writes)-1].Value
-	out := configs.Differing(wrote, v.Now)
-	for i, name := range out {
+	d := v.client.Dialect
+	wrote, now := d.Settled(v.rec.Writes[len(v.rec.Writes)-1].Value), d.Settled(v.Now)
+	var out []string
+	for _, name := range configs.Differing(wrote, now) {
 		what := "changed"
-		if _, ok := wrote[name]; !ok {
+		if wrote[name] == nil {
 			what = "added"
-		} else if _, ok := v.Now[name]; !ok {
+		} else if now[name] == nil {
 			what = "removed"
 		}
-		out[i] = name + " was " + what
+		out = append(out, name+" was "+what)
 	}
 	return strings.Join(out, ", ")
 }

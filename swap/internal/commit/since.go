@@ -2,9 +2,9 @@ package commit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
@@ -22,6 +22,7 @@ const ForceEdited = "use --force to put back what the swap changed"
 // Since is what has become of an entry since it was swapped.
 type Since struct {
 	rec      *journal.Record
+	client   *clients.Client
 	Landed   *journal.Write // the write that is in the file, if any
 	exact    bool           // the file is as left by that write
 	base     []byte         // what it was before, if exact
@@ -32,7 +33,7 @@ type Since struct {
 
 // judgeText judges a file that may no longer parse: its error names the backup.
 func judgeText(r *journal.Record, d *configs.Document) (Since, error) {
-	if v := judgeBytes(r, d.Text); v.whole {
+	if v := judgeBytes(r, d); v.whole {
 		return v, nil
 	}
 	var e format.Entry
@@ -55,15 +56,15 @@ func judgeText(r *journal.Record, d *configs.Document) (Since, error) {
 	return compare(r, d, e), nil
 }
 
-func judgeBytes(r *journal.Record, text []byte) Since {
-	v := Since{rec: r}
-	hash := journal.Hash(text)
+func judgeBytes(r *journal.Record, d *configs.Document) Since {
+	v := Since{rec: r, client: d.Client}
+	hash := journal.Hash(d.Text)
 	for i := len(r.Writes) - 1; i >= 0; i-- {
 		w := &r.Writes[i]
 		if w.After != hash {
 			continue
 		}
-		if base, ok := w.Undo(text); ok {
+		if base, ok := w.Undo(d.Text); ok {
 			v.Landed, v.exact, v.whole, v.base = w, true, true, base
 			return v
 		}
@@ -75,7 +76,7 @@ func judgeBytes(r *journal.Record, text []byte) Since {
 
 // compare compares hashes first, then the entry as data.
 func compare(r *journal.Record, d *configs.Document, e format.Entry) Since {
-	v := judgeBytes(r, d.Text)
+	v := judgeBytes(r, d)
 	if v.whole {
 		return v
 	}
@@ -83,73 +84,55 @@ func compare(r *journal.Record, d *configs.Document, e format.Entry) Since {
 		v.Now = e.Value
 	}
 	for i := len(r.Writes) - 1; i >= 0; i-- {
-		if w := &r.Writes[i]; e.Found && sameEntry(e.Value, w.Value) {
+		if w := &r.Writes[i]; e.Found && d.Client.Dialect.SameEntry(e.Value, w.Value) {
 			v.Landed = w
 			return v
 		}
 	}
-	v.AsBefore = e.Found == (r.Action == journal.Replaced) && (!e.Found || sameEntry(e.Value, r.Old))
+	v.AsBefore = e.Found == (r.Action == journal.Replaced) && (!e.Found || d.Client.Dialect.SameEntry(e.Value, r.Old))
 	return v
-}
-
-// sameEntry reports whether two entries are equal. A list of arguments or variables that is empty
-// is as none, since codex leaves it out when it saves.
-func sameEntry(a, b map[string]any) bool {
-	return format.Equal(withoutEmpty(a), withoutEmpty(b))
-}
-
-func withoutEmpty(entry map[string]any) map[string]any {
-	entry = maps.Clone(entry)
-	for _, field := range []string{"args", "env"} {
-		switch v := entry[field].(type) {
-		case []any:
-			if len(v) == 0 {
-				delete(entry, field)
-			}
-		case map[string]any:
-			if len(v) == 0 {
-				delete(entry, field)
-			}
-		}
-	}
-	return entry
 }
 
 // back reports whether a reverted swap is in the config again, as when a client saves what
 // it had read before.
 func (v Since) back() bool {
-	return v.Landed != nil && !format.Equal(v.Landed.Value, v.rec.Old)
+	return v.Landed != nil && (old(v.rec) == nil || !v.client.Dialect.SameEntry(v.Landed.Value, v.rec.Old))
 }
 
-// IsBack reads the config of a reverted swap, and reports whether the swap is back.
-func IsBack(env configs.Env, r *journal.Record) bool {
-	c := clients.Lookup(r.Client)
-	if c == nil || machine.Missing(r.Target) {
-		return false
-	}
-	if target, err := configs.Target(r.Target); err == nil && target != r.Target {
-		return false // a link was made since: no client has saved the swap there
-	}
-	v, _, err := CompareNow(env, c, r)
+// CompareNow judges the files that have a swap, if they can be read: the one that its client
+// reads now, and in elsewhere any others, with their paths. Of several, it is one whose entry
+// stops a revert, if there is one; an error is what else would stop it.
+func CompareNow(env configs.Env, c *clients.Client, st *journal.State, r *journal.Record) (v Since, elsewhere []string, err error) {
+	places, err := placesOf(env, c, st, r, reads(env), false)
 	if err != nil {
-		env.Warn(fmt.Sprintf("%s: cannot see whether its config has the swap of %q: %v", label(r), r.Server, err))
-		return false
+		return v, nil, err
 	}
-	return v.back()
+	v = places[0].since
+	for _, p := range places {
+		if p.doc.Path != r.Config {
+			elsewhere = append(elsewhere, p.doc.Path)
+		}
+		if p.since.Landed == nil && !p.since.AsBefore && (p.since.Now == nil || p.since.Conflicts()) {
+			return p.since, elsewhere, nil
+		}
+	}
+	planned := map[string][]byte{}
+	for _, p := range places {
+		if planned[p.doc.Target], _, err = p.since.undo(p.doc, false); err != nil {
+			return v, elsewhere, err
+		}
+	}
+	for _, f := range refusals(env, c, r, places, planned, nil) {
+		if !f.Later {
+			return v, elsewhere, refusedThen(f)
+		}
+	}
+	return v, elsewhere, nil
 }
 
-// CompareNow judges the current file of a swap, if it can be read.
-func CompareNow(env configs.Env, c *clients.Client, r *journal.Record) (v Since, read bool, err error) {
-	d := &configs.Document{Client: c, Path: r.Config}
-	if d.Target, err = configs.Target(r.Target); err != nil {
-		return v, false, err
-	}
-	if d.Text, d.Info, err = env.Disk.Read(d.Target); err != nil {
-		return v, false, err
-	}
-	v, err = judgeText(r, d)
-	return v, true, err
-}
+// Gone reports whether an error of [CompareNow] is about a file that does not exist or cannot be
+// reached.
+func Gone(err error) bool { return errors.As(err, &gone{}) }
 
 // label returns a client of a record as output names it.
 func label(r *journal.Record) string {
@@ -172,18 +155,24 @@ func (v Since) undo(d *configs.Document, force bool) (text []byte, how string, e
 		return v.base, "exact bytes", nil
 	case v.AsBefore:
 		return d.Text, "already restored", nil
-	case v.Mergeable():
-		u := v.merge()
-		if !force {
-			return nil, "", v.conflict(d, u.conflicts)
+	case v.Edited():
+		m := v.merge()
+		if len(m.conflicts) > 0 && !force {
+			return nil, "", v.conflict(d.Path, m.conflicts)
 		}
-		text, err := u.apply(d, v.rec.Container, v.rec.Server)
+		if m.gone {
+			how = "the entry only, and with it what was edited since: " + v.Edits()
+			break
+		}
+		e := editing{client: v.client, container: v.rec.Container, server: v.rec.Server, text: d.Text}
+		v.unnest(&e)
+		text, err := m.apply(e)
 		if err != nil {
 			return nil, "", fmt.Errorf("%s: %w", d.Path, err)
 		}
-		return text, "the swapped fields only: the entry was edited since", nil
+		return text, "the swapped fields only, as the entry was edited since: " + v.Edits(), nil
 	case v.Landed == nil && !force:
-		return nil, "", v.conflict(d, nil)
+		return nil, "", v.conflict(d.Path, nil)
 	}
 	e, err := d.Doc.Revert(v.rec.Container, v.rec.Server, v.rec.Undo)
 	if err != nil {
@@ -194,7 +183,7 @@ func (v Since) undo(d *configs.Document, force bool) (text []byte, how string, e
 			e.Out = text
 		}
 	}
-	return e.Out, "the entry only: the file has changed since", nil
+	return e.Out, cmp.Or(how, "the entry only: the file has changed since"), nil
 }
 
 // moved undoes the write wherever its bytes are now, if they occur exactly once. The result

@@ -161,6 +161,9 @@ func strayBackups(env configs.Env, st *journal.State) (out []Stray) {
 	if st != nil {
 		for _, r := range st.Records {
 			known[configs.InRealDir(r.Backup)] = true
+			for _, name := range copies(env, &r) {
+				known[name] = true
+			}
 		}
 		for _, backup := range st.Elsewhere() {
 			known[configs.InRealDir(backup)] = true

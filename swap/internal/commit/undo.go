@@ -6,10 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/machine"
@@ -28,7 +31,7 @@ type UndoOptions struct {
 // stop the others.
 func (c *Commit) Undo(ctx context.Context, records []journal.Record, o UndoOptions) ([]Outcome, error) {
 	order := slices.SortedFunc(slices.Values(records), func(a, b journal.Record) int { return b.Seq - a.Seq })
-	t := &reverting{Commit: c, opts: o, dry: map[string][]byte{}}
+	t := &reverting{Commit: c, opts: o, dry: map[string][]byte{}, left: map[string]string{}, touched: map[string]bool{}}
 	if err := t.begin(order); err != nil {
 		return nil, err
 	}
@@ -64,8 +67,10 @@ type reverting struct {
 	reverted int               // number of swaps undone
 	dry      map[string][]byte // what a dry run has made of each file so far
 
+	left    map[string]string           // hashes of the old texts that were restored, by file
+	touched map[string]bool             // files in which a swap was undone
 	lost    map[string]*atomicfile.Meta // metadata of files before a program replaced them
-	blanked bool                        // the state on disk is begin's
+	unsaved bool                        // the state on disk is begin's, or lacks something
 }
 
 // begin finds the files that another program has replaced since they were swapped. If this
@@ -77,7 +82,7 @@ func (t *reverting) begin(order []journal.Record) error {
 	t.lost = map[string]*atomicfile.Meta{}
 	for i := range t.State.Records {
 		if r := &t.State.Records[i]; !r.Reverted.IsZero() {
-			r.Reverted, t.blanked = time.Time{}, true
+			r.Reverted, t.unsaved = time.Time{}, true
 		}
 	}
 	blank := t.State.Clone()
@@ -90,10 +95,10 @@ func (t *reverting) begin(order []journal.Record) error {
 		if f.ID != "" && slices.ContainsFunc(t.State.Records, shared) {
 			f.ID = ""
 			blank.Files[r.Target] = f
-			t.blanked = true
+			t.unsaved = true
 		}
 	}
-	if t.opts.DryRun || !t.blanked {
+	if t.opts.DryRun || !t.unsaved {
 		return nil
 	}
 	return t.Journal.Save(blank)
@@ -101,7 +106,7 @@ func (t *reverting) begin(order []journal.Record) error {
 
 // finish saves the state, in which what was undone is reverted.
 func (t *reverting) finish() error {
-	if t.reverted == 0 && !t.blanked {
+	if t.reverted == 0 && !t.unsaved {
 		return nil
 	}
 	if err := t.Journal.Save(t.State); err != nil {
@@ -123,10 +128,17 @@ func (t *reverting) revertOne(ctx context.Context, c *clients.Client, r journal.
 	}
 	r = t.State.Records[i] // an earlier one may have added something to it
 	var err error
+	var still []configs.Reading
 	for range maxRedos {
-		err = t.restore(ctx, c, &r, out)
-		if !errors.Is(err, atomicfile.ErrChanged) {
+		if err = t.restore(ctx, c, &r, out); errors.Is(err, atomicfile.ErrChanged) {
+			continue
+		}
+		if err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
 			break
+		}
+		still = StillReads(t.Env, t.State, &r, t.dry, t.undone)
+		if t.opts.DryRun || !slices.ContainsFunc(still, func(in configs.Reading) bool { return t.touched[in.Target] }) {
+			break // otherwise a client has saved it again meanwhile
 		}
 	}
 	if errors.Is(err, atomicfile.ErrChanged) {
@@ -134,6 +146,14 @@ func (t *reverting) revertOne(ctx context.Context, c *clients.Client, r journal.
 	}
 	if err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
 		return err
+	}
+	if len(still) > 0 {
+		why := StillRead(c, &r, still)
+		if !t.opts.Force {
+			t.State.Records[i].Undone, t.unsaved = true, true
+			return errors.Join(err, fmt.Errorf("%w; the swap stays recorded: remove the entry there and run %s again, or use --force to leave it", why, t.Words.Undo))
+		}
+		t.Warn(fmt.Sprintf("%s: %v", label(&r), why))
 	}
 	out.Action = Reverted
 	if t.opts.DryRun {
@@ -159,7 +179,7 @@ func (t *reverting) dropBackup(r *journal.Record, out *Outcome) error {
 	if !t.madeBackup(r) {
 		return nil
 	}
-	if machine.Missing(r.Backup) {
+	if machine.Missing(r.Backup) && len(copies(t.Env, r)) == 0 {
 		// A killed revert, or the user, has removed it already.
 		t.Warn(fmt.Sprintf("%s: the backup %s does not exist any more; used the record alone", label(r), r.Backup))
 	} else if gone, err := t.removeBackup(r); err != nil {
@@ -171,19 +191,48 @@ func (t *reverting) dropBackup(r *journal.Record, out *Outcome) error {
 	return nil
 }
 
-// restore restores a swap's file.
+// StillRead says that a client reads what a swap wrote, although it is undone.
+func StillRead(c *clients.Client, r *journal.Record, still []configs.Reading) error {
+	var places []string
+	for _, in := range still {
+		places = append(places, in.Place())
+	}
+	runs := ask.CommandLine(ask.ShowArgs(c.Dialect.Runs(still[0].Value)))
+	return fmt.Errorf("%s still reads what the swap wrote, %q with %s, in %s", c.Name, r.Server, runs, strings.Join(places, " and "))
+}
+
+// undone reports whether a file has the text that it had before a swap undone in this run, in
+// which there is no need to look for it.
+func (t *reverting) undone(target string, text []byte) bool {
+	left, ok := t.left[target]
+	return ok && left == journal.Hash(text)
+}
+
+// An undoing is what restores one place of a swap.
+type undoing struct {
+	*place
+	text   []byte
+	how    string
+	remove bool
+}
+
+func (u *undoing) changes() bool { return u.remove || !bytes.Equal(u.text, u.doc.Text) }
+
+// restore restores a swap's files.
 func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.Record, out *Outcome) error {
 	file := t.State.Files[r.Target]
-	if file.Created && machine.Missing(r.Target) {
-		out.Detail = "already removed"
-		return nil
+	if machine.Missing(r.Target) && machine.Missing(r.Config) {
+		switch {
+		case file.Created:
+			out.Detail = "already removed"
+			return nil
+		case r.By != "" && t.opts.Force:
+			out.Detail = "the config does not exist any more"
+			return nil
+		}
 	}
-	if r.By != "" && t.opts.Force && machine.Missing(r.Target) {
-		out.Detail = "the config does not exist any more"
-		return nil
-	}
-	target, err := configs.Target(r.Target)
-	if err != nil {
+	places, err := placesOf(t.Env, c, t.State, r, t.read, t.opts.Force)
+	if errors.As(err, &gone{}) {
 		err = fmt.Errorf("%w; the swap stays recorded", err)
 		if r.Backup != "" && !machine.Missing(r.Backup) {
 			err = fmt.Errorf("%w, and the old file is in %s", err, r.Backup)
@@ -193,57 +242,146 @@ func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.R
 		}
 		return fmt.Errorf("%w (mcp-swap forget removes both)", err)
 	}
-	d := &configs.Document{Client: c, Path: r.Config, Target: target}
-	if d.Text, d.Info, err = t.Disk.Read(target); err != nil {
-		return err
-	}
-	if text, ok := t.dry[target]; ok {
-		d.Text = text
-	}
-	v, err := judgeText(r, d)
 	if err != nil {
 		return err
 	}
-	text, how, err := v.undo(d, t.opts.Force)
+	undoings, err := t.plan(c, r, places)
 	if err != nil {
 		return err
 	}
-	remove := file.Created && c.OnlySeed(text)
-	if remove || !bytes.Equal(text, d.Text) {
-		// If it was read-only when swapped, the user has already agreed to edit it.
-		was, known := t.State.Files[r.Target]
-		if err := d.MayWrite(t.Confirm, t.opts.Force || t.opts.DryRun || known && configs.ReadOnly(was.Meta.Mode)); err != nil {
-			return err
+	out.Diff, out.Masked = "", false
+	var details []string
+	for _, u := range undoings {
+		if u.remove {
+			u.how = "config removed"
 		}
+		switch u.doc.Path {
+		case r.Config:
+		case r.Target:
+			u.how = "in " + u.doc.Path + ", which was swapped: " + u.how
+		default:
+			u.how = "in " + u.doc.Path + ": " + u.how
+		}
+		details = append(details, u.how)
 	}
-	if out.Detail = how; remove {
-		out.Detail = "config removed"
-	}
+	out.Detail = strings.Join(details, "; ")
 	inheritContainers(t.State.Reverted, r) // in case they come back
-	if !v.first() {
+	if !undoings[len(undoings)-1].since.first() {
 		inheritContainers(t.State.Records, r)
 	}
-	if t.opts.DryRun {
-		t.dry[target] = text
-		if remove || !bytes.Equal(text, d.Text) {
-			f := patch.Differ{Kind: c.Kind, Removed: remove}
-			if remove {
-				text = nil
-			}
-			if !t.opts.ShowSecrets {
-				f.Visible = c.Plain(c.Dialect.Runs(r.Writes[len(r.Writes)-1].Value), r.Old)
-			}
-			out.Diff, out.Masked = f.Unified(target, d.Text, text)
+	var notDurable error
+	for _, u := range undoings {
+		if t.opts.DryRun {
+			t.show(c, r, u, out)
+			continue
 		}
+		err := t.write(ctx, c, r, u)
+		if err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
+			return err
+		}
+		notDurable = errors.Join(notDurable, err)
+	}
+	return notDurable
+}
+
+// read reads a file, or what a dry run has made of it.
+func (t *reverting) read(path, target string) (*configs.Document, error) {
+	d, err := reads(t.Env)(path, target)
+	if text, ok := t.dry[target]; ok && err == nil {
+		d.Text = text
+	}
+	return d, err
+}
+
+// plan returns how the places of a swap are restored. It fails if the client would refuse its
+// whole config because of what is left of the entry in other files.
+func (t *reverting) plan(c *clients.Client, r *journal.Record, places []*place) (out []*undoing, err error) {
+	planned := maps.Clone(t.dry)
+	for _, p := range places {
+		u := &undoing{place: p, text: p.doc.Text, how: "already restored"}
+		if !r.Undone || p.has() {
+			if u.text, u.how, err = p.since.undo(p.doc, t.opts.Force); err != nil {
+				return nil, err
+			}
+		}
+		if t.State.Files[r.Target].Created && c.OnlySeed(u.text) {
+			u.remove = p.doc.Target == r.Target
+			if empty := c.Kind.Empty(); !u.remove && empty != "" && len(bytes.TrimSpace(u.text)) == 0 {
+				u.text, u.how = []byte(empty), "emptied: the swap has created it" // behind a link that was made since
+			}
+		}
+		if u.changes() {
+			// If it was read-only when swapped, the user has already agreed to edit it.
+			was, known := t.State.Files[p.doc.Target]
+			if err := p.doc.MayWrite(t.Confirm, t.opts.Force || t.opts.DryRun || known && configs.ReadOnly(was.Meta.Mode)); err != nil {
+				return nil, err
+			}
+		}
+		planned[p.doc.Target] = u.text
+		out = append(out, u)
+	}
+	for _, f := range refusals(t.Env, c, r, places, planned, t.dry) {
+		if f.Later || t.opts.Force {
+			t.Warn(fmt.Sprintf("%s: without the swap %s", label(r), f.Text))
+			continue
+		}
+		return nil, refusedThen(f)
+	}
+	return out, nil
+}
+
+// refusals returns what a client would refuse its whole config for once places have the texts
+// that are planned, unless it does so now, or has done so before the swap. dry has the texts of
+// other files.
+func refusals(env configs.Env, c *clients.Client, r *journal.Record, places []*place, planned, dry map[string][]byte) []configs.Refusal {
+	if !c.Dialect.Whole {
 		return nil
 	}
-	if remove {
-		return t.removeCreated(ctx, c, r, d)
+	now := maps.Clone(dry)
+	if now == nil {
+		now = map[string][]byte{}
 	}
-	if bytes.Equal(text, d.Text) {
-		return nil
+	for _, p := range places {
+		now[p.doc.Target] = p.doc.Text
 	}
-	return t.restoreFile(ctx, c, r, d, text)
+	left := configs.Without(configs.Refusals(env, c, r.Repo, r.Server, planned), configs.Refusals(env, c, r.Repo, r.Server, now))
+	return slices.DeleteFunc(left, func(f configs.Refusal) bool { return slices.Contains(r.Refused, f.Path) })
+}
+
+func refusedThen(f configs.Refusal) error {
+	return fmt.Errorf("without the swap %s; nothing was changed: remove that first, or use --force to leave it", f.Text)
+}
+
+// write restores one place.
+func (t *reverting) write(ctx context.Context, c *clients.Client, r *journal.Record, u *undoing) error {
+	t.touched[u.doc.Target] = true
+	if u.since.whole {
+		t.left[u.doc.Target] = journal.Hash(u.text)
+	}
+	switch {
+	case u.remove:
+		return t.removeCreated(ctx, c, r, u.doc)
+	case u.changes():
+		return t.restoreFile(ctx, c, r, u.doc, u.text)
+	}
+	return nil
+}
+
+// show is what a dry run does instead.
+func (t *reverting) show(c *clients.Client, r *journal.Record, u *undoing, out *Outcome) {
+	t.dry[u.doc.Target] = u.text
+	if !u.changes() {
+		return
+	}
+	f, text := patch.Differ{Kind: c.Kind, Removed: u.remove}, u.text
+	if u.remove {
+		text = nil
+	}
+	if !t.opts.ShowSecrets {
+		f.Visible = c.Plain(c.Dialect.Runs(r.Writes[len(r.Writes)-1].Value), r.Old)
+	}
+	diff, masked := f.Unified(u.doc.Target, u.doc.Text, text)
+	out.Diff, out.Masked = out.Diff+diff, out.Masked || masked
 }
 
 // restoreFile restores a file, with the metadata that was lost if another program has

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -67,7 +68,7 @@ func Unwritten(changes []plan.Change) []Outcome {
 // Write makes the changes, and returns their outcomes. Its error is for what stops all.
 func (c *Commit) Write(ctx context.Context, u *plan.Server, changes []plan.Change) ([]Outcome, error) {
 	w := &writing{c, u}
-	out, next := Unwritten(changes), w.State
+	out, next, noted := Unwritten(changes), w.State, false
 	staged := map[string][]byte{} // what each file will contain, for configs that share a file
 	var ready []attempt
 	var places []int // of their outcomes
@@ -84,13 +85,16 @@ func (c *Commit) Write(ctx context.Context, u *plan.Server, changes []plan.Chang
 		case err != nil:
 			out[i] = fails(ch, err)
 		case !a.change.Edit.Changed():
-			out[i].Change = a.change
+			out[i].Change, noted, next = a.change, noted || with != next, with
 		default:
 			ready, places, next = append(ready, a), append(places, i), with
 			staged[a.change.Doc.Target] = a.change.Edit.Out
 		}
 	}
 	if len(ready) == 0 {
+		if noted {
+			return out, w.save(next)
+		}
 		return out, nil
 	}
 	if err := w.save(next); err != nil {
@@ -162,7 +166,7 @@ func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string
 		return attempt{}, nil, err
 	}
 	if !c.Edit.Changed() {
-		return attempt{change: c}, state, nil
+		return attempt{change: c}, w.noteReader(c, state), nil
 	}
 	if err := now.MayWrite(w.Confirm, c.Force); err != nil {
 		return attempt{}, nil, err
@@ -178,6 +182,20 @@ func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string
 	return a, next, err
 }
 
+// noteReader adds a client to the record of an entry that is as wanted already, if another one
+// has swapped it: a client may put a file of its own in the place of a link.
+func (w *writing) noteReader(c plan.Change, state *journal.State) *journal.State {
+	i := state.Find(c.Doc.Target, c.Container, w.server.Name)
+	if i < 0 {
+		return state
+	}
+	next := state.Clone()
+	if !next.Records[i].ReadBy(journal.Reader{Client: c.Client.Name, Scope: string(c.Scope), Config: c.Doc.Path}) {
+		return state
+	}
+	return next
+}
+
 // recordSwap puts a client's swap into a state, and makes its backup, unless an earlier swap of
 // the entry has made it.
 func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err error) {
@@ -188,23 +206,43 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 		Action: c.Action(), Container: c.Container, Server: w.server.Name,
 		Config: d.Path, Target: d.Target, Old: c.Old.Value, Undo: c.Edit.Undo, Before: journal.Hash(d.Text),
 	}
-	base, needsBackup := d.Text, !d.Absent() // a file that the swap creates has none
+	var base []byte
+	needsBackup := !d.Absent() // a file that the swap creates has none
 	i := next.Find(d.Target, c.Container, w.server.Name)
-	if i < 0 {
-		next.Seq++
-		rec.Seq = next.Seq
-	} else {
+	by := journal.Reader{Client: c.Client.Name, Scope: string(c.Scope), Config: d.Path}
+	switch {
+	case i >= 0:
 		prior := next.Records[i]
 		a.prior = &prior
 		if rec, base, err = w.extend(c, prior); err != nil {
 			return a, err
 		}
-		needsBackup = !prior.Reverted.IsZero() || w.backupIsGone(c, prior.Backup)
+		if needsBackup = !prior.Reverted.IsZero() || w.backupIsGone(c, prior.Backup); needsBackup {
+			was := rec.Readers()[0]
+			rec.Client, rec.Scope, rec.Config = by.Client, by.Scope, by.Config // beside which it will be
+			by = was
+		}
+		rec.ReadBy(by)
+	default:
+		next.Seq++
+		rec.Seq, rec.Client, rec.Scope = next.Seq, by.Client, by.Scope
+		if base, err = w.continued(c, next, &rec); err != nil {
+			return a, err
+		}
+		before := map[string][]byte{d.Target: d.Text}
+		for _, f := range configs.Refusals(w.Env, c.Client, w.server.Repo, w.server.Name, before) {
+			rec.Refused = append(rec.Refused, f.Path)
+		}
 	}
 	rec.Writes = append(rec.Writes, journal.NewWrite(base, c.Edit.Out, c.Edit.Value))
 	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.server.Repo, w.server.Given
 	rec.By = w.server.By
-	rec.Client, rec.Scope, rec.Reverted = c.Client.Name, string(c.Scope), time.Time{}
+	rec.Reverted, rec.Undone = time.Time{}, false
+	if i < 0 {
+		for _, in := range StillReads(w.Env, next, &rec, nil, func(target string, _ []byte) bool { return target == d.Target }) {
+			rec.Already = append(rec.Already, in.Where)
+		}
+	}
 
 	if err := noteMetadata(next, d); err != nil {
 		return a, err
@@ -233,7 +271,7 @@ func (w *writing) restoreRecords(next *journal.State, d *configs.Document) {
 			return false
 		}
 		v, err := judgeText(r, &configs.Document{Client: d.Client, Path: d.Path, Text: d.Text})
-		return err == nil && v.back()
+		return err == nil && (&place{since: v}).has()
 	})
 	if !slices.ContainsFunc(next.Records, func(r journal.Record) bool { return r.Target == d.Target }) {
 		delete(next.Files, d.Target)
@@ -251,11 +289,32 @@ func (w *writing) extend(c plan.Change, rec journal.Record) (_ journal.Record, b
 	if was.Landed != nil {
 		rec.Writes = []journal.Write{*was.Landed}
 	}
-	if was.Mergeable() {
+	if was.Edited() && rec.Action == journal.Replaced {
 		// From now on, the user's edit is part of what a revert restores.
 		rec.Old, rec.Undo, err = w.server.Before(c, base)
 	}
 	return rec, base, err
+}
+
+// continued returns the text that a new swap starts from. If the client has put another file in
+// the place of one that was swapped, the entry in it is not the user's: what a revert restores
+// is the one before the first swap.
+func (w *writing) continued(c plan.Change, state *journal.State, rec *journal.Record) (base []byte, err error) {
+	for _, r := range state.Records {
+		if r.Target == c.Doc.Target || r.Client != rec.Client || r.Config != c.Doc.Path || !r.Same(r.Target, c.Container, rec.Server) {
+			continue
+		}
+		v := compare(&r, c.Doc, c.Old)
+		if !(&place{c.Doc, v}).has() {
+			continue
+		}
+		if base, _, err = v.undo(c.Doc, true); err == nil {
+			rec.Action, rec.Before = r.Action, journal.Hash(base)
+			rec.Old, rec.Undo, err = w.server.Before(c, base)
+		}
+		return base, err
+	}
+	return c.Doc.Text, nil
 }
 
 // backupIsGone reports whether an earlier swap's backup has gone, and warns about it.
@@ -281,7 +340,15 @@ func (w *writing) writeConfig(ctx context.Context, a attempt) Outcome {
 		}
 		switch became {
 		case written:
-			return done
+			undone, herr := w.holds(c, now)
+			if herr == nil {
+				return done
+			}
+			if !undone {
+				done.Action, done.Err = Failed, errors.Join(done.Err, herr)
+				return done
+			}
+			became, err = savedOver, herr // by a client that had read it before
 		case unreadable:
 			done.Action, done.Err = Failed, halfSaved(a, cmp.Or(now.err, now.broken), w.Words.Undo)
 			return done
@@ -320,6 +387,33 @@ func (w *writing) writeConfig(ctx context.Context, a attempt) Outcome {
 	}
 }
 
+// holds returns an error unless the client's own path leads to a config that has the entry as it
+// was written, or as the client has saved it since. now is the file that was written. undone says
+// that its entry is as before.
+func (w *writing) holds(c plan.Change, now reading) (undone bool, err error) {
+	stays := "the swap stays recorded: " + w.Words.Undo + " undoes what is left of it"
+	target, err := configs.Target(c.Doc.Path)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("%s was swapped, and since then %w; %s", c.Doc.Target, err, stays)
+	case target != c.Doc.Target:
+		return false, fmt.Errorf("%s was swapped, and since then %s leads to %s; %s", c.Doc.Target, c.Doc.Path, target, stays)
+	case bytes.Equal(now.text, c.Edit.Out):
+		return false, nil
+	}
+	doc, err := c.Client.Parse(now.text)
+	if err != nil {
+		return false, err
+	}
+	e, err := doc.Lookup(c.Container, w.server.Name)
+	d := c.Client.Dialect
+	undone = err == nil && e.Found == c.Old.Found && d.SameEntry(e.Value, c.Old.Value)
+	if err == nil && e.Found && !undone && slices.Equal(d.Runs(e.Value), d.Runs(c.Edit.Value)) {
+		return false, nil
+	}
+	return undone, fmt.Errorf("%s was swapped, and another program has saved it since without that; %s", c.Doc.Path, stays)
+}
+
 // createOrReplace creates or replaces a change's config, and returns the directories that it
 // made.
 func (w *writing) createOrReplace(ctx context.Context, c plan.Change) (made []string, err error) {
@@ -331,7 +425,7 @@ func (w *writing) createOrReplace(ctx context.Context, c plan.Change) (made []st
 
 // readBack reads a config after its write.
 func (w *writing) readBack(c plan.Change) (now reading) {
-	if now.text, _, now.err = w.Disk.Read(c.Doc.Target); now.err == nil {
+	if now.text, _, now.err = w.Disk.Read(c.Doc.Target); now.err == nil && !bytes.Equal(now.text, c.Edit.Out) {
 		_, now.broken = c.Client.Parse(now.text)
 	}
 	return now

@@ -284,7 +284,7 @@ func switchOffs(sys machine.System, c *clients.Client, settings *format.Doc, val
 			files = settingsFiles(sys, c, settings, repo)
 		}
 		for _, how := range o.SwitchesOff(value, files, checkout.ClaudeProject(repo), server) {
-			out = append(out, SwitchedOff+how)
+			out = append(out, switchedOff+how)
 		}
 	}
 	return out
@@ -329,5 +329,5 @@ func readSettings(sys machine.System, c *clients.Client, files []string) (out []
 	return out
 }
 
-// SwitchedOff begins the text about a switch.
-const SwitchedOff = "switched off: "
+// switchedOff begins the text about a switch.
+const switchedOff = "switched off: "

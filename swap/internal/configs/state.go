@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,11 +36,13 @@ type State struct {
 	Merged []string `json:"merged,omitempty"`
 	Error  string   `json:"error,omitempty"`
 
-	Value     map[string]any `json:"-"` // the entry as the client reads it
-	Argv      []string       `json:"-"` // Command, with secrets
-	Won       []string       `json:"-"` // Shadows that are other entries
-	When      string         `json:"-"` // condition on which the client reads the file, if it is a project file
-	AsSwapped bool           `json:"-"` // it is as written by UseLocal
+	Value map[string]any `json:"-"` // the entry as the client reads it
+	Argv  []string       `json:"-"` // Command, with secrets
+	Won   []string       `json:"-"` // Shadows that are other entries
+	// Meant are Shadows that may be as the user wants it, or so only here and now.
+	Meant     []string `json:"-"`
+	When      string   `json:"-"` // condition on which the client reads the file, if it is a project file
+	AsSwapped bool     `json:"-"` // it is as written by UseLocal
 
 	target    string
 	container []string
@@ -160,26 +163,35 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 			cs.mergeWeaker(e.Value, places[at+1:])
 		}
 		cs.describe(env.Sys, c, repo)
-		cs.Shadows = slices.Concat(c.Faults(cs.Value, ""), refused(env.Sys, c, repo, server), switchOffs(env.Sys, c, settings, cs.Value, repo, server))
-		cs.Shadows = append(cs.Shadows, cs.cannotStart(env, c, repo)...)
-		if why := commands.Unpublished(cs.Argv, cs.Value, repo); why != "" {
+		cs.Shadows = slices.Concat(c.Faults(cs.Value, ""), refused(env.Sys, c, repo, server))
+		meant := func(why ...string) {
+			cs.Shadows, cs.Meant = append(cs.Shadows, why...), append(cs.Meant, why...)
+		}
+		meant(switchOffs(env.Sys, c, settings, cs.Value, repo, server)...)
+		if why, hereOnly := cs.cannotStart(env, c, repo); hereOnly {
+			meant(why)
+		} else if why != "" {
 			cs.Shadows = append(cs.Shadows, why)
 		}
-		cs.Shadows = slices.Concat(cs.Shadows, solePlaces(env.Sys, c), unread)
+		if why := commands.Unpublished(cs.Argv, cs.Value, repo); why != "" {
+			meant(why)
+		}
+		meant(solePlaces(env.Sys, c)...)
+		cs.Shadows = append(cs.Shadows, unread...)
 		file := c.InFiles(scope) && at >= 0
 		if by := hiddenBy(env.Sys, c, doc.Path, repo); file && by != "" {
 			cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", by, c.Name, doc.Path))
 		}
 		if file {
 			if why := places[at].waits(c, server); why != "" {
-				cs.Shadows = append(cs.Shadows, why)
+				meant(why)
 			}
 		}
 		switch {
 		case trusted == distrusted && c.Trust.Needs != "":
-			cs.Shadows = append(cs.Shadows, fmt.Sprintf(Untrusted+"%s %s"+untilTrusted, c.Name, c.Trust.Needs))
+			meant(fmt.Sprintf(untrusted+"%s %s"+untilTrusted, c.Name, c.Trust.Needs))
 		case trusted == distrusted && file && places[at].layer.Trusted:
-			cs.Shadows = append(cs.Shadows, fmt.Sprintf(Untrusted+"%s does not read %s"+untilTrusted, c.Name, doc.Path))
+			meant(fmt.Sprintf(untrusted+"%s does not read %s"+untilTrusted, c.Name, doc.Path))
 		case file:
 			cs.When = places[at].layer.When
 		}
@@ -224,10 +236,10 @@ func refused(sys machine.System, c *clients.Client, repo, server string) (out []
 }
 
 // cannotStart returns what of the entry itself keeps the client from starting the server, if
-// the tag does not say it.
-func (cs *State) cannotStart(env Env, c *clients.Client, repo string) []string {
+// the tag does not say it; hereOnly is set if that may be so only in this environment.
+func (cs *State) cannotStart(env Env, c *clients.Client, repo string) (why string, hereOnly bool) {
 	if len(cs.Argv) == 0 || cs.Tag.Missing {
-		return nil
+		return "", false
 	}
 	st, err := StartOf(env, c, cs.Scope, cs.Value, repo)
 	if err == nil {
@@ -235,9 +247,10 @@ func (cs *State) cannotStart(env Env, c *clients.Client, repo string) []string {
 	}
 	var unclear *clients.UnclearError
 	if err == nil || errors.As(err, &unclear) {
-		return nil
+		return "", false
 	}
-	return []string{err.Error()}
+	var unset *clients.MissingError
+	return err.Error(), errors.Is(err, ask.ErrNotHere) || errors.As(err, &unset)
 }
 
 // mergeWeaker adds to the entry what the client adds to it from weaker places.
@@ -300,8 +313,8 @@ func (cs *State) compete(c *clients.Client, stronger []entryAt, trusted trustAns
 	}
 }
 
-// Untrusted begins the text about a folder that a client does not trust.
-const Untrusted = "untrusted folder: "
+// untrusted begins the text about a folder that a client does not trust.
+const untrusted = "untrusted folder: "
 
 const untilTrusted = " until you start it there once, and trust the folder"
 
@@ -361,6 +374,21 @@ func trusts(sys machine.System, c *clients.Client, settings *format.Doc, repo st
 			return distrusted
 		}
 	}
+}
+
+// trustedFolders lists the folders that a client is recorded to trust in its config.
+func trustedFolders(sys machine.System, c *clients.Client, settings *format.Doc) (out []string) {
+	if c.Trust == nil || c.Trust.File != nil || c.Trust.Field == "" {
+		return nil
+	}
+	recorded, _ := settings.Get(c.Trust.Path...)
+	folders, _ := recorded.(map[string]any)
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
+		if filepath.IsAbs(dir) && trusts(sys, c, settings, dir) == trustGiven {
+			out = append(out, dir)
+		}
+	}
+	return out
 }
 
 func parseFile(path string, parse func([]byte) (*format.Doc, error)) (*format.Doc, error) {

@@ -1,0 +1,259 @@
+package commit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/configs"
+	"tmuxmcp/swap/internal/machine"
+	"tmuxmcp/swap/journal"
+)
+
+// This file finds what a client reads of a swap. A client may have saved its config by putting a
+// file where a link was, and links and directories are moved, so the file that was swapped and
+// the one that the client now reads may be two.
+
+// A place is a file that has, or had, a swap.
+type place struct {
+	doc   *configs.Document
+	since Since
+}
+
+// has reports whether the entry in the place has something of what the swap wrote.
+func (p *place) has() bool {
+	return p.since.back() || p.since.Edited() && traces(p.since.rec, p.since.Now)
+}
+
+// A reader reads the text of a file, resolved from a path.
+type reader func(path, target string) (*configs.Document, error)
+
+// placesOf returns the places of a swap: the files that its clients now read and the one that was
+// swapped, which usually are one. Of several, only those that have something of the swap count,
+// if any has, and those of which another swap in the state is recorded do not. With force, what
+// cannot be read does not matter as long as something else can.
+func placesOf(env configs.Env, c *clients.Client, st *journal.State, r *journal.Record, read reader, force bool) ([]*place, error) {
+	var all []*place
+	at := func(path, target string) (*place, error) {
+		d, err := read(path, target)
+		if err != nil {
+			return nil, err
+		}
+		d.Client = c
+		v, err := judgeText(r, d)
+		return &place{d, v}, err
+	}
+	known := func(target string) bool {
+		return slices.ContainsFunc(all, func(p *place) bool { return p.doc.Target == target })
+	}
+	swapped, wasErr := configs.Target(r.Target)
+	nowErr := wasErr
+	for _, by := range r.Readers() {
+		now, err := configs.Target(by.Config)
+		if err != nil && machine.Missing(by.Config) {
+			nowErr = err
+			for _, path := range alternatives(env, by, r.Repo) {
+				if now, err := configs.Target(path); err == nil && !known(now) {
+					if p, err := at(path, now); err == nil && p.has() {
+						all = append(all, p)
+					}
+				}
+			}
+			continue
+		}
+		if err != nil && wasErr == nil {
+			err = fmt.Errorf("%w; what was swapped is %s: repair the link, or use --force to undo it there", err, r.Target)
+		}
+		var p *place
+		if err == nil && !known(now) {
+			p, err = at(by.Config, now)
+		}
+		switch {
+		case err != nil && (!force || now != "" && now == swapped):
+			return nil, err
+		case err == nil && p != nil:
+			all = append(all, p)
+		}
+	}
+	if wasErr == nil && !known(swapped) {
+		p, err := at(r.Target, swapped)
+		switch {
+		case err == nil:
+			all = append(all, p)
+		case len(all) == 0:
+			return nil, err
+		case !force:
+			return nil, fmt.Errorf("%w; it is the file that was swapped, and the client now reads %s: --force leaves it out", err, all[0].doc.Path)
+		}
+	}
+	var out []*place
+	for _, p := range all {
+		in := configs.Reading{Target: p.doc.Target, Container: r.Container}
+		another := claimed(st, r, in, func(o journal.Record) string { return o.Target })
+		if p.has() && (p.doc.Target == swapped || !another) {
+			out = append(out, p)
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	for _, p := range slices.Backward(all) { // the file that was swapped, or one in which that is undone
+		if p.doc.Target == swapped || wasErr != nil && p.since.AsBefore {
+			return []*place{p}, nil
+		}
+	}
+	return nil, gone{nowErr}
+}
+
+// alternatives returns the files that a client reads now in place of one that is not there any
+// more: another spelling of its name, or in another directory.
+func alternatives(env configs.Env, by journal.Reader, repo string) []string {
+	c := clients.Lookup(by.Client)
+	if c == nil {
+		return nil
+	}
+	if c.InFiles(clients.Scope(by.Scope)) {
+		all, _ := c.ProjectFiles(env.Sys, repo, configs.Tree(repo))
+		return all
+	}
+	return c.UserFiles(env.Sys)
+}
+
+// gone is an error about a file that does not exist.
+type gone struct{ error }
+
+func (e gone) Unwrap() error { return e.error }
+
+// reads reads files as they are on disk.
+func reads(env configs.Env) reader {
+	return func(path, target string) (d *configs.Document, err error) {
+		d = &configs.Document{Path: path, Target: target}
+		d.Text, d.Info, err = env.Disk.Read(target)
+		return d, err
+	}
+}
+
+// holds reports whether an entry runs what a swap wrote: its command or address and, if the swap
+// has not changed that, the variables that it set.
+func holds(r *journal.Record, entry map[string]any) bool {
+	c := clients.Lookup(r.Client)
+	if c == nil {
+		return false
+	}
+	d := c.Dialect
+	return slices.ContainsFunc(r.Writes, func(w journal.Write) bool {
+		runs := d.Runs(w.Value)
+		if !slices.Equal(runs, d.Runs(entry)) {
+			return false
+		}
+		if !slices.Equal(runs, d.Runs(r.Old)) {
+			return len(runs) > 0
+		}
+		set := false
+		for name, value := range variables(c, w.Value) {
+			if format.Equal(value, variables(c, r.Old)[name]) {
+				continue
+			}
+			if !format.Equal(value, variables(c, entry)[name]) {
+				return false
+			}
+			set = true
+		}
+		return set
+	})
+}
+
+// traces reports whether an entry has part of what a swap wrote: a variable, all arguments, an
+// address, or a path in its command; without a path, its program.
+func traces(r *journal.Record, entry map[string]any) bool {
+	c := clients.Lookup(r.Client)
+	if c == nil {
+		return false
+	}
+	d := c.Dialect
+	was, is := d.Runs(r.Old), d.Runs(entry)
+	return slices.ContainsFunc(r.Writes, func(w journal.Write) bool {
+		for name, value := range variables(c, w.Value) {
+			if !format.Equal(value, variables(c, r.Old)[name]) && format.Equal(value, variables(c, entry)[name]) {
+				return true
+			}
+		}
+		runs := d.Runs(w.Value)
+		if slices.Equal(runs, was) || len(runs) == 0 || len(is) == 0 {
+			return false
+		}
+		path := func(word string) bool { return strings.ContainsAny(word, `/\`) }
+		marks := slices.DeleteFunc(slices.Clone(runs), func(word string) bool { return !path(word) || slices.Contains(was, word) })
+		if len(marks) == 0 {
+			marks = runs[:1]
+		}
+		same := len(runs) > 1 && slices.Equal(runs[1:], is[1:]) && (len(was) == 0 || !slices.Equal(runs[1:], was[1:]))
+		return same || slices.ContainsFunc(marks, func(word string) bool { return slices.Contains(is, word) && !slices.Contains(was, word) })
+	})
+}
+
+func variables(c *clients.Client, entry map[string]any) map[string]any {
+	vars, _ := c.Dialect.Flat(entry)["env"].(map[string]any)
+	return vars
+}
+
+// StillReads returns the places in which a swap's clients read what it wrote, in any layer and
+// scope: after a revert there must be none. Those that another swap in the state has written
+// do not count, nor those that had the same before. planned has the texts that files are about to
+// get; known reports that a file need not be read.
+func StillReads(env configs.Env, st *journal.State, r *journal.Record, planned map[string][]byte, known func(target string, text []byte) bool) (out []configs.Reading) {
+	for _, by := range r.Readers() {
+		c := clients.Lookup(by.Client)
+		if c == nil {
+			continue
+		}
+		for _, in := range configs.ReadEntries(env, c, r.Repo, r.Server, planned, known) {
+			twice := slices.ContainsFunc(out, func(o configs.Reading) bool { return o.Place() == in.Place() })
+			if !twice && holds(r, in.Value) && !slices.Contains(r.Already, in.Where) && !covered(st, r, in) {
+				out = append(out, in)
+			}
+		}
+	}
+	return out
+}
+
+// covered reports whether another record is about the same entry: its file was swapped, or its
+// client reads it now.
+func covered(st *journal.State, r *journal.Record, in configs.Reading) bool {
+	return claimed(st, r, in, func(o journal.Record) string { return o.Target }) ||
+		claimed(st, r, in, func(o journal.Record) string { return o.Config })
+}
+
+func claimed(st *journal.State, r *journal.Record, in configs.Reading, by func(journal.Record) string) bool {
+	return slices.ContainsFunc(slices.Concat(st.Records, st.OfOthers()), func(o journal.Record) bool {
+		if !o.Reverted.IsZero() || o.Undone || o.Seq == r.Seq || o.Server != r.Server || !slices.Equal(o.Container, in.Container) {
+			return false
+		}
+		target, err := configs.Target(by(o))
+		return by(o) == in.Target || err == nil && target == in.Target
+	})
+}
+
+// Back returns a function that reports whether a reverted swap is in its config again.
+func Back(env configs.Env, st *journal.State) func(*journal.Record) bool {
+	return func(r *journal.Record) bool {
+		c := clients.Lookup(r.Client)
+		if c == nil || machine.Missing(r.Config) && machine.Missing(r.Target) {
+			return false
+		}
+		places, err := placesOf(env, c, st, r, reads(env), true)
+		if err != nil {
+			if !errors.As(err, &gone{}) {
+				env.Warn(fmt.Sprintf("%s: cannot see whether its config has the swap of %q: %v", label(r), r.Server, err))
+			}
+			return false
+		}
+		return slices.ContainsFunc(places, func(p *place) bool {
+			runs := p.since.back() || p.since.Edited() && holds(r, p.since.Now)
+			return runs && !covered(st, r, configs.Reading{Target: p.doc.Target, Container: r.Container})
+		})
+	}
+}
