@@ -78,13 +78,9 @@ func newStage(t *testing.T) *stage {
 	run("respawn-pane", "-k", "-t", "%4", "true")
 	run("set-buffer", "theirs")
 	run("set-buffer", "-b", s.buffer, "touch "+s.marker()+"\nexit\n")
-	for pane, text := range map[string]string{"%1": "$", "%2": "token200", "%3": "$"} {
+	for pane, text := range map[string]string{"%1": "$", "%2": "token200", "%3": "$", "%4": "Pane is dead"} {
 		testserver.WaitScreen(t, srv, pane, text)
 	}
-	testserver.Wait(t, srv, "%4", "dead pane", func() bool {
-		testserver.Reap(t, srv)
-		return strings.Contains(testserver.Run(t, srv, "capture-pane", "-p", "-t", "%4"), "Pane is dead")
-	})
 	s.pid = testserver.Run(t, srv, "display-message", "-p", "#{pid}")
 	return s
 }

@@ -116,6 +116,9 @@ func WaitScreen(t testing.TB, srv *tmux.Server, target, text string) string {
 	t.Helper()
 	var screen string
 	Wait(t, srv, target, "text "+text, func() bool {
+		if strings.HasPrefix(text, "Pane is dead") {
+			Reap(t, srv)
+		}
 		screen = Run(t, srv, "capture-pane", "-p", "-t", target)
 		return strings.Contains(screen, text)
 	})
