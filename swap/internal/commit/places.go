@@ -28,6 +28,11 @@ func (p *place) has() bool {
 	return p.since.back() || p.since.Edited() && traces(p.since.rec, p.since.Now)
 }
 
+// runs reports whether the entry in the place runs what the swap wrote.
+func (p *place) runs() bool {
+	return p.since.back() || p.since.Edited() && holds(p.since.rec, p.since.Now)
+}
+
 // A reader reads the text of a file, resolved from a path.
 type reader func(path, target string) (*configs.Document, error)
 
@@ -57,7 +62,7 @@ func placesOf(env configs.Env, c *clients.Client, st *journal.State, r *journal.
 			nowErr = err
 			for _, path := range alternatives(env, by, r.Repo) {
 				if now, err := configs.Target(path); err == nil && !known(now) {
-					if p, err := at(path, now); err == nil && p.has() {
+					if p, err := at(path, now); err == nil && p.runs() && !slices.Contains(r.Already, path) {
 						all = append(all, p)
 					}
 				}
@@ -252,8 +257,7 @@ func Back(env configs.Env, st *journal.State) func(*journal.Record) bool {
 			return false
 		}
 		return slices.ContainsFunc(places, func(p *place) bool {
-			runs := p.since.back() || p.since.Edited() && holds(r, p.since.Now)
-			return runs && !covered(st, r, configs.Reading{Target: p.doc.Target, Container: r.Container})
+			return p.runs() && !covered(st, r, configs.Reading{Target: p.doc.Target, Container: r.Container})
 		})
 	}
 }
