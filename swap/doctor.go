@@ -13,7 +13,6 @@ import (
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/commit"
 	"tmuxmcp/swap/internal/configs"
-	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/internal/plan"
 	"tmuxmcp/swap/journal"
 )
@@ -274,32 +273,34 @@ func (x *examination) record(r *journal.Record) {
 	}
 	what := fmt.Sprintf("%s: %q, swapped %s", label, r.Server, shortTime(r.Time))
 	created := x.recorded.Files[r.Target].Created
-	if r.Backup != "" && machine.Missing(r.Backup) {
+	if r.Backup != "" && !commit.HasBackup(x.Env, x.recorded, r) {
 		add(FoundNoBackup, "%s: its backup %s is gone; revert works from the record alone", what, r.Backup)
 	}
 	if c == nil {
 		add(FoundSwapped, "%s: this version does not know that client; the old file is %s", what, r.Backup)
 		return
 	}
-	if created && machine.Missing(r.Target) {
-		add(FoundHalf, "%s: the config that the swap created does not exist: a run was interrupted, or it was deleted; mcp-swap revert finishes it", what)
-		return
-	}
-	v, elsewhere, err := commit.CompareNow(x.Env, c, x.recorded, r)
-	if len(elsewhere) > 0 {
-		what += ", and also in " + strings.Join(elsewhere, " and ")
+	v, err := commit.CompareNow(x.Env, c, x.recorded, r)
+	if len(v.Elsewhere) > 0 && !v.Unread {
+		what += ", and also in " + strings.Join(v.Elsewhere, " and ")
 	}
 	newest := &r.Writes[len(r.Writes)-1]
+	var still []configs.Reading
+	if commit.Gone(err) || v.AsBefore || r.Undone {
+		still = commit.StillReads(x.Env, x.recorded, r, nil, nil)
+	}
 	switch {
+	case len(still) > 0:
+		add(FoundHalf, "%s: it is undone in its config, but %v; remove the entry there, and mcp-swap revert finishes it", what, commit.StillRead(r, still))
+	case commit.Gone(err) && created:
+		add(FoundHalf, "%s: the config that the swap created does not exist: a run was interrupted, or it was deleted; mcp-swap revert finishes it", what)
 	case commit.Gone(err):
 		add(FoundNoTarget, "%s: %v; the old file is %s; mcp-swap forget removes the record and that", what, err, r.Backup)
 	case err != nil:
 		add(FoundSwapped, "%s: revert could not undo it now: %v", what, err)
+	case v.Unread:
+		add(FoundHalf, "%s: it is only in %s, which its client does not read any more; mcp-swap revert undoes it there", what, r.Target)
 	case v.AsBefore || r.Undone:
-		if still := commit.StillReads(x.Env, x.recorded, r, nil, nil); len(still) > 0 {
-			add(FoundHalf, "%s: it is undone in its config, but %v; remove the entry there, and mcp-swap revert finishes it", what, commit.StillRead(c, r, still))
-			return
-		}
 		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
 	case v.Edited() && !v.Conflicts():
 		f.InForce = true

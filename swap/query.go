@@ -44,7 +44,7 @@ func queryClient(ctx context.Context, sys machine.System, doc *configs.Document,
 	// To the user, the copies are the files.
 	a.Says = strings.ReplaceAll(a.Says, home, sys.Home)
 	if err != nil {
-		err = &said{err, strings.ReplaceAll(err.Error(), home, sys.Home)}
+		err = ask.Reworded(err, strings.ReplaceAll(err.Error(), home, sys.Home))
 	}
 	return a, err
 }
@@ -137,12 +137,3 @@ func copyHome(sys machine.System, home string, doc *configs.Document, container 
 	}
 	return env, nil
 }
-
-// said is an error in other words.
-type said struct {
-	error
-	words string
-}
-
-func (e *said) Error() string { return e.words }
-func (e *said) Unwrap() error { return e.error }

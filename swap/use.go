@@ -39,11 +39,14 @@ func apply(ctx context.Context, env configs.Env, u *plan.Server, o UseOptions, t
 		return dryRun(u, changes, o.ShowSecrets), nil
 	}
 	changes = confirm(env, changes, o.Force)
-	if !slices.ContainsFunc(changes, plan.Change.Pending) {
+	pending := slices.ContainsFunc(changes, plan.Change.Pending)
+	if !pending && !commit.ToNote(env, u, changes) {
 		return results(env, u, commit.Unwritten(changes)), nil
 	}
-	if changes, err = try(ctx, env, u, changes, o); err != nil {
-		return nil, err
+	if pending {
+		if changes, err = try(ctx, env, u, changes, o); err != nil {
+			return nil, err
+		}
 	}
 	outcomes, err := write(ctx, env, u, changes)
 	if err != nil {

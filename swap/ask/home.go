@@ -77,3 +77,14 @@ func (o Alone) Of(text []byte, container []string, env string, vars format.Objec
 	}
 	return text, nil
 }
+
+// Reworded returns an error in other words.
+func Reworded(err error, words string) error { return &reworded{err, words} }
+
+type reworded struct {
+	error
+	words string
+}
+
+func (e *reworded) Error() string { return e.words }
+func (e *reworded) Unwrap() error { return e.error }

@@ -126,9 +126,9 @@ type Record struct {
 	Container []string `json:"container"`
 	// Others are further clients that read the same file, and what they call it.
 	Others []Reader `json:"others,omitempty"`
-	// Already are other files, and variables as $NAME, in which the client read the same
-	// before the swap.
-	Already []string `json:"already,omitempty"`
+	// Already are other entries, in which the clients read the same before the swap, or which
+	// the user keeps.
+	Already []Entry `json:"already,omitempty"`
 	// Refused are files because of which the client refused its whole config before that.
 	Refused []string `json:"refused,omitempty"`
 
@@ -147,6 +147,17 @@ type Record struct {
 	// Undone is set if the files are as before, and its client still reads the swap elsewhere.
 	Undone   bool      `json:"undone,omitempty"`
 	Reverted time.Time `json:"reverted,omitzero"` // when it was reverted, if it was
+}
+
+// An Entry is where a server's entry is: in a resolved file, or in a variable as $NAME.
+type Entry struct {
+	Target    string   `json:"target"`
+	Container []string `json:"container"`
+}
+
+// Had reports whether an entry is one of Already.
+func (r *Record) Had(e Entry) bool {
+	return slices.ContainsFunc(r.Already, func(o Entry) bool { return o.Target == e.Target && slices.Equal(o.Container, e.Container) })
 }
 
 // A Reader is a client that reads a config.
@@ -234,7 +245,7 @@ func (s *State) Knows(target string, now, text []byte) bool {
 	}
 	hash := Hash(text)
 	for _, r := range slices.Concat(s.Records, s.Reverted) {
-		if r.Target != target {
+		if r.Target != target && !slices.ContainsFunc(r.Readers(), func(by Reader) bool { return by.Config == target }) {
 			continue
 		}
 		if r.Before == hash || r.Saved == hash {
@@ -540,12 +551,13 @@ func (sec *Section) move(home, real string, f func(home, path string) string) {
 			r.Others[i].Config = f(home, r.Others[i].Config)
 		}
 		r.Already, r.Refused = slices.Clone(r.Already), slices.Clone(r.Refused)
-		for _, places := range [][]string{r.Already, r.Refused} {
-			for i, place := range places {
-				if !strings.HasPrefix(place, "$") {
-					places[i] = f(home, place)
-				}
+		for i, e := range r.Already {
+			if !strings.HasPrefix(e.Target, "$") {
+				r.Already[i].Target = f(real, e.Target)
 			}
+		}
+		for i, path := range r.Refused {
+			r.Refused[i] = f(real, path)
 		}
 	}
 	files := sec.Files

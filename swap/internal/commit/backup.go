@@ -47,7 +47,7 @@ func (c *Commit) backup(d *configs.Document, ofProject bool, text []byte) (strin
 
 // removeBackup removes a record's backup, unless somebody has changed it, and its copies.
 func (c *Commit) removeBackup(r *journal.Record) (gone bool, err error) {
-	for _, name := range copies(c.Env, r) {
+	for _, name := range copies(c.Env, c.State, r) {
 		if text, _, err := c.Disk.Read(name); err == nil && r.IsBackup(text) {
 			if err := c.Disk.RemoveIf(name, text); err != nil {
 				c.Warn(fmt.Sprintf("%s: the copy %s of its backup could not be removed: %v", label(r), name, err))
@@ -84,20 +84,26 @@ func (c *Commit) madeBackup(r *journal.Record) bool {
 	return made
 }
 
+// HasBackup reports whether a record's backup, or a copy of it, is there.
+func HasBackup(env configs.Env, st *journal.State, r *journal.Record) bool {
+	return !machine.Missing(r.Backup) || len(copies(env, st, r)) > 0
+}
+
 // copies returns where copies of a record's backup may be: beside the configs that its clients
 // read now and the one that was swapped, if a directory on the way was moved or copied.
-func copies(env configs.Env, r *journal.Record) (out []string) {
+func copies(env configs.Env, st *journal.State, r *journal.Record) (out []string) {
 	if r.Backup == "" {
 		return nil
 	}
 	backup := configs.InRealDir(r.Backup)
 	beside := []string{r.Target}
 	for _, by := range r.Readers() {
-		if beside = append(beside, by.Config); machine.Missing(by.Config) {
-			beside = append(beside, alternatives(env, by, r.Repo)...)
-		}
+		beside = append(beside, by.Config, movedTo(env, st, r, by))
 	}
 	for _, config := range beside {
+		if config == "" {
+			continue
+		}
 		name := filepath.Join(filepath.Dir(configs.InRealDir(config)), filepath.Base(backup))
 		if name != backup && !machine.Missing(name) && !slices.Contains(out, name) {
 			out = append(out, name)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/configs"
@@ -57,24 +58,21 @@ func placesOf(env configs.Env, c *clients.Client, st *journal.State, r *journal.
 	swapped, wasErr := configs.Target(r.Target)
 	nowErr := wasErr
 	for _, by := range r.Readers() {
-		now, err := configs.Target(by.Config)
-		if err != nil && machine.Missing(by.Config) {
+		path := by.Config
+		now, err := configs.Target(path)
+		if err != nil && machine.Missing(path) {
 			nowErr = err
-			for _, path := range alternatives(env, by, r.Repo) {
-				if now, err := configs.Target(path); err == nil && !known(now) {
-					if p, err := at(path, now); err == nil && p.runs() && !slices.Contains(r.Already, path) {
-						all = append(all, p)
-					}
-				}
+			if path = movedTo(env, st, r, by); path == "" {
+				continue
 			}
-			continue
+			now, err = configs.Target(path)
 		}
 		if err != nil && wasErr == nil {
 			err = fmt.Errorf("%w; what was swapped is %s: repair the link, or use --force to undo it there", err, r.Target)
 		}
 		var p *place
 		if err == nil && !known(now) {
-			p, err = at(by.Config, now)
+			p, err = at(path, now)
 		}
 		switch {
 		case err != nil && (!force || now != "" && now == swapped):
@@ -113,18 +111,24 @@ func placesOf(env configs.Env, c *clients.Client, st *journal.State, r *journal.
 	return nil, gone{nowErr}
 }
 
-// alternatives returns the files that a client reads now in place of one that is not there any
-// more: another spelling of its name, or in another directory.
-func alternatives(env configs.Env, by journal.Reader, repo string) []string {
-	c := clients.Lookup(by.Client)
-	if c == nil {
-		return nil
+// movedTo returns the file that a client reads now in place of one that is not there any more, if
+// it is the file that was swapped: under another name, or in another directory. It is "" if there
+// is none.
+func movedTo(env configs.Env, st *journal.State, r *journal.Record, by journal.Reader) string {
+	c, id := clients.Lookup(by.Client), st.Files[r.Target].ID
+	if c == nil || id == "" {
+		return ""
 	}
+	files := c.UserFiles(env.Sys)
 	if c.InFiles(clients.Scope(by.Scope)) {
-		all, _ := c.ProjectFiles(env.Sys, repo, configs.Tree(repo))
-		return all
+		files, _ = c.ProjectFiles(env.Sys, r.Repo, configs.Tree(r.Repo))
 	}
-	return c.UserFiles(env.Sys)
+	for _, file := range files {
+		if atomicfile.ID(file) == id {
+			return file
+		}
+	}
+	return ""
 }
 
 // gone is an error about a file that does not exist.
@@ -172,7 +176,7 @@ func holds(r *journal.Record, entry map[string]any) bool {
 }
 
 // traces reports whether an entry has part of what a swap wrote: a variable, all arguments, an
-// address, or a path in its command; without a path, its program.
+// address, or a path in its command; without arguments, its program.
 func traces(r *journal.Record, entry map[string]any) bool {
 	c := clients.Lookup(r.Client)
 	if c == nil {
@@ -192,8 +196,8 @@ func traces(r *journal.Record, entry map[string]any) bool {
 		}
 		path := func(word string) bool { return strings.ContainsAny(word, `/\`) }
 		marks := slices.DeleteFunc(slices.Clone(runs), func(word string) bool { return !path(word) || slices.Contains(was, word) })
-		if len(marks) == 0 {
-			marks = runs[:1]
+		if len(runs) == 1 {
+			marks = runs
 		}
 		same := len(runs) > 1 && slices.Equal(runs[1:], is[1:]) && (len(was) == 0 || !slices.Equal(runs[1:], was[1:]))
 		return same || slices.ContainsFunc(marks, func(word string) bool { return slices.Contains(is, word) && !slices.Contains(was, word) })
@@ -207,8 +211,8 @@ func variables(c *clients.Client, entry map[string]any) map[string]any {
 
 // StillReads returns the places in which a swap's clients read what it wrote, in any layer and
 // scope: after a revert there must be none. Those that another swap in the state has written
-// do not count, nor those that had the same before. planned has the texts that files are about to
-// get; known reports that a file need not be read.
+// do not count, nor those that had the same before, or got it back. planned has the texts that
+// files are about to get; known reports that a file need not be read.
 func StillReads(env configs.Env, st *journal.State, r *journal.Record, planned map[string][]byte, known func(target string, text []byte) bool) (out []configs.Reading) {
 	for _, by := range r.Readers() {
 		c := clients.Lookup(by.Client)
@@ -217,12 +221,19 @@ func StillReads(env configs.Env, st *journal.State, r *journal.Record, planned m
 		}
 		for _, in := range configs.ReadEntries(env, c, r.Repo, r.Server, planned, known) {
 			twice := slices.ContainsFunc(out, func(o configs.Reading) bool { return o.Place() == in.Place() })
-			if !twice && holds(r, in.Value) && !slices.Contains(r.Already, in.Where) && !covered(st, r, in) {
+			if !twice && holds(r, in.Value) && !r.Had(in.Entry()) && !covered(st, r, in) && !restored(st, in, r.Server) {
 				out = append(out, in)
 			}
 		}
 	}
 	return out
+}
+
+// restored reports whether an entry is one that a reverted swap has put back.
+func restored(st *journal.State, in configs.Reading, server string) bool {
+	return slices.ContainsFunc(st.Reverted, func(o journal.Record) bool {
+		return o.Same(in.Target, in.Container, server) && o.Action == journal.Replaced && in.Client.Dialect.SameEntry(in.Value, o.Old)
+	})
 }
 
 // covered reports whether another record is about the same entry: its file was swapped, or its
@@ -257,7 +268,8 @@ func Back(env configs.Env, st *journal.State) func(*journal.Record) bool {
 			return false
 		}
 		return slices.ContainsFunc(places, func(p *place) bool {
-			return p.runs() && !covered(st, r, configs.Reading{Target: p.doc.Target, Container: r.Container})
+			reads := slices.ContainsFunc(r.Readers(), func(by journal.Reader) bool { return by.Config == p.doc.Path })
+			return reads && p.runs() && !covered(st, r, configs.Reading{Target: p.doc.Target, Container: r.Container})
 		})
 	}
 }

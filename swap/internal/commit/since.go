@@ -29,6 +29,11 @@ type Since struct {
 	AsBefore bool           // the file or the entry is as it was before the swap
 	whole    bool           // judged by the whole file, not by the entry
 	Now      map[string]any // the entry, if judged; nil: there is none
+
+	// Of [CompareNow]: other files that have the swap, and that only one has it that its client
+	// does not read.
+	Elsewhere []string
+	Unread    bool
 }
 
 // judgeText judges a file that may no longer parse: its error names the backup.
@@ -100,34 +105,38 @@ func (v Since) back() bool {
 }
 
 // CompareNow judges the files that have a swap, if they can be read: the one that its client
-// reads now, and in elsewhere any others, with their paths. Of several, it is one whose entry
-// stops a revert, if there is one; an error is what else would stop it.
-func CompareNow(env configs.Env, c *clients.Client, st *journal.State, r *journal.Record) (v Since, elsewhere []string, err error) {
+// reads now, and any others. Of several, it is one whose entry stops a revert, if there is one; an
+// error is what else would stop it.
+func CompareNow(env configs.Env, c *clients.Client, st *journal.State, r *journal.Record) (v Since, err error) {
 	places, err := placesOf(env, c, st, r, reads(env), false)
 	if err != nil {
-		return v, nil, err
+		return v, err
 	}
 	v = places[0].since
-	for _, p := range places {
-		if p.doc.Path != r.Config {
-			elsewhere = append(elsewhere, p.doc.Path)
-		}
-		if p.since.Landed == nil && !p.since.AsBefore && (p.since.Now == nil || p.since.Conflicts()) {
-			return p.since, elsewhere, nil
-		}
-	}
 	planned := map[string][]byte{}
 	for _, p := range places {
-		if planned[p.doc.Target], _, err = p.since.undo(p.doc, false); err != nil {
-			return v, elsewhere, err
+		var perr error
+		if planned[p.doc.Target], _, perr = p.since.undo(p.doc, false); perr != nil && err == nil {
+			if err = perr; errors.Is(err, errEdited) {
+				v = p.since
+			}
 		}
+	}
+	for _, p := range places {
+		if p.doc.Path != r.Config {
+			v.Elsewhere = append(v.Elsewhere, p.doc.Path)
+		}
+		v.Unread = len(places) == 1 && p.doc.Path == r.Target && p.doc.Path != r.Config
+	}
+	if err != nil && !errors.Is(err, errEdited) {
+		return v, err
 	}
 	for _, f := range refusals(env, c, r, places, planned, nil) {
-		if !f.Later {
-			return v, elsewhere, refusedThen(f)
+		if err == nil && !f.Later {
+			return v, refusedThen(f)
 		}
 	}
-	return v, elsewhere, nil
+	return v, nil
 }
 
 // Gone reports whether an error of [CompareNow] is about a file that does not exist or cannot be

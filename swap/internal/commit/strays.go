@@ -161,7 +161,7 @@ func strayBackups(env configs.Env, st *journal.State) (out []Stray) {
 	if st != nil {
 		for _, r := range st.Records {
 			known[configs.InRealDir(r.Backup)] = true
-			for _, name := range copies(env, &r) {
+			for _, name := range copies(env, st, &r) {
 				known[name] = true
 			}
 		}

@@ -148,7 +148,7 @@ func (t *reverting) revertOne(ctx context.Context, c *clients.Client, r journal.
 		return err
 	}
 	if len(still) > 0 {
-		why := StillRead(c, &r, still)
+		why := StillRead(&r, still)
 		if !t.opts.Force {
 			t.State.Records[i].Undone, t.unsaved = true, true
 			return errors.Join(err, fmt.Errorf("%w; the swap stays recorded: remove the entry there and run %s again, or use --force to leave it", why, t.Words.Undo))
@@ -179,7 +179,7 @@ func (t *reverting) dropBackup(r *journal.Record, out *Outcome) error {
 	if !t.madeBackup(r) {
 		return nil
 	}
-	if machine.Missing(r.Backup) && len(copies(t.Env, r)) == 0 {
+	if !HasBackup(t.Env, t.State, r) {
 		// A killed revert, or the user, has removed it already.
 		t.Warn(fmt.Sprintf("%s: the backup %s does not exist any more; used the record alone", label(r), r.Backup))
 	} else if gone, err := t.removeBackup(r); err != nil {
@@ -192,11 +192,12 @@ func (t *reverting) dropBackup(r *journal.Record, out *Outcome) error {
 }
 
 // StillRead says that a client reads what a swap wrote, although it is undone.
-func StillRead(c *clients.Client, r *journal.Record, still []configs.Reading) error {
+func StillRead(r *journal.Record, still []configs.Reading) error {
 	var places []string
 	for _, in := range still {
 		places = append(places, in.Place())
 	}
+	c := still[0].Client
 	runs := ask.CommandLine(ask.ShowArgs(c.Dialect.Runs(still[0].Value)))
 	return fmt.Errorf("%s still reads what the swap wrote, %q with %s, in %s", c.Name, r.Server, runs, strings.Join(places, " and "))
 }
@@ -220,19 +221,19 @@ func (u *undoing) changes() bool { return u.remove || !bytes.Equal(u.text, u.doc
 
 // restore restores a swap's files.
 func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.Record, out *Outcome) error {
-	file := t.State.Files[r.Target]
-	if machine.Missing(r.Target) && machine.Missing(r.Config) {
+	places, err := placesOf(t.Env, c, t.State, r, t.read, t.opts.Force)
+	if errors.As(err, &gone{}) {
 		switch {
-		case file.Created:
+		case t.State.Files[r.Target].Created && machine.Missing(r.Target) && machine.Missing(r.Config):
 			out.Detail = "already removed"
 			return nil
-		case r.By != "" && t.opts.Force:
+		case r.By != "" && t.opts.Force && machine.Missing(r.Target):
 			out.Detail = "the config does not exist any more"
 			return nil
 		}
-	}
-	places, err := placesOf(t.Env, c, t.State, r, t.read, t.opts.Force)
-	if errors.As(err, &gone{}) {
+		if still := StillReads(t.Env, t.State, r, nil, nil); len(still) > 0 {
+			err = fmt.Errorf("%w, and %w", err, StillRead(r, still))
+		}
 		err = fmt.Errorf("%w; the swap stays recorded", err)
 		if r.Backup != "" && !machine.Missing(r.Backup) {
 			err = fmt.Errorf("%w, and the old file is in %s", err, r.Backup)
@@ -270,13 +271,16 @@ func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.R
 		inheritContainers(t.State.Records, r)
 	}
 	var notDurable error
-	for _, u := range undoings {
+	for i, u := range undoings {
 		if t.opts.DryRun {
 			t.show(c, r, u, out)
 			continue
 		}
 		err := t.write(ctx, c, r, u)
 		if err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
+			if i > 0 && !errors.Is(err, atomicfile.ErrChanged) {
+				err = fmt.Errorf("%w; %s is restored, and the swap stays recorded", err, undoings[0].doc.Path)
+			}
 			return err
 		}
 		notDurable = errors.Join(notDurable, err)
@@ -309,6 +313,14 @@ func (t *reverting) plan(c *clients.Client, r *journal.Record, places []*place) 
 			if empty := c.Kind.Empty(); !u.remove && empty != "" && len(bytes.TrimSpace(u.text)) == 0 {
 				u.text, u.how = []byte(empty), "emptied: the swap has created it" // behind a link that was made since
 			}
+		}
+		foreign := u.changes() && len(places) > 1 && p.doc.Path == r.Target && p.doc.Owned() != nil
+		if foreign && t.opts.Force {
+			t.Warn(fmt.Sprintf("%s: %v; it was left out", label(r), p.doc.Owned()))
+			continue
+		}
+		if foreign {
+			return nil, fmt.Errorf("%w; the client now reads %s: --force leaves the other out", p.doc.Owned(), places[0].doc.Path)
 		}
 		if u.changes() {
 			// If it was read-only when swapped, the user has already agreed to edit it.
@@ -369,7 +381,9 @@ func (t *reverting) write(ctx context.Context, c *clients.Client, r *journal.Rec
 
 // show is what a dry run does instead.
 func (t *reverting) show(c *clients.Client, r *journal.Record, u *undoing, out *Outcome) {
-	t.dry[u.doc.Target] = u.text
+	if t.dry[u.doc.Target] = u.text; u.since.whole {
+		t.left[u.doc.Target] = journal.Hash(u.text)
+	}
 	if !u.changes() {
 		return
 	}
@@ -384,16 +398,24 @@ func (t *reverting) show(c *clients.Client, r *journal.Record, u *undoing, out *
 	out.Diff, out.Masked = out.Diff+diff, out.Masked || masked
 }
 
-// restoreFile restores a file, with the metadata that was lost if another program has
-// replaced it since. The user's own changes to the metadata, such as chmod, stay.
+// restoreFile restores a file, and if it is the one that was swapped, with the metadata that was
+// lost if another program has replaced it since. The user's own changes to the metadata, such as
+// chmod, stay.
 func (t *reverting) restoreFile(ctx context.Context, c *clients.Client, r *journal.Record, d *configs.Document, text []byte) error {
-	like := t.lost[r.Target]
-	err := t.replace(ctx, c, r.Config, d.Target, text, d.Text, like)
+	var like *atomicfile.Meta
+	swapped, err := configs.Target(r.Target)
+	if err != nil {
+		swapped = d.Target // it was moved there
+	}
+	if d.Target == swapped {
+		like = t.lost[r.Target]
+	}
+	err = t.replace(ctx, c, r.Config, d.Target, text, d.Text, like)
 	if like != nil && errors.Is(err, atomicfile.ErrMeta) {
 		t.Warn(fmt.Sprintf("%s: another program has replaced the config since the swap, and it keeps its metadata: %v", label(r), err))
 		err = t.replace(ctx, c, r.Config, d.Target, text, d.Text, nil)
 	}
-	if err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
+	if d.Target != swapped || err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
 		return err
 	}
 	delete(t.lost, r.Target)
@@ -411,6 +433,14 @@ func (t *reverting) restoreFile(ctx context.Context, c *clients.Client, r *journ
 func (c *Commit) Forget(records []journal.Record) ([]Outcome, error) {
 	given := func(r journal.Record) bool {
 		return slices.ContainsFunc(records, func(o journal.Record) bool { return o.Seq == r.Seq })
+	}
+	for i := range c.State.Records { // what the user keeps is no other swap's
+		r := &c.State.Records[i]
+		for _, o := range records {
+			if kept := (journal.Entry{Target: o.Target, Container: o.Container}); o.Server == r.Server && o.Reverted.IsZero() && o.Seq != r.Seq && !r.Had(kept) {
+				r.Already = append(slices.Clip(r.Already), kept)
+			}
+		}
 	}
 	c.State.Records = slices.DeleteFunc(c.State.Records, given)
 	c.State.Reverted = slices.DeleteFunc(c.State.Reverted, given)

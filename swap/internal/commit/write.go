@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/internal/plan"
@@ -182,6 +184,22 @@ func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string
 	return a, next, err
 }
 
+// ToNote reports whether there is something to record of changes that change nothing.
+func ToNote(env configs.Env, u *plan.Server, changes []plan.Change) bool {
+	st, err := env.Journal.Load()
+	return err == nil && slices.ContainsFunc(changes, func(c plan.Change) bool {
+		if c.Err != nil || c.Edit.Changed() {
+			return false
+		}
+		i := st.Find(c.Doc.Target, c.Container, u.Name)
+		return i >= 0 && (st.Records[i].Undone || !slices.Contains(st.Records[i].Readers(), readerOf(c)))
+	})
+}
+
+func readerOf(c plan.Change) journal.Reader {
+	return journal.Reader{Client: c.Client.Name, Scope: string(c.Scope), Config: c.Doc.Path}
+}
+
 // noteReader adds a client to the record of an entry that is as wanted already, if another one
 // has swapped it: a client may put a file of its own in the place of a link.
 func (w *writing) noteReader(c plan.Change, state *journal.State) *journal.State {
@@ -190,9 +208,12 @@ func (w *writing) noteReader(c plan.Change, state *journal.State) *journal.State
 		return state
 	}
 	next := state.Clone()
-	if !next.Records[i].ReadBy(journal.Reader{Client: c.Client.Name, Scope: string(c.Scope), Config: c.Doc.Path}) {
+	r, was := &next.Records[i], next.Records[i]
+	if !r.ReadBy(readerOf(c)) && !r.Undone {
 		return state
 	}
+	r.Undone = false // it is in force again
+	w.noteAlready(next, r, &was)
 	return next
 }
 
@@ -209,8 +230,17 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 	var base []byte
 	needsBackup := !d.Absent() // a file that the swap creates has none
 	i := next.Find(d.Target, c.Container, w.server.Name)
-	by := journal.Reader{Client: c.Client.Name, Scope: string(c.Scope), Config: d.Path}
+	users := false // the entry is the user's, who has edited what the swap wrote
+	if i >= 0 {
+		v := compare(&next.Records[i], d, c.Old)
+		users = v.Edited() && v.Conflicts()
+	}
+	by := readerOf(c)
 	switch {
+	case users:
+		prior := next.Records[i]
+		a.prior, base = &prior, d.Text
+		rec.Seq, rec.Client, rec.Scope = prior.Seq, by.Client, by.Scope
 	case i >= 0:
 		prior := next.Records[i]
 		a.prior = &prior
@@ -238,11 +268,7 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.server.Repo, w.server.Given
 	rec.By = w.server.By
 	rec.Reverted, rec.Undone = time.Time{}, false
-	if i < 0 {
-		for _, in := range StillReads(w.Env, next, &rec, nil, func(target string, _ []byte) bool { return target == d.Target }) {
-			rec.Already = append(rec.Already, in.Where)
-		}
-	}
+	w.noteAlready(next, &rec, a.prior)
 
 	if err := noteMetadata(next, d); err != nil {
 		return a, err
@@ -271,7 +297,7 @@ func (w *writing) restoreRecords(next *journal.State, d *configs.Document) {
 			return false
 		}
 		v, err := judgeText(r, &configs.Document{Client: d.Client, Path: d.Path, Text: d.Text})
-		return err == nil && (&place{since: v}).has()
+		return err == nil && (&place{since: v}).runs()
 	})
 	if !slices.ContainsFunc(next.Records, func(r journal.Record) bool { return r.Target == d.Target }) {
 		delete(next.Files, d.Target)
@@ -296,6 +322,28 @@ func (w *writing) extend(c plan.Change, rec journal.Record) (_ journal.Record, b
 	return rec, base, err
 }
 
+// noteAlready notes in which other entries the clients read already what a record's newest write
+// wrote: if it is the first, or runs something else than the one before. prior is the record before
+// it, if any.
+func (w *writing) noteAlready(state *journal.State, rec, prior *journal.Record) {
+	c := clients.Lookup(rec.Client)
+	wrote := *rec
+	wrote.Writes = rec.Writes[len(rec.Writes)-1:]
+	if prior != nil && len(prior.Readers()) == len(rec.Readers()) {
+		last := prior.Writes[len(prior.Writes)-1].Value
+		if slices.Equal(c.Dialect.Runs(last), c.Dialect.Runs(wrote.Writes[0].Value)) {
+			return
+		}
+	}
+	own := journal.Entry{Target: rec.Target, Container: rec.Container}
+	known := func(target string, _ []byte) bool { return target == rec.Target && len(c.Scopes) == 1 }
+	for _, in := range StillReads(w.Env, state, &wrote, nil, known) {
+		if e := in.Entry(); !(e.Target == own.Target && slices.Equal(e.Container, own.Container)) && !rec.Had(e) {
+			rec.Already = append(slices.Clip(rec.Already), e)
+		}
+	}
+}
+
 // continued returns the text that a new swap starts from. If the client has put another file in
 // the place of one that was swapped, the entry in it is not the user's: what a revert restores
 // is the one before the first swap.
@@ -305,7 +353,7 @@ func (w *writing) continued(c plan.Change, state *journal.State, rec *journal.Re
 			continue
 		}
 		v := compare(&r, c.Doc, c.Old)
-		if !(&place{c.Doc, v}).has() {
+		if !(&place{c.Doc, v}).runs() || v.Edited() && v.Conflicts() {
 			continue
 		}
 		if base, _, err = v.undo(c.Doc, true); err == nil {
@@ -342,6 +390,7 @@ func (w *writing) writeConfig(ctx context.Context, a attempt) Outcome {
 		case written:
 			undone, herr := w.holds(c, now)
 			if herr == nil {
+				w.dropPrior(a)
 				return done
 			}
 			if !undone {
@@ -387,6 +436,15 @@ func (w *writing) writeConfig(ctx context.Context, a attempt) Outcome {
 	}
 }
 
+// dropPrior removes the backup of the record that an attempt has replaced.
+func (w *writing) dropPrior(a attempt) {
+	if p := a.prior; p != nil && a.fresh && p.Backup != "" && p.Backup != a.backup && !machine.Missing(p.Backup) && w.madeBackup(p) {
+		if _, err := w.removeBackup(p); err != nil {
+			w.Warn(fmt.Sprintf("could not remove the unneeded backup %s: %v", p.Backup, err))
+		}
+	}
+}
+
 // holds returns an error unless the client's own path leads to a config that has the entry as it
 // was written, or as the client has saved it since. now is the file that was written. undone says
 // that its entry is as before.
@@ -408,10 +466,22 @@ func (w *writing) holds(c plan.Change, now reading) (undone bool, err error) {
 	e, err := doc.Lookup(c.Container, w.server.Name)
 	d := c.Client.Dialect
 	undone = err == nil && e.Found == c.Old.Found && d.SameEntry(e.Value, c.Old.Value)
-	if err == nil && e.Found && !undone && slices.Equal(d.Runs(e.Value), d.Runs(c.Edit.Value)) {
+	if err == nil && e.Found && !undone && slices.Equal(d.Runs(e.Value), d.Runs(c.Edit.Value)) && hasAll(variables(c.Client, e.Value), variables(c.Client, c.Edit.Value)) {
 		return false, nil
 	}
+	undone = undone || err == nil && e.Found && c.Old.Found && slices.Equal(d.Runs(e.Value), d.Runs(c.Old.Value)) &&
+		format.Equal(variables(c.Client, e.Value), variables(c.Client, c.Old.Value))
 	return undone, fmt.Errorf("%s was swapped, and another program has saved it since without that; %s", c.Doc.Path, stays)
+}
+
+// hasAll reports whether an object has all members of another.
+func hasAll(object, members map[string]any) bool {
+	for name, v := range members {
+		if !format.Equal(object[name], v) {
+			return false
+		}
+	}
+	return true
 }
 
 // createOrReplace creates or replaces a change's config, and returns the directories that it

@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/journal"
 )
 
 // This file reads servers through a client's own path, in all layers and all scopes, also in
@@ -17,12 +19,22 @@ import (
 
 // A Reading is an entry in one of the places that a client reads.
 type Reading struct {
+	Client    *clients.Client
 	Where     string // the file as the client names it, or the variable
 	Target    string // the regular file; "" for a variable
 	Container []string
 	Value     map[string]any
 	line      int
 	source    *source
+}
+
+// Entry returns where it is, as records have it.
+func (r Reading) Entry() journal.Entry {
+	target := r.Target
+	if target == "" {
+		target = r.Where
+	}
+	return journal.Entry{Target: target, Container: r.Container}
 }
 
 // Place returns the file and the line.
@@ -45,11 +57,19 @@ type source struct {
 }
 
 // ReadEntries returns the entries of a server's name that a client reads for a directory in any
-// scope, strongest first. What it cannot read is left out, as are the files to skip. planned has
-// the texts that files are about to get.
+// scope, strongest first. What it cannot read is left out, as are the files of a folder that it
+// does not trust, and those to skip. planned has the texts that files are about to get.
 func ReadEntries(env Env, c *clients.Client, dir, server string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []Reading) {
+	distrusts := sync.OnceValue(func() bool {
+		own, err := parseFile(c.ConfigPath(env.Sys), c.Parse)
+		return err == nil && trusts(env.Sys, c, own, dir) == distrusted
+	})
 	for _, s := range sources(env, c, []string{dir}, planned, skip) {
-		out = append(out, s.entries(c, []string{dir}, server)...)
+		found := s.entries(c, []string{dir}, server)
+		if len(found) > 0 && s.layer.Role == clients.Project && (s.layer.Trusted || c.Trust != nil && c.Trust.Needs != "") && distrusts() {
+			continue
+		}
+		out = append(out, found...)
 	}
 	return out
 }
@@ -129,7 +149,7 @@ func (s *source) entries(c *clients.Client, dirs []string, server string) (out [
 	for _, container := range s.containers(c, dirs) {
 		if e, err := s.doc.Lookup(container, server); err == nil && e.Found {
 			line := 1 + bytes.Count(s.text[:e.Start], []byte("\n"))
-			out = append(out, Reading{s.where, s.target, container, e.Value, line, s})
+			out = append(out, Reading{c, s.where, s.target, container, e.Value, line, s})
 		}
 	}
 	return out
