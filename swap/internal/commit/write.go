@@ -223,46 +223,34 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 	d := c.Doc
 	w.restoreRecords(next, d)
 	a = attempt{change: c}
-	rec := journal.Record{
-		Action: c.Action(), Container: c.Container, Server: w.server.Name,
-		Config: d.Path, Target: d.Target, Old: c.Old.Value, Undo: c.Edit.Undo, Before: journal.Hash(d.Text),
-	}
+	var rec journal.Record
 	var base []byte
 	needsBackup := !d.Absent() // a file that the swap creates has none
 	i := next.Find(d.Target, c.Container, w.server.Name)
-	users := false // the entry is the user's, who has edited what the swap wrote
 	if i >= 0 {
-		v := compare(&next.Records[i], d, c.Old)
-		users = v.Edited() && v.Conflicts()
-	}
-	by := readerOf(c)
-	switch {
-	case users:
-		prior := next.Records[i]
-		a.prior, base = &prior, d.Text
-		rec.Seq, rec.Client, rec.Scope = prior.Seq, by.Client, by.Scope
-	case i >= 0:
 		prior := next.Records[i]
 		a.prior = &prior
-		if rec, base, err = w.extend(c, prior); err != nil {
-			return a, err
+	}
+	switch {
+	case i < 0:
+		next.Seq++
+		rec, base, err = w.first(c, next)
+	case isUsers(a.prior, c):
+		rec, base = users(c, a.prior), d.Text
+	default:
+		if rec, base, err = w.extend(c, *a.prior); err != nil {
+			break
 		}
-		if needsBackup = !prior.Reverted.IsZero() || w.backupIsGone(c, prior.Backup); needsBackup {
+		by := readerOf(c)
+		if needsBackup = !rec.Reverted.IsZero() || w.backupIsGone(c, rec.Backup); needsBackup {
 			was := rec.Readers()[0]
 			rec.Client, rec.Scope, rec.Config = by.Client, by.Scope, by.Config // beside which it will be
 			by = was
 		}
 		rec.ReadBy(by)
-	default:
-		next.Seq++
-		rec.Seq, rec.Client, rec.Scope = next.Seq, by.Client, by.Scope
-		if base, err = w.continued(c, next, &rec); err != nil {
-			return a, err
-		}
-		before := map[string][]byte{d.Target: d.Text}
-		for _, f := range configs.Refusals(w.Env, c.Client, w.server.Repo, w.server.Name, before) {
-			rec.Refused = append(rec.Refused, f.Path)
-		}
+	}
+	if err != nil {
+		return a, err
 	}
 	rec.Writes = append(rec.Writes, journal.NewWrite(base, c.Edit.Out, c.Edit.Value))
 	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.server.Repo, w.server.Given
@@ -320,6 +308,45 @@ func (w *writing) extend(c plan.Change, rec journal.Record) (_ journal.Record, b
 		rec.Old, rec.Undo, err = w.server.Before(c, base)
 	}
 	return rec, base, err
+}
+
+// newRecord returns the record of a change to an entry that no swap has written.
+func newRecord(c plan.Change, seq int, server string) journal.Record {
+	d := c.Doc
+	return journal.Record{
+		Seq: seq, Action: c.Action(), Container: c.Container, Server: server, Client: c.Client.Name, Scope: string(c.Scope),
+		Config: d.Path, Target: d.Target, Old: c.Old.Value, Undo: c.Edit.Undo, Before: journal.Hash(d.Text),
+	}
+}
+
+// first returns the record of the first swap of an entry, and the text that it starts from.
+func (w *writing) first(c plan.Change, state *journal.State) (rec journal.Record, base []byte, err error) {
+	rec = newRecord(c, state.Seq, w.server.Name)
+	if base, err = w.continued(c, state, &rec); err != nil {
+		return rec, nil, err
+	}
+	before := map[string][]byte{c.Doc.Target: c.Doc.Text}
+	for _, f := range configs.Refusals(w.Env, c.Client, w.server.Repo, w.server.Name, before) {
+		rec.Refused = append(rec.Refused, f.Path)
+	}
+	return rec, base, nil
+}
+
+// isUsers reports whether the user has edited what a record's swap wrote.
+func isUsers(prior *journal.Record, c plan.Change) bool {
+	v := compare(prior, c.Doc, c.Old)
+	return v.Edited() && v.Conflicts()
+}
+
+// users returns the record of a swap of an entry that the user has made of the one that prior has
+// written: what a revert restores is his.
+func users(c plan.Change, prior *journal.Record) journal.Record {
+	rec := newRecord(c, prior.Seq, prior.Server)
+	rec.Already = prior.Already
+	for _, other := range prior.Readers() {
+		rec.ReadBy(other)
+	}
+	return rec
 }
 
 // noteAlready notes in which other entries the clients read already what a record's newest write
