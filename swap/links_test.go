@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -46,15 +45,7 @@ func TestReplacedLinkFailsAtEveryStep(t *testing.T) {
 			swapped := readFile(t, filepath.Join(home, "dot/c.json"))
 			replaceLink(t, home)
 			savedSwapped := readFile(t, filepath.Join(home, ".cursor/mcp.json"))
-			step, failed := 0, false
-			s := swapperAt(home, func(atomicfile.Step) error {
-				step++
-				if step-1 == n || forever && step > n {
-					failed = true
-					return fmt.Errorf("step %d", n)
-				}
-				return nil
-			})
+			s, failed := failingAt(home, n, forever)
 			results, err := s.Revert(t.Context(), RevertOptions{})
 			said := err != nil || AnyFailed(results)
 			files := map[string][2]string{"dot/c.json": {swapped, old}, ".cursor/mcp.json": {savedSwapped, saved}}
@@ -81,7 +72,7 @@ func TestReplacedLinkFailsAtEveryStep(t *testing.T) {
 			if t.Failed() {
 				return
 			}
-			if !failed {
+			if !*failed {
 				if n < 10 {
 					t.Errorf("only %d steps seen", n)
 				}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/swap/clients"
@@ -90,30 +89,23 @@ func TestProjectScopeFailsAtEveryStep(t *testing.T) {
 			"repo/pyproject.toml": pyproject, "repo/.git/HEAD": "", "repo/.git/objects/x": "", "repo/.git/refs/x": "",
 			"repo/.codex/config.toml": "model = \"o3\" # why\n",
 		})
-		step, failed := 0, false
-		s := swapperAt(home, func(atomicfile.Step) error {
-			if step++; step-1 == n {
-				failed = true
-				return fmt.Errorf("step %d", n)
-			}
-			return nil
-		})
+		s, failed := failingAt(home, n, false)
 		before := withoutState(snapshot(t, home))
 		use := UseOptions{
 			Repo: filepath.Join(home, "repo"), Clients: []string{"codex", "cursor"}, Scope: clients.ScopeProject, NoPreflight: true,
 		}
 		results, err := s.UseLocal(t.Context(), use)
-		if failed && err == nil && !AnyFailed(results) && n < 3 {
+		if *failed && err == nil && !AnyFailed(results) && n < 3 {
 			t.Errorf("step %d fails, and nothing is said: %+v", n, results)
 		}
-		if !failed && (err != nil || AnyFailed(results)) {
+		if !*failed && (err != nil || AnyFailed(results)) {
 			t.Fatalf("%v %+v", err, results)
 		}
 		done(t)(swapperAt(home, nil).Revert(t.Context(), RevertOptions{}))
 		if diff := cmp.Diff(before, withoutState(snapshot(t, home))); diff != "" {
 			t.Fatalf("step %d: revert left (-before +after):\n%s", n, diff)
 		}
-		if !failed {
+		if !*failed {
 			if n < 10 {
 				t.Errorf("only %d steps seen", n)
 			}

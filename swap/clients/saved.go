@@ -20,7 +20,7 @@ func (d dialect) SameEntry(a, b map[string]any) bool {
 // SameField likewise compares two values of a field of an entry, where nil is none.
 func (d dialect) SameField(name string, a, b any) bool {
 	if name != d.name("type") {
-		return Blank(a) && Blank(b) || format.Equal(a, b)
+		return blank(a) && blank(b) || format.Equal(a, b)
 	}
 	of := func(v any) map[string]any {
 		if v == nil {
@@ -31,9 +31,9 @@ func (d dialect) SameField(name string, a, b any) bool {
 	return d.SameEntry(of(a), of(b))
 }
 
-// Blank reports whether a value says nothing: it is none, null, or a list or an object without
+// blank reports whether a value says nothing: it is none, null, or a list or an object without
 // members.
-func Blank(v any) bool {
+func blank(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -48,7 +48,7 @@ func Blank(v any) bool {
 // Settled returns a flat entry in the one spelling that stands for all that are the same.
 func (d dialect) Settled(value map[string]any) map[string]any {
 	flat := maps.Clone(d.Flat(value))
-	maps.DeleteFunc(flat, func(_ string, v any) bool { return Blank(v) })
+	maps.DeleteFunc(flat, func(_ string, v any) bool { return blank(v) })
 	for name, v := range flat {
 		number, ok := v.(json.Number)
 		seconds := strings.TrimSuffix(name, "_ms") + "_sec"

@@ -155,10 +155,13 @@ type Entry struct {
 	Container []string `json:"container"`
 }
 
-// Had reports whether an entry is one of Already.
-func (r *Record) Had(e Entry) bool {
-	return slices.ContainsFunc(r.Already, func(o Entry) bool { return o.Target == e.Target && slices.Equal(o.Container, e.Container) })
+// Same reports whether two are the same.
+func (e Entry) Same(o Entry) bool {
+	return e.Target == o.Target && slices.Equal(e.Container, o.Container)
 }
+
+// Had reports whether an entry is one of Already.
+func (r *Record) Had(e Entry) bool { return slices.ContainsFunc(r.Already, e.Same) }
 
 // A Reader is a client that reads a config.
 type Reader struct {

@@ -24,6 +24,10 @@ type place struct {
 	since Since
 }
 
+func (p *place) entry() journal.Entry {
+	return journal.Entry{Target: p.doc.Target, Container: p.since.rec.Container}
+}
+
 // has reports whether the entry in the place has something of what the swap wrote.
 func (p *place) has() bool {
 	return p.since.back() || p.since.Edited() && traces(p.since.rec, p.since.Now)
@@ -94,8 +98,7 @@ func placesOf(env configs.Env, c *clients.Client, st *journal.State, r *journal.
 	}
 	var out []*place
 	for _, p := range all {
-		in := configs.Reading{Target: p.doc.Target, Container: r.Container}
-		another := claimed(st, r, in, func(o journal.Record) string { return o.Target })
+		another := claimed(st, r, p.entry(), func(o journal.Record) string { return o.Target })
 		if p.has() && (p.doc.Target == swapped || !another) {
 			out = append(out, p)
 		}
@@ -221,7 +224,7 @@ func StillReads(env configs.Env, st *journal.State, r *journal.Record, planned m
 		}
 		for _, in := range configs.ReadEntries(env, c, r.Repo, r.Server, planned, known) {
 			twice := slices.ContainsFunc(out, func(o configs.Reading) bool { return o.Place() == in.Place() })
-			if !twice && holds(r, in.Value) && !r.Had(in.Entry()) && !covered(st, r, in) && !restored(st, in, r.Server) {
+			if !twice && holds(r, in.Value) && !r.Had(in.Entry()) && !covered(st, r, in.Entry()) && !restored(st, in, r.Server) {
 				out = append(out, in)
 			}
 		}
@@ -238,18 +241,18 @@ func restored(st *journal.State, in configs.Reading, server string) bool {
 
 // covered reports whether another record is about the same entry: its file was swapped, or its
 // client reads it now.
-func covered(st *journal.State, r *journal.Record, in configs.Reading) bool {
-	return claimed(st, r, in, func(o journal.Record) string { return o.Target }) ||
-		claimed(st, r, in, func(o journal.Record) string { return o.Config })
+func covered(st *journal.State, r *journal.Record, e journal.Entry) bool {
+	return claimed(st, r, e, func(o journal.Record) string { return o.Target }) ||
+		claimed(st, r, e, func(o journal.Record) string { return o.Config })
 }
 
-func claimed(st *journal.State, r *journal.Record, in configs.Reading, by func(journal.Record) string) bool {
+func claimed(st *journal.State, r *journal.Record, e journal.Entry, by func(journal.Record) string) bool {
 	return slices.ContainsFunc(slices.Concat(st.Records, st.OfOthers()), func(o journal.Record) bool {
-		if !o.Reverted.IsZero() || o.Undone || o.Seq == r.Seq || o.Server != r.Server || !slices.Equal(o.Container, in.Container) {
+		if !o.Reverted.IsZero() || o.Undone || o.Seq == r.Seq || o.Server != r.Server || !slices.Equal(o.Container, e.Container) {
 			return false
 		}
 		target, err := configs.Target(by(o))
-		return by(o) == in.Target || err == nil && target == in.Target
+		return by(o) == e.Target || err == nil && target == e.Target
 	})
 }
 
@@ -269,7 +272,7 @@ func Back(env configs.Env, st *journal.State) func(*journal.Record) bool {
 		}
 		return slices.ContainsFunc(places, func(p *place) bool {
 			reads := slices.ContainsFunc(r.Readers(), func(by journal.Reader) bool { return by.Config == p.doc.Path })
-			return reads && p.runs() && !covered(st, r, configs.Reading{Target: p.doc.Target, Container: r.Container})
+			return reads && p.runs() && !covered(st, r, p.entry())
 		})
 	}
 }

@@ -186,13 +186,10 @@ func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string
 
 // ToNote reports whether there is something to record of changes that change nothing.
 func ToNote(env configs.Env, u *plan.Server, changes []plan.Change) bool {
-	st, err := env.Journal.Load()
-	return err == nil && slices.ContainsFunc(changes, func(c plan.Change) bool {
-		if c.Err != nil || c.Edit.Changed() {
-			return false
-		}
-		i := st.Find(c.Doc.Target, c.Container, u.Name)
-		return i >= 0 && (st.Records[i].Undone || !slices.Contains(st.Records[i].Readers(), readerOf(c)))
+	c, err := Read(env)
+	w := &writing{c, u}
+	return err == nil && slices.ContainsFunc(changes, func(ch plan.Change) bool {
+		return ch.Err == nil && !ch.Edit.Changed() && w.noteReader(ch, c.State) != c.State
 	})
 }
 
@@ -365,7 +362,7 @@ func (w *writing) noteAlready(state *journal.State, rec, prior *journal.Record) 
 	own := journal.Entry{Target: rec.Target, Container: rec.Container}
 	known := func(target string, _ []byte) bool { return target == rec.Target && len(c.Scopes) == 1 }
 	for _, in := range StillReads(w.Env, state, &wrote, nil, known) {
-		if e := in.Entry(); !(e.Target == own.Target && slices.Equal(e.Container, own.Container)) && !rec.Had(e) {
+		if e := in.Entry(); !e.Same(own) && !rec.Had(e) {
 			rec.Already = append(slices.Clip(rec.Already), e)
 		}
 	}

@@ -127,11 +127,17 @@ func (d *Document) settings(sys machine.System, scope clients.Scope) *format.Doc
 	if !c.InFiles(scope) {
 		return d.Doc
 	}
-	settings, err := parseFile(c.ConfigPath(sys), c.Parse)
+	return settingsOf(sys, c)
+}
+
+// settingsOf returns a client's config; an empty one if it cannot be read, as the client cannot
+// read it either.
+func settingsOf(sys machine.System, c *clients.Client) *format.Doc {
+	own, err := parseFile(c.ConfigPath(sys), c.Parse)
 	if err != nil {
-		settings, _ = c.Parse(nil) // the client cannot read it either
+		own, _ = c.Parse(nil)
 	}
-	return settings
+	return own
 }
 
 // NamedPath returns the config that output names if no entry is found.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
@@ -60,16 +59,10 @@ type source struct {
 // scope, strongest first. What it cannot read is left out, as are the files of a folder that it
 // does not trust, and those to skip. planned has the texts that files are about to get.
 func ReadEntries(env Env, c *clients.Client, dir, server string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []Reading) {
-	distrusts := sync.OnceValue(func() bool {
-		own, err := parseFile(c.ConfigPath(env.Sys), c.Parse)
-		return err == nil && trusts(env.Sys, c, own, dir) == distrusted
-	})
 	for _, s := range sources(env, c, []string{dir}, planned, skip) {
-		found := s.entries(c, []string{dir}, server)
-		if len(found) > 0 && s.layer.Role == clients.Project && (s.layer.Trusted || c.Trust != nil && c.Trust.Needs != "") && distrusts() {
-			continue
+		if !s.untrusted {
+			out = append(out, s.entries(c, []string{dir}, server)...)
 		}
-		out = append(out, found...)
 	}
 	return out
 }
@@ -115,12 +108,26 @@ func sources(env Env, c *clients.Client, dirs []string, planned map[string][]byt
 			}
 		}
 	}
-	own := slices.Clone(out)
-	return slices.DeleteFunc(out, func(s *source) bool { // a home may be a project, too
-		return s.layer.Role == clients.Project && slices.ContainsFunc(own, func(o *source) bool {
+	all := slices.Clone(out)
+	out = slices.DeleteFunc(out, func(s *source) bool { // a home may be a project, too
+		return s.layer.Role == clients.Project && slices.ContainsFunc(all, func(o *source) bool {
 			return o.layer.Role == clients.Own && o.target == s.target
 		})
 	})
+	for _, s := range out {
+		if gated := s.layer.Trusted || c.Trust != nil && c.Trust.Needs != ""; gated && s.layer.Role == clients.Project {
+			s.untrusted = trusts(env.Sys, c, settingsOf(env.Sys, c), s.dir) == distrusted
+		}
+	}
+	return out
+}
+
+// profile returns the file if the client reads it only in a profile, or "".
+func (s *source) profile() string {
+	if s.layer.Role == clients.Managed && s.layer.When != "" {
+		return s.where
+	}
+	return ""
 }
 
 // containers returns those of a source in which its client finds servers.
@@ -183,11 +190,7 @@ func Refusals(env Env, c *clients.Client, dir, server string, planned map[string
 		return nil
 	}
 	dirs := []string{dir}
-	own, err := parseFile(c.ConfigPath(env.Sys), c.Parse)
-	if err != nil {
-		own, _ = c.Parse(nil)
-	}
-	for _, folder := range trustedFolders(env.Sys, c, own) {
+	for _, folder := range trustedFolders(env.Sys, c, settingsOf(env.Sys, c)) {
 		if !slices.Contains(dirs, folder) {
 			dirs = append(dirs, folder)
 		}
@@ -201,9 +204,6 @@ func Refusals(env Env, c *clients.Client, dir, server string, planned map[string
 		}
 		slices.Sort(names)
 		names = slices.Compact(names)
-	}
-	for _, s := range all {
-		s.untrusted = s.layer.Trusted && trusts(env.Sys, c, own, s.dir) == distrusted
 	}
 	for _, name := range names {
 		var parts []Reading
@@ -229,15 +229,9 @@ func together(c *clients.Client, parts []Reading) (out [][]Reading) {
 		}
 		return out
 	}
-	profile := func(s *source) string {
-		if s.layer.Role == clients.Managed && s.layer.When != "" {
-			return s.where
-		}
-		return ""
-	}
 	profiles, projects := []string{""}, []string{""}
 	for _, p := range parts {
-		if name := profile(p.source); !slices.Contains(profiles, name) {
+		if name := p.source.profile(); !slices.Contains(profiles, name) {
 			profiles = append(profiles, name)
 		}
 		if !slices.Contains(projects, p.source.dir) {
@@ -247,7 +241,7 @@ func together(c *clients.Client, parts []Reading) (out [][]Reading) {
 	for _, project := range projects {
 		for _, in := range profiles {
 			read := slices.DeleteFunc(slices.Clone(parts), func(p Reading) bool {
-				of := profile(p.source)
+				of := p.source.profile()
 				return p.source.dir != "" && p.source.dir != project || of != "" && of != in
 			})
 			if len(read) > 0 {
