@@ -28,7 +28,7 @@ const selectMore = "check --cli, --scope, --server and --repo"
 type RevertOptions struct {
 	Selection
 	DryRun bool
-	Force  bool // also fields edited since, and read-only configs
+	Force  bool // also fields edited since, read-only configs, and if a client still reads the swap elsewhere
 	// ShowSecrets leaves the diffs of DryRun unmasked, so that patch(1) applies them.
 	ShowSecrets bool
 }

@@ -364,10 +364,12 @@ func (a *app) revert() *cobra.Command {
 		Short: "Put back what use-local changed",
 		Long: `revert undoes swaps, the newest first. A config that nothing else has written
 to since gets its exact old bytes; otherwise only the entry is restored, and
-everything that was saved since stays. A config that use-local created is
-removed if nothing else was added. An entry that was itself edited since is
-left alone, unless --force is given: then the fields that the swap changed are
-restored, and the edit of the others stays. For thirty days it also undoes what
+everything that was saved since stays, in the entry too. A config that use-local
+created is removed if nothing else was added. What the swap wrote and you have
+edited since is left alone, unless --force is given. A swap is reverted when its
+client no longer reads what it wrote; if another file has that, or the client
+would refuse its config without the swap, revert says where, fails, and keeps
+the swap recorded, unless --force is given. For thirty days it also undoes what
 a client has brought back by saving its config from memory.`,
 		Example: `  mcp-swap revert --dry-run
   mcp-swap revert
@@ -376,7 +378,7 @@ a client has brought back by saving its config from memory.`,
 	}
 	selectionFlags(c, &o.Selection)
 	diffFlags(c, &o.DryRun, &o.ShowSecrets)
-	c.Flags().BoolVar(&o.Force, "force", false, "restore a field also if it was edited since, and edit a read-only config")
+	c.Flags().BoolVar(&o.Force, "force", false, "restore a field also if it was edited since, edit a read-only config, and leave what other files have of the swap")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		a.exact = o.ShowSecrets && a.out.width == 0
 		results, err := s.Revert(ctx, o)
@@ -439,9 +441,10 @@ func (a *app) doctor() *cobra.Command {
 		Long: `doctor reports swaps that are in force, were interrupted or have come back,
 records without backups and backups without records, this repository under
 another name, entries whose checkout was deleted, swaps to a missing program,
-unreadable configs, and environment variables that override a client's login
-(it never reads their values). It exits 1 if it finds a problem; a swap that is
-in force is none.`,
+configs that are unreadable or that a client refuses, and environment variables
+that override a client's login (it never reads their values). It exits 1 if it
+finds a problem; none are a swap that is in force, and what may be as you want
+it or so only here and now, such as a variable that is not set.`,
 		Example: `  mcp-swap doctor
   mcp-swap doctor --json`,
 	}

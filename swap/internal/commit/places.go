@@ -248,7 +248,7 @@ func covered(st *journal.State, r *journal.Record, e journal.Entry) bool {
 
 func claimed(st *journal.State, r *journal.Record, e journal.Entry, by func(journal.Record) string) bool {
 	return slices.ContainsFunc(slices.Concat(st.Records, st.OfOthers()), func(o journal.Record) bool {
-		if !o.Reverted.IsZero() || o.Undone || o.Seq == r.Seq || o.Server != r.Server || !slices.Equal(o.Container, e.Container) {
+		if !o.Reverted.IsZero() || o.Seq == r.Seq || o.Server != r.Server || !slices.Equal(o.Container, e.Container) {
 			return false
 		}
 		target, err := configs.Target(by(o))

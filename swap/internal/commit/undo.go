@@ -23,7 +23,7 @@ import (
 // UndoOptions say how swaps are undone.
 type UndoOptions struct {
 	DryRun      bool // return diffs and write nothing
-	Force       bool // also fields edited since, and read-only configs
+	Force       bool // also fields edited since, read-only configs, and if a client still reads the swap elsewhere
 	ShowSecrets bool // leave the diffs unmasked
 }
 
