@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -201,5 +202,29 @@ func TestOrdinaryUser(t *testing.T) {
 				t.Error("a state was written")
 			}
 		})
+	}
+}
+
+// A config that took the place of a link is reverted with --force also if the file that was
+// swapped has become another user's, which is left alone.
+func TestSwappedFileOfAnother(t *testing.T) {
+	needStrangers(t)
+	home := linkedHome(t)
+	s := swapperAt(home, nil)
+	done(t)(s.UseLocal(t.Context(), UseOptions{Repo: filepath.Join(home, "repo"), Clients: []string{"cursor"}, NoPreflight: true}))
+	replaceLink(t, home)
+	config, swapped := filepath.Join(home, ".cursor/mcp.json"), filepath.Join(home, "dot/c.json")
+	own(t, named, named, swapped)
+	before := []string{readFile(t, config), readFile(t, swapped)}
+	r, err := s.Revert(t.Context(), RevertOptions{})
+	if err != nil || !AnyFailed(r) || !strings.Contains(r[0].Err.Error(), "the client now reads "+config+": --force leaves the other out") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := []string{readFile(t, config), readFile(t, swapped)}; !slices.Equal(got, before) {
+		t.Errorf("a revert that failed wrote %q", got)
+	}
+	done(t)(s.Revert(t.Context(), RevertOptions{Force: true}))
+	if text := readFile(t, config); strings.Contains(text, "--directory") || readFile(t, swapped) != before[1] {
+		t.Errorf("%s and %s", text, readFile(t, swapped))
 	}
 }

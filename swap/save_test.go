@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/machine"
 )
 
@@ -70,6 +71,72 @@ func TestHalfASaveAfterTheSwapStays(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A client may save what it had read before, just after the swap, or its config be led elsewhere.
+// The swap is made again, or said not to be what the client reads; a save with all of it counts.
+func TestSaveAfterTheSwapIsLookedAt(t *testing.T) {
+	const old = `{"mcpServers":{"srv":{"command":"uv","args":["--directory","REPO","run","srv-mcp"]}}}`
+	for _, c := range []struct {
+		name  string
+		then  func(t *testing.T, path, before, swapped string)
+		fails string // or "": it is made, again if need be
+		has   string
+	}{
+		{"the old entry, with a click", func(t *testing.T, path, before, _ string) {
+			saveAs(t, path, strings.Replace(before, `"]}`, `"],"alwaysAllow":["x"]}`, 1))
+		}, "", `"alwaysAllow":["x"]`},
+		{"the old file", func(t *testing.T, path, before, _ string) { saveAs(t, path, before) }, "", `"K":"V"`},
+		{"the swap, with a click", func(t *testing.T, path, _, swapped string) {
+			saveAs(t, path, strings.Replace(swapped, `"command"`, `"alwaysAllow":["x"],"command"`, 1))
+		}, "", `"alwaysAllow":["x"]`},
+		{"another entry", func(t *testing.T, path, _, _ string) {
+			saveAs(t, path, `{"mcpServers":{"srv":{"command":"cat"}}}`)
+		}, "another program has saved it since without that", `"cat"`},
+		{"a link to another file", func(t *testing.T, path, before, _ string) {
+			saveAs(t, path+".other", before)
+			if err := errors.Join(os.Rename(path, path+".was"), os.Symlink(path+".other", path)); err != nil {
+				t.Error(err)
+			}
+		}, "leads to", `"srv"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home := tempDir(t, map[string]string{"repo/pyproject.toml": pyproject})
+			before := strings.ReplaceAll(old, "REPO", filepath.Join(home, "repo"))
+			writeFiles(t, home, map[string]string{".cursor/mcp.json": before})
+			path, placed := filepath.Join(home, ".cursor/mcp.json"), 0
+			s := swapperAt(home, func(st atomicfile.Step) error {
+				switch {
+				case st.Path == path && st.Op == atomicfile.OpExchange:
+					placed++
+				case st.Path == path && st.Op == atomicfile.OpRead && placed == 1:
+					placed++
+					c.then(t, path, before, readFile(t, path))
+				}
+				return nil
+			})
+			results, err := s.UseLocal(t.Context(), UseOptions{
+				Repo: filepath.Join(home, "repo"), Clients: []string{"cursor"}, NoPreflight: true, Env: []clients.EnvVar{{Name: "K", Value: "V"}},
+			})
+			if err != nil || len(results) != 1 || placed < 2 {
+				t.Fatalf("%+v, %v, %d", results, err, placed)
+			}
+			text := readFile(t, path)
+			if c.fails == "" && (results[0].Err != nil || !strings.Contains(text, `"K":"V"`)) || !strings.Contains(text, c.has) {
+				t.Errorf("%+v: %s", results[0], text)
+			}
+			if c.fails != "" && (results[0].Outcome != Failed || !strings.Contains(results[0].Err.Error(), c.fails)) {
+				t.Errorf("%+v, want %q", results[0], c.fails)
+			}
+		})
+	}
+}
+
+func saveAs(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -113,26 +113,28 @@ func CompareNow(env configs.Env, c *clients.Client, st *journal.State, r *journa
 		return v, err
 	}
 	v = places[0].since
-	planned := map[string][]byte{}
+	edited, planned := false, map[string][]byte{}
 	for _, p := range places {
-		var perr error
-		if planned[p.doc.Target], _, perr = p.since.undo(p.doc, false); perr != nil && err == nil {
-			if err = perr; errors.Is(err, errEdited) {
-				v = p.since
-			}
+		text, _, err := p.since.undo(p.doc, false)
+		switch {
+		case errors.Is(err, errEdited) && !edited:
+			v, edited = p.since, true
+		case err != nil && !edited:
+			return v, err
 		}
+		planned[p.doc.Target] = text
 	}
 	for _, p := range places {
 		if p.doc.Path != r.Config {
 			v.Elsewhere = append(v.Elsewhere, p.doc.Path)
 		}
-		v.Unread = len(places) == 1 && p.doc.Path == r.Target && p.doc.Path != r.Config
 	}
-	if err != nil && !errors.Is(err, errEdited) {
-		return v, err
+	v.Unread = len(places) == 1 && places[0].doc.Path == r.Target && r.Target != r.Config
+	if edited {
+		return v, nil
 	}
 	for _, f := range refusals(env, c, r, places, planned, nil) {
-		if err == nil && !f.Later {
+		if !f.Later {
 			return v, refusedThen(f)
 		}
 	}

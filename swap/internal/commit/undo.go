@@ -314,13 +314,12 @@ func (t *reverting) plan(c *clients.Client, r *journal.Record, places []*place) 
 				u.text, u.how = []byte(empty), "emptied: the swap has created it" // behind a link that was made since
 			}
 		}
-		foreign := u.changes() && len(places) > 1 && p.doc.Path == r.Target && p.doc.Owned() != nil
-		if foreign && t.opts.Force {
-			t.Warn(fmt.Sprintf("%s: %v; it was left out", label(r), p.doc.Owned()))
+		if err := p.doc.Owned(); err != nil && u.changes() && len(places) > 1 && p.doc.Path == r.Target {
+			if !t.opts.Force {
+				return nil, fmt.Errorf("%w; the client now reads %s: --force leaves the other out", err, places[0].doc.Path)
+			}
+			t.Warn(fmt.Sprintf("%s: %v; it was left out", label(r), err))
 			continue
-		}
-		if foreign {
-			return nil, fmt.Errorf("%w; the client now reads %s: --force leaves the other out", p.doc.Owned(), places[0].doc.Path)
 		}
 		if u.changes() {
 			// If it was read-only when swapped, the user has already agreed to edit it.
@@ -381,9 +380,7 @@ func (t *reverting) write(ctx context.Context, c *clients.Client, r *journal.Rec
 
 // show is what a dry run does instead.
 func (t *reverting) show(c *clients.Client, r *journal.Record, u *undoing, out *Outcome) {
-	if t.dry[u.doc.Target] = u.text; u.since.whole {
-		t.left[u.doc.Target] = journal.Hash(u.text)
-	}
+	t.dry[u.doc.Target] = u.text
 	if !u.changes() {
 		return
 	}

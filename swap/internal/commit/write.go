@@ -233,7 +233,8 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 		next.Seq++
 		rec, base, err = w.first(c, next)
 	case isUsers(a.prior, c):
-		rec, base = users(c, a.prior), d.Text
+		next.Seq++ // it is undone before what it is on top of
+		rec, base = users(c, a.prior, next.Seq), d.Text
 	default:
 		if rec, base, err = w.extend(c, *a.prior); err != nil {
 			break
@@ -282,7 +283,8 @@ func (w *writing) restoreRecords(next *journal.State, d *configs.Document) {
 			return false
 		}
 		v, err := judgeText(r, &configs.Document{Client: d.Client, Path: d.Path, Text: d.Text})
-		return err == nil && (&place{since: v}).runs()
+		p := &place{d, v}
+		return err == nil && p.runs() && !covered(next, r, p.entry())
 	})
 	if !slices.ContainsFunc(next.Records, func(r journal.Record) bool { return r.Target == d.Target }) {
 		delete(next.Files, d.Target)
@@ -337,8 +339,8 @@ func isUsers(prior *journal.Record, c plan.Change) bool {
 
 // users returns the record of a swap of an entry that the user has made of the one that prior has
 // written: what a revert restores is his.
-func users(c plan.Change, prior *journal.Record) journal.Record {
-	rec := newRecord(c, prior.Seq, prior.Server)
+func users(c plan.Change, prior *journal.Record, seq int) journal.Record {
+	rec := newRecord(c, seq, prior.Server)
 	rec.Already = prior.Already
 	for _, other := range prior.Readers() {
 		rec.ReadBy(other)
