@@ -275,19 +275,6 @@ func (sv surveyed) checkAfter(t *testing.T, home string, broken bool) {
 	})
 }
 
-// failingAt returns a swapper of which a step fails, or that one and all after it, and whether
-// it has.
-func failingAt(home string, n int, forever bool) (s *Swapper, failed *bool) {
-	step, failed := 0, new(bool)
-	return swapperAt(home, func(atomicfile.Step) error {
-		if step++; step-1 == n || forever && step > n {
-			*failed = true
-			return fmt.Errorf("step %d", n)
-		}
-		return nil
-	}), failed
-}
-
 func TestEveryStepFails(t *testing.T) {
 	seen := map[string]bool{}
 	for i, sc := range scenarios {

@@ -227,4 +227,8 @@ func TestSwappedFileOfAnother(t *testing.T) {
 	if text := readFile(t, config); strings.Contains(text, "--directory") || readFile(t, swapped) != before[1] {
 		t.Errorf("%s and %s", text, readFile(t, swapped))
 	}
+	d, err := s.Doctor(DoctorOptions{Repo: filepath.Join(home, "repo")})
+	if err != nil || slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Kind == FoundBack }) {
+		t.Errorf("what no client reads is taken for a swap that is back: %+v, %v", d, err)
+	}
 }

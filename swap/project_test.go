@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/swap/clients"
@@ -79,6 +80,19 @@ func TestProjectScope(t *testing.T) {
 			}
 		})
 	}
+}
+
+// failingAt returns a swapper of which a step fails, or that one and all after it, and whether
+// it has.
+func failingAt(home string, n int, forever bool) (s *Swapper, failed *bool) {
+	step, failed := 0, new(bool)
+	return swapperAt(home, func(atomicfile.Step) error {
+		if step++; step-1 == n || forever && step > n {
+			*failed = true
+			return fmt.Errorf("step %d", n)
+		}
+		return nil
+	}), failed
 }
 
 // If any step of creating or editing a project file fails, the file is as it was before or

@@ -129,7 +129,7 @@ func CompareNow(env configs.Env, c *clients.Client, st *journal.State, r *journa
 			v.Elsewhere = append(v.Elsewhere, p.doc.Path)
 		}
 	}
-	v.Unread = len(places) == 1 && places[0].doc.Path == r.Target && r.Target != r.Config
+	v.Unread = places[0].doc.Path == r.Target && r.Target != r.Config
 	if edited {
 		return v, nil
 	}

@@ -233,8 +233,7 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 		next.Seq++
 		rec, base, err = w.first(c, next)
 	case isUsers(a.prior, c):
-		next.Seq++ // it is undone before what it is on top of
-		rec, base = users(c, a.prior, next.Seq), d.Text
+		rec, base = users(c, a.prior), d.Text
 	default:
 		if rec, base, err = w.extend(c, *a.prior); err != nil {
 			break
@@ -339,8 +338,8 @@ func isUsers(prior *journal.Record, c plan.Change) bool {
 
 // users returns the record of a swap of an entry that the user has made of the one that prior has
 // written: what a revert restores is his.
-func users(c plan.Change, prior *journal.Record, seq int) journal.Record {
-	rec := newRecord(c, seq, prior.Server)
+func users(c plan.Change, prior *journal.Record) journal.Record {
+	rec := newRecord(c, prior.Seq, prior.Server)
 	rec.Already = prior.Already
 	for _, other := range prior.Readers() {
 		rec.ReadBy(other)
