@@ -21,7 +21,7 @@ func addCautions(env configs.Env, res *Result, u *plan.Server, o commit.Outcome)
 		caution("%s is %s", c.Doc.Path, c.Client.Note)
 	}
 	if readsDifferently(c.Client, "args", u.Argv...) {
-		caution("%s expands $NAME in arguments, and there is a $ in %s", c.Client.Name, shown(u.Argv))
+		caution("%s expands $NAME in arguments, and there is a $ in %s", c.Client.Name, strings.Join(ask.ShowArgs(u.Argv), " "))
 	}
 	for _, v := range u.Env {
 		if readsDifferently(c.Client, "env", v.Value) {
@@ -34,7 +34,7 @@ func addCautions(env configs.Env, res *Result, u *plan.Server, o commit.Outcome)
 	if o.Action != Unchanged && !c.Doc.Absent() && atomicfile.Links(c.Doc.Info) > 1 {
 		caution("%s had other hard links, which keep the old text", c.Doc.Target)
 	}
-	if doc, err := configs.Open(env.Disk, c.Client, c.Doc.Path); err == nil {
+	if doc, err := configs.Open(env, c.Client, c.Doc.Path); err == nil {
 		if cs, err := configs.StateOf(env, doc, c.Scope, u.Repo, u.Name); err == nil {
 			if cs.When != "" {
 				caution("reads %s %s", c.Doc.Path, cs.When)

@@ -84,19 +84,20 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 			d.NoServer = unnamed(err)
 		}
 	}
-	st, err := s.Journal.Load()
+	env := s.Anew()
+	st, err := env.Recorded()
 	if err != nil {
 		var se *journal.StateError
 		errors.As(err, &se)
 		d.add(Finding{Kind: FoundState, Path: se.Path, Text: err.Error()})
 		st = nil
 	}
-	x := &examination{s.Env, d, st}
+	x := &examination{env, d, st}
 	for _, c := range clients.All() {
 		x.client(c)
 	}
 	if st != nil {
-		st.Revive(commit.Back(s.Env, st))
+		st.Revive(commit.Back(env, st))
 		for i := range st.Records {
 			x.record(&st.Records[i])
 		}
@@ -131,14 +132,14 @@ func (x *examination) client(c *clients.Client) {
 		}
 	}
 	for _, config := range c.UserFiles(x.Sys) {
-		if _, err := configs.Open(x.Disk, c, config); err != nil {
+		if _, err := configs.Open(x.Env, c, config); err != nil {
 			x.add(Finding{Kind: FoundConfig, Client: c.Name, Path: config, Text: err.Error()})
 		}
 	}
 	if x.Repo == "" {
 		return
 	}
-	all := configs.All(x.Sys, c, x.Repo)
+	all := configs.All(x.Env, c, x.Repo)
 	for _, in := range all {
 		if in.Project && !c.HasConfig(x.Sys) && !c.Installed(x.Sys) {
 			continue

@@ -13,6 +13,7 @@ var mayImport = rooms.Plan{
 	"checkout": "ask format hint",
 	"commands": "checkout machine",
 	"patch":    "format",
+	"trial":    "ask checkout clients configs format",
 	"plan":     "ask checkout clients configs format hint journal machine patch",
 	"commit":   "ask checkout clients configs format journal machine patch plan",
 	"configs":  "ask checkout clients commands format hint journal machine",

@@ -17,6 +17,7 @@ import (
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/hint"
 	"tmuxmcp/swap/internal/plan"
+	"tmuxmcp/swap/internal/trial"
 )
 
 // try compiles the server if it must be, and starts it, unless the options say not to.
@@ -48,7 +49,7 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 		waiting += "; its first start may have to build it"
 	}
 	out := slices.Clone(changes)
-	tries := attempts{}
+	tries := trial.Attempts{}
 	var first error
 	wanted, ended := 0, 0
 	for i, c := range changes {
@@ -56,7 +57,7 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 			continue
 		}
 		wanted++
-		value := c.Client.Dialect.Flat(format.Merge(c.Weaker, c.Edit.Value))
+		value := format.Merge(c.Client.Dialect.Flat(format.Merge(c.Weaker, c.Edit.Value)), c.Client.Dialect.Flat(c.Stronger))
 		st, err := configs.StartOf(env, c.Client, c.Scope, value, u.Repo)
 		st.Limit, st.Only = limit, nil // verify tries what it needs of the environment
 		if u.Released {                // a fetcher may take the checkout for the package
@@ -78,18 +79,18 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 			continue // which the results say: the configs may be for another PATH
 		}
 		stop := watch(env, waiting, cmp.Or(limit, ask.ServerLimit))
-		t := tries.try(ctx, st)
+		t := tries.Try(ctx, st)
 		stop()
-		if errors.Is(t.err, ask.ErrLate) || ctx.Err() != nil {
-			return nil, preflightFailed(u, t.err)
+		if errors.Is(t.Err, ask.ErrLate) || ctx.Err() != nil {
+			return nil, preflightFailed(u, t.Err)
 		}
-		if t.err != nil {
-			first, ended = cmp.Or(first, t.err), ended+1
-			out[i] = c.Failed(fmt.Errorf("preflight failed, so it was not written: %w", t.err))
+		if t.Err != nil {
+			first, ended = cmp.Or(first, t.Err), ended+1
+			out[i] = c.Failed(fmt.Errorf("preflight failed, so it was not written: %w", t.Err))
 			continue
 		}
-		if t.only != nil {
-			out[i] = c.Caution("%v", t.only)
+		if t.Only != nil {
+			out[i] = c.Caution("%v", t.Only)
 		}
 	}
 	if ended < wanted {

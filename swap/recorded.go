@@ -27,7 +27,7 @@ type Swap struct {
 
 // addSwaps adds the recorded swaps that the options select, oldest first.
 func addSwaps(env configs.Env, st *Status, o StatusOptions, chosen []*clients.Client) {
-	state, err := env.Journal.Load()
+	state, err := env.Recorded()
 	if err != nil {
 		env.Warn(err.Error())
 		return
@@ -72,7 +72,7 @@ func shortTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 // clientsSwapped returns the names of the clients that have a recorded swap of a server, for
 // all projects or in this one.
 func clientsSwapped(env configs.Env, repo, server string) (names []string) {
-	st, err := env.Journal.Load()
+	st, err := env.Recorded()
 	if err != nil {
 		env.Warn(err.Error())
 		return nil
@@ -92,7 +92,7 @@ func swapOf(env configs.Env, c *clients.Client, r journal.Record) Swap {
 	if sw.ClientState = configs.NewState(c, scope, r.Config); !sw.Exists {
 		return sw
 	}
-	doc, err := configs.Open(env.Disk, c, r.Config)
+	doc, err := configs.Open(env, c, r.Config)
 	if err == nil {
 		sw.ClientState, err = configs.StateOf(env, doc, scope, r.Repo, r.Server)
 	}
@@ -107,7 +107,8 @@ func swapOf(env configs.Env, c *clients.Client, r journal.Record) Swap {
 // clients' configs for a directory.
 func (s *Swapper) Servers(repo string, all bool) []string {
 	var out []string
-	if st, err := s.Journal.Load(); err == nil {
+	env := s.Anew()
+	if st, err := env.Recorded(); err == nil {
 		for _, r := range slices.Concat(st.Records, st.Reverted) {
 			out = append(out, r.Server)
 		}
@@ -123,7 +124,7 @@ func (s *Swapper) Servers(repo string, all bool) []string {
 	for _, c := range read {
 		inProject, _ := c.ProjectFiles(s.Sys, dir, configs.Tree(dir))
 		for _, config := range append(c.UserFiles(s.Sys), inProject...) {
-			doc, err := configs.Open(s.Disk, c, config)
+			doc, err := configs.Open(env, c, config)
 			if err != nil {
 				continue
 			}

@@ -60,14 +60,15 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	env := s.Anew()
 	st := &Status{Clients: []ClientState{}}
 	if st.Repo, st.Server, st.NoServer = repoAndServer(o.Repo, o.Server); st.Repo == "" {
 		return nil, st.NoServer
 	}
 	if st.NoServer == nil {
-		st.Clients = configs.States(s.Env, chosen, o.Scope, st.Repo, st.Server)
+		st.Clients = configs.States(env, chosen, o.Scope, st.Repo, st.Server)
 	}
-	addSwaps(s.Env, st, o, chosen)
+	addSwaps(env, st, o, chosen)
 	return st, nil
 }
 

@@ -24,17 +24,18 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 	return apply(ctx, s.Env, u, o, try)
 }
 
-// A trial starts the server before it is written, as the options say. In what it returns,
+// A starter starts the server before it is written, as the options say. In what it returns,
 // changes of clients that could not start it have failed.
-type trial func(context.Context, configs.Env, *plan.Server, []plan.Change, UseOptions) ([]plan.Change, error)
+type starter func(context.Context, configs.Env, *plan.Server, []plan.Change, UseOptions) ([]plan.Change, error)
 
 // apply makes the clients run a server.
-func apply(ctx context.Context, env configs.Env, u *plan.Server, o UseOptions, try trial) ([]Result, error) {
+func apply(ctx context.Context, env configs.Env, u *plan.Server, o UseOptions, try starter) ([]Result, error) {
+	env = env.Anew()
 	sources, err := plan.Gather(env, u, o)
 	if err != nil {
 		return nil, err
 	}
-	changes := plan.Make(u, sources)
+	changes := plan.Make(env, u, sources)
 	if o.DryRun {
 		return dryRun(u, changes, o.ShowSecrets), nil
 	}
@@ -52,7 +53,7 @@ func apply(ctx context.Context, env configs.Env, u *plan.Server, o UseOptions, t
 	if err != nil {
 		return nil, err
 	}
-	return results(env, u, outcomes), nil
+	return results(env.Anew(), u, outcomes), nil
 }
 
 // write makes the changes under the lock.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tmuxmcp/swap/ask"
@@ -16,7 +17,7 @@ import (
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/commands"
 	"tmuxmcp/swap/internal/configs"
-	"tmuxmcp/swap/internal/machine"
+	"tmuxmcp/swap/internal/trial"
 )
 
 // VerifyOptions say what [Swapper.Verify] tries.
@@ -90,7 +91,8 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 	if err != nil {
 		return nil, err
 	}
-	swapped := clientsSwapped(s.Env, repo, server)
+	env := s.Anew()
+	swapped := clientsSwapped(env, repo, server)
 	if len(o.Clients) == 0 {
 		present := chosen
 		chosen = slices.DeleteFunc(slices.Clone(clients.All()), func(c *clients.Client) bool {
@@ -98,22 +100,16 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 		})
 	}
 	out := &Verification{Repo: repo, Server: server, Clients: []Verified{}}
-	for _, cs := range configs.States(s.Env, chosen, "", repo, server) {
+	for _, cs := range configs.States(env, chosen, "", repo, server) {
 		if last := len(out.Clients) - 1; last < 0 || out.Clients[last].Client != cs.Client {
 			out.Clients = append(out.Clients, Verified{ClientState: cs})
 		} else if !out.Clients[last].Found && cs.Found {
 			out.Clients[last].ClientState = cs
 		}
 	}
-	run := verifying{s.Env, repo, server, attempts{}}
-	for i := 0; i < len(out.Clients) && ctx.Err() == nil; i++ {
-		v := &out.Clients[i]
-		run.verify(ctx, v, len(o.Clients) > 0 || slices.Contains(swapped, v.Client))
-		if o.Each != nil {
-			o.Each(out.Clients, i)
-		}
-	}
-	if err := ctx.Err(); err != nil {
+	run := verifying{env, repo, server, trial.Attempts{}}
+	err = run.all(ctx, out.Clients, func(v *Verified) bool { return len(o.Clients) > 0 || slices.Contains(swapped, v.Client) }, o.Each)
+	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return nil, fmt.Errorf("interrupted: %w", err)
 	}
 	return out, nil
@@ -127,33 +123,175 @@ func (v *Verified) problem(format string, args ...any) {
 type verifying struct {
 	configs.Env
 	repo, server string
-	tries        attempts
+	tries        trial.Attempts
 }
 
-// verify completes what is known about one client. named says that it must have an entry:
-// because the user has named the client, or has swapped it.
-func (r verifying) verify(ctx context.Context, v *Verified, named bool) {
-	doc, container := r.entry(v, named)
-	if doc == nil {
+// asking is what is known of a client while it is asked.
+type asking struct {
+	doc       *configs.Document // nil: its entry is not tried
+	container []string
+	command   ask.Command // what was started
+	ambiguous string      // why that was not in the repository
+	query     *trial.Query
+	done      chan struct{}
+	answer    ask.Answer
+	seconds   float64
+	err       error
+}
+
+// askAtOnce is how many clients are asked at the same time: each of them takes a processor, and
+// has only so long to answer.
+const askAtOnce = 4
+
+// all completes what is known about the clients. The servers are started one after the other, as
+// two might be in each other's way; then the clients are asked side by side. named says that a
+// client must have an entry: because the user has named the client, or has swapped it.
+func (r verifying) all(ctx context.Context, all []Verified, named func(*Verified) bool, each func([]Verified, int)) error {
+	asked := make([]asking, len(all))
+	free := make(chan struct{}, askAtOnce)
+	var running sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() {
+		cancel()
+		running.Wait()
+		for _, a := range asked {
+			if a.query != nil {
+				_ = a.query.Remove() // which judge reports
+			}
+		}
+	}()
+	for i := range all {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r.prepare(ctx, &all[i], &asked[i], named(&all[i]))
+	}
+	queries := 0
+	for i := range asked {
+		if a := &asked[i]; a.query != nil {
+			queries++
+			running.Go(func() {
+				free <- struct{}{}
+				a.ask(ctx)
+				<-free
+			})
+		}
+	}
+	for i := range all {
+		v, a := &all[i], &asked[i]
+		if a.query != nil {
+			r.await(all, asked, a)
+			if queries > 1 && a.failed() && v.Handshake != nil { // the others may have been in its way
+				running.Wait()
+				r.again(ctx, a)
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r.judge(v, a)
+		if each != nil {
+			each(all, i)
+		}
+	}
+	return nil
+}
+
+// await waits for the answer of a client, and shows which ones are asked.
+func (r verifying) await(all []Verified, asked []asking, a *asking) {
+	var names []string
+	for i := range asked {
+		select {
+		case <-asked[i].done:
+		default:
+			if asked[i].query != nil {
+				names = append(names, all[i].Client)
+			}
+		}
+	}
+	if len(names) > 0 && r.Progress != nil {
+		defer watch(r.Env, "asking "+strings.Join(names, ", "), ask.ClientLimit)()
+	}
+	<-a.done
+}
+
+func (a *asking) ask(ctx context.Context) {
+	defer close(a.done)
+	start := time.Now()
+	a.answer, a.err = a.query.Ask(ctx)
+	a.seconds = trial.Since(start)
+}
+
+// failed reports whether the client could not start the server, or gave no answer.
+func (a *asking) failed() bool {
+	return a.err != nil && !errors.Is(a.err, ask.ErrRefused) || a.err == nil && a.answer.State == ask.NotStarted
+}
+
+// again asks a client again, with nothing else running.
+func (r verifying) again(ctx context.Context, a *asking) {
+	if r.Progress != nil {
+		defer watch(r.Env, "asking "+a.doc.Client.Name+" again", ask.ClientLimit)()
+	}
+	before := a.query
+	if r.query(a); a.query == nil {
+		a.query = before
 		return
 	}
-	ambiguous := commands.Unpublished(v.Argv, v.Value, r.repo)
-	command := r.handshake(ctx, v, doc.Client, ambiguous != "")
-	won := v.Won
-	if r.ask(ctx, v, doc, container, command) {
-		won = nil // the client knows better
+	a.err = errors.Join(a.err, before.Remove())
+	a.ask(ctx)
+}
+
+// query prepares a question to a client.
+func (r verifying) query(a *asking) {
+	a.done = make(chan struct{})
+	a.query, a.err = trial.Prepare(r.Env, a.doc, a.container, checkout.ClaudeProject(r.repo), r.server, r.repo)
+}
+
+// prepare starts the server of a client, and prepares the question to it.
+func (r verifying) prepare(ctx context.Context, v *Verified, a *asking, named bool) {
+	if a.doc, a.container = r.entry(v, named); a.doc == nil {
+		return
 	}
+	a.ambiguous = commands.Unpublished(v.runs(), v.value(), r.repo)
+	a.command = r.handshake(ctx, v, a.doc.Client, a.ambiguous != "")
+	if v.NotAsked = r.unasked(v, a.doc.Client); v.NotAsked == "" {
+		r.query(a)
+	}
+}
+
+// judge completes what is known about a client by what it has said.
+func (r verifying) judge(v *Verified, a *asking) {
+	if a.doc == nil {
+		return
+	}
+	c := a.doc.Client
+	if a.query != nil {
+		a.err = errors.Join(a.err, a.query.Remove())
+		a.query = nil
+	}
+	switch {
+	case v.NotAsked != "":
+	case a.err != nil:
+		v.problem("could not query %s: %s", c.Name, ask.Redact(a.err.Error(), a.command))
+	default:
+		r.heard(v, a)
+	}
+	disproved := v.Asked != nil && (v.Asked.State == ask.Connected || v.Asked.State == ask.Configured)
 	// A client that has connected disproves what its config suggests.
-	if v.Asked == nil || doc.Client.Ask.Blind || v.Asked.State != ask.Connected {
+	if v.Asked == nil || c.Ask.Blind || v.Asked.State != ask.Connected {
 		for _, shadow := range v.Shadows[:len(v.Shadows)-len(v.Won)] {
 			if !slices.Contains(v.Problems, shadow) {
 				v.problem("%s", shadow)
 			}
 		}
-	} else if ambiguous != "" { // the client has connected to the checkout's
-		v.problem("%s", ambiguous)
+	} else if a.ambiguous != "" { // the client has connected to the checkout's
+		v.problem("%s", a.ambiguous)
 	}
-	v.Problems = append(v.Problems, won...)
+	// A client that merges its layers is asked about what comes of that, which need not be
+	// what was swapped.
+	if other := v.Effective != nil && v.Effective.Other; other || !disproved && !(c.Merges && v.Effective != nil) {
+		v.Problems = append(v.Problems, v.Won...)
+	}
 	v.OK = len(v.Problems) == 0 && (v.Handshake != nil || v.Asked != nil && v.Asked.State == ask.Connected)
 }
 
@@ -170,15 +308,15 @@ func (r verifying) entry(v *Verified, named bool) (doc *configs.Document, contai
 			v.problem("no entry %q in %s", r.server, v.Config)
 		}
 		return nil, nil
-	case v.Tag.Kind == TagRemote:
+	case v.remote() != "":
 		if v.NotAsked = v.leftAlone(); v.NotAsked != "" {
 			return nil, nil
 		}
-	case len(v.Argv) == 0:
+	case v.runs() == nil:
 		v.problem("the entry has no command")
 		return nil, nil
 	}
-	doc, err := configs.Open(r.Disk, clients.Lookup(v.Client), v.Config)
+	doc, err := configs.Open(r.Env, clients.Lookup(v.Client), v.Config)
 	if err != nil {
 		v.problem("the config cannot be read: %v", err)
 		return nil, nil
@@ -195,50 +333,63 @@ func (r verifying) entry(v *Verified, named bool) (doc *configs.Document, contai
 	return doc, container
 }
 
-// ask queries the client itself, if it can be, and reports whether it has. command is what
-// was started.
-func (r verifying) ask(ctx context.Context, v *Verified, doc *configs.Document, container []string, command ask.Command) bool {
-	c := doc.Client
-	own, others := inProject(r.Sys, c, r.repo, r.server)
+// unasked returns why a client is not asked, or "".
+func (r verifying) unasked(v *Verified, c *clients.Client) string {
+	own, others := inProject(r.Env, c, r.repo, r.server)
 	switch {
 	case c.Ask == nil:
-		v.NotAsked = c.Name + " cannot be queried offline"
+		return c.Name + " cannot be queried offline"
 	case v.InFiles() && !c.Ask.Lists:
-		v.NotAsked = c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
+		return c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
 	case own != "":
-		v.NotAsked = fmt.Sprintf("%s is yours, and a file of the project there: in another home directory, %s would answer otherwise", own, c.Name)
+		return fmt.Sprintf("%s is yours, and a file of the project there: in another home directory, %s would answer otherwise", own, c.Name)
 	case c.Ask.All && others != "":
-		v.NotAsked = c.Name + " would also start the other servers in " + others
+		return c.Name + " would also start the other servers in " + others
 	case c.Binary() == "":
-		v.NotAsked = strings.Join(c.Binaries, " or ") + " is not on PATH"
+		return strings.Join(c.Binaries, " or ") + " is not on PATH"
 	}
-	if v.NotAsked != "" {
-		return false
-	}
-	start := time.Now()
-	answer, err := queryClient(ctx, r.Sys, doc, container, checkout.ClaudeProject(r.repo), r.server, r.repo)
-	if err != nil {
-		v.problem("could not query %s: %s", c.Name, ask.Redact(err.Error(), command))
-		return false
-	}
+	return ""
+}
+
+// heard compares what a client says with its config.
+func (r verifying) heard(v *Verified, a *asking) {
+	c, answer := a.doc.Client, a.answer
 	// Some clients say it as the config spells it, some as they run it.
-	same := slices.Contains([]string{strings.Join(command.Argv, " "), strings.Join(v.Argv, " ")}, answer.Command)
-	answer.Says = ask.Redact(answer.Says, command)
+	same := slices.Contains([]string{strings.Join(a.command.Argv, " "), strings.Join(v.runs(), " ")}, answer.Command)
+	answer.Says = ask.Redact(answer.Says, a.command)
 	answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
-	v.Asked = &Asked{Program: c.Binary(), Answer: answer, Seconds: seconds(start)}
+	v.Asked = &Asked{Program: c.Binary(), Answer: answer, Seconds: a.seconds}
 	v.compare(answer, same)
-	if answer.State == ask.NotStarted && v.Handshake != nil && len(v.Argv) > 0 {
+	if answer.State == ask.NotStarted && v.Handshake != nil && v.runs() != nil {
 		v.explain(c)
 	}
-	return true
+}
+
+func (v *Verified) value() map[string]any {
+	value, _ := v.Uses()
+	return value
+}
+
+// runs returns the command that the client runs; nil if it has none.
+func (v *Verified) runs() []string {
+	_, argv := v.Uses()
+	return argv
+}
+
+// remote returns the address of a remote server; "" if it is none.
+func (v *Verified) remote() string {
+	if v.runs() != nil {
+		return ""
+	}
+	return clients.Remote(v.value())
 }
 
 // leftAlone returns why a remote server is not connected to; "" if it is. A server
 // elsewhere is connected to only if use-local was told to use it.
 func (v *Verified) leftAlone() string {
-	address := clients.Remote(v.Value)
+	address, value := v.remote(), v.value()
 	u, err := url.Parse(address)
-	switch kind, _ := v.Value["type"].(string); {
+	switch kind, _ := value["type"].(string); {
 	case slices.Contains([]string{"sse", "ws", "websocket"}, kind):
 		return "a remote server of type " + kind + ", which is not tried"
 	case strings.ContainsAny(address, "${}"):
@@ -257,8 +408,8 @@ func (v *Verified) leftAlone() string {
 // streams reports whether a remote server must speak streamable HTTP according to its
 // entry: some clients also try the older transport.
 func (v *Verified) streams() bool {
-	kind, _ := v.Value["type"].(string)
-	return v.AsSwapped || strings.Contains(kind, "http") || v.Value["httpUrl"] != nil
+	kind, _ := v.value()["type"].(string)
+	return v.AsSwapped || strings.Contains(kind, "http") || v.value()["httpUrl"] != nil
 }
 
 // compare reports how a client's answer disagrees with its config.
@@ -271,7 +422,7 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 	case ask.Connected, ask.Configured:
 	case ask.NotStarted:
 		what := "start"
-		if len(v.Argv) == 0 {
+		if v.runs() == nil {
 			what = "connect to"
 		}
 		v.problem("%s could not %s the server", who, what)
@@ -295,36 +446,42 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 // handshake starts the server as the client would, or connects to it, and returns how. away
 // says not to start it in the repository.
 func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client, away bool) ask.Command {
-	var t tried
+	var t trial.Tried
 	var st configs.Start
-	if v.Tag.Kind == TagRemote {
-		st.Argv, st.Env = []string{clients.Remote(v.Value)}, clients.Headers(v.Value)
+	value := v.value()
+	if address := v.remote(); address != "" {
+		st.Argv, st.Env = []string{address}, clients.Headers(value)
 		begin := time.Now()
-		t.hello, t.err = ask.URL(ctx, st.Argv[0], true, ask.ServerLimit)
-		t.seconds = seconds(begin)
-	} else if st, t.err = configs.StartOf(r.Env, c, v.Scope, v.Value, r.repo); t.err == nil {
+		t.Hello, t.Err = ask.URL(ctx, st.Argv[0], true, ask.ServerLimit)
+		t.Seconds = trial.Since(begin)
+	} else if st, t.Err = configs.StartOf(r.Env, c, v.Scope, value, r.repo); t.Err == nil {
 		st.Tools = true
 		if away {
 			st.Dir, st.Elsewhere = r.Sys.Home, ""
 		}
-		t = r.tries.try(ctx, st)
+		stop := func() {}
+		if r.Progress != nil {
+			stop = watch(r.Env, "starting the server as "+c.Name+" does", ask.ServerLimit)
+		}
+		t = r.tries.Try(ctx, st)
+		stop()
 	}
 	var unclear *clients.UnclearError
 	var missing *clients.MissingError
 	switch {
-	case t.err == nil:
-		if t.only != nil {
-			v.problem("%v", t.only)
+	case t.Err == nil:
+		if t.Only != nil {
+			v.problem("%v", t.Only)
 		}
-		v.Handshake = &Handshook{Name: t.hello.Name, Version: t.hello.Version, Tools: t.hello.Tools, Seconds: t.seconds}
-	case errors.As(t.err, &unclear), errors.Is(t.err, ask.ErrLogin), errors.Is(t.err, ask.ErrNotThere) && !v.streams():
-		v.NotTried = t.err.Error()
-	case errors.As(t.err, &missing): // the client may start it all the same
-		v.problem("%v", t.err)
-	case slices.Contains(v.Shadows, t.err.Error()): // which is reported later
+		v.Handshake = &Handshook{Name: t.Hello.Name, Version: t.Hello.Version, Tools: t.Hello.Tools, Seconds: t.Seconds}
+	case errors.As(t.Err, &unclear), errors.Is(t.Err, ask.ErrLogin), errors.Is(t.Err, ask.ErrNotThere) && !v.streams():
+		v.NotTried = t.Err.Error()
+	case errors.As(t.Err, &missing): // the client may start it all the same
+		v.problem("%v", t.Err)
+	case slices.Contains(v.Shadows, t.Err.Error()): // which is reported later
 	default:
-		v.problem("the server does not answer: %v", t.err)
-		if advice := r.tries.lacksVariables(ctx, c.Name, st); advice != nil {
+		v.problem("the server does not answer: %v", t.Err)
+		if advice := r.tries.LacksVariables(ctx, c.Name, st); advice != nil {
 			v.Problems = append(v.Problems, advice...)
 			v.explain(c)
 		}
@@ -335,19 +492,19 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 // inProject returns files of the project for which a client would not answer there as usual:
 // own is a config of the user's, as in the home directory, and others has other servers, which
 // it may start.
-func inProject(sys machine.System, c *clients.Client, repo, server string) (own, others string) {
-	mine, tree := c.UserFiles(sys), configs.Tree(repo)
+func inProject(env configs.Env, c *clients.Client, repo, server string) (own, others string) {
+	mine, tree := c.UserFiles(env.Sys), configs.Tree(repo)
 	for _, l := range c.Layers {
 		if l.Role != clients.Project {
 			continue
 		}
-		for _, file := range c.Files(l, sys, repo, tree) {
+		for _, file := range c.Files(l, env.Sys, repo, tree) {
 			if slices.Contains(mine, file) {
 				own = file
 			}
 		}
 	}
-	configs.EachOther(sys, c, repo, server, func(in configs.Held, _ string, value map[string]any) {
+	configs.EachOther(env, c, repo, server, func(in configs.Held, _ string, value map[string]any) {
 		if in.Project && c.Dialect.Runs(value) != nil {
 			others = in.Doc.Path
 		}
@@ -357,12 +514,9 @@ func inProject(sys machine.System, c *clients.Client, repo, server string) (own,
 
 // explain reports why a client may fail to start a server that starts here.
 func (v *Verified) explain(c *clients.Client) {
-	if p := commands.Program(v.Argv); p == "go" || p == "cargo" {
-		v.problem("%s %s may have to build it first, and %s waits only so long", p, v.Argv[1], c.Name)
+	argv := v.runs()
+	if p := commands.Program(argv); p == "go" || p == "cargo" {
+		v.problem("%s %s may have to build it first, and %s waits only so long", p, argv[1], c.Name)
 		v.problem("if it takes too long to build, use-local --mode build writes a compiled program")
 	}
-}
-
-func seconds(start time.Time) float64 {
-	return float64(time.Since(start).Milliseconds()) / 1000
 }

@@ -509,28 +509,24 @@ func (d Disk) SyncDir(dir string) error {
 	return d.do(OpSyncDir, dir, func() error { return syncDir(dir) })
 }
 
-// Leftovers lists the temporary files that a killed run has left beside path.
-func (d Disk) Leftovers(path string) []string {
+// Leftovers returns, of the names in the directory of path, the paths of the temporary files that
+// a killed run has left beside path.
+func (d Disk) Leftovers(path string, names []string) (left []string) {
 	dir, base := filepath.Split(path)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil // reading path itself reports an unreadable directory
-	}
-	var names []string
-	for _, e := range entries {
-		if rest, ok := strings.CutPrefix(e.Name(), base); ok && strings.Contains(rest, d.tempMark()) {
-			names = append(names, filepath.Join(dir, e.Name()))
+	for _, name := range names {
+		if rest, ok := strings.CutPrefix(name, base); ok && strings.Contains(rest, d.tempMark()) {
+			left = append(left, filepath.Join(dir, name))
 		}
 	}
-	return names
+	return left
 }
 
-// Sweep removes those [Disk.Leftovers] of path whose bytes are known and may go, and returns
+// Sweep removes those [Disk.Leftovers] of a path whose bytes are known and may go, and returns
 // the others: what was exchanged or renamed may be another program's newest save. Only the
-// holder of the lock that guards all writers of path may call it.
-func (d Disk) Sweep(path string, known func(name string, text []byte) bool) (kept []string, err error) {
+// holder of the lock that guards all writers of the path may call it.
+func (d Disk) Sweep(left []string, known func(name string, text []byte) bool) (kept []string, err error) {
 	var errs []error
-	for _, name := range d.Leftovers(path) {
+	for _, name := range left {
 		text, spare := d.Spare(name, known)
 		var err error
 		switch {

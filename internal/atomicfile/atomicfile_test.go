@@ -204,7 +204,16 @@ func TestSweepTakesWhatIsItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept, err := Disk{TempMark: ".mine-"}.Sweep(path, func(_ string, text []byte) bool { return string(text) == "x" })
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	disk := Disk{TempMark: ".mine-"}
+	kept, err := disk.Sweep(disk.Leftovers(path, names), func(_ string, text []byte) bool { return string(text) == "x" })
 	if err != nil || !slices.Equal(kept, []string{full, unknown}) {
 		t.Errorf("kept %q, %v", kept, err)
 	}

@@ -189,12 +189,12 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 			_, _ = io.WriteString(stdin, input) // if it has exited, its output says more
 		}()
 	}
+	defer running()()
 	if err := cmd.Start(); err != nil {
 		return Answer{}, fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
-	defer endOrphans()
 
 	var exit error
 	for running := true; running; {

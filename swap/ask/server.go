@@ -187,6 +187,7 @@ type process struct {
 	stdin  io.WriteCloser
 	stdout *bounded
 	exited chan error
+	ended  func()
 }
 
 func start(cmd *exec.Cmd) (*process, error) {
@@ -200,13 +201,15 @@ func start(cmd *exec.Cmd) (*process, error) {
 		return nil, err
 	}
 	cmd.Stdout = its
+	ended := running()
 	err = cmd.Start()
 	its.Close()
 	if err != nil {
+		ended()
 		stdout.Close()
 		return nil, err
 	}
-	p := &process{cmd: cmd, stdin: stdin, stdout: &bounded{ReadCloser: stdout}, exited: make(chan error, 1)}
+	p := &process{cmd: cmd, stdin: stdin, stdout: &bounded{ReadCloser: stdout}, exited: make(chan error, 1), ended: ended}
 	go func() { p.exited <- cmd.Wait() }()
 	return p, nil
 }
@@ -215,7 +218,7 @@ func start(cmd *exec.Cmd) (*process, error) {
 // it exited by itself.
 func (p *process) end() (err error) {
 	defer p.stdout.Close()
-	defer endOrphans()
+	defer p.ended()
 	defer killGroup(p.cmd) // processes that the server started and left behind
 	select {
 	case err = <-p.exited:
@@ -245,11 +248,25 @@ func Adopt() {
 	}
 }
 
-// endOrphans ends what a program has left behind, when it has been waited for.
-func endOrphans() {
-	if adopted {
-		proctree.EndChildren()
-	}
+// programs counts the programs of this package that run.
+var programs struct {
+	sync.Mutex
+	n int
+}
+
+// running notes that a program is about to run. ended is called when it has been waited for: when
+// no other program runs, it ends what they have left behind.
+func running() (ended func()) {
+	programs.Lock()
+	programs.n++
+	programs.Unlock()
+	return sync.OnceFunc(func() {
+		programs.Lock()
+		defer programs.Unlock()
+		if programs.n--; programs.n == 0 && adopted {
+			proctree.EndChildren()
+		}
+	})
 }
 
 // Errors of [URL].
@@ -333,8 +350,9 @@ func Run(ctx context.Context, argv []string) error {
 	cmd.WaitDelay = 5 * time.Second
 	var tail output
 	cmd.Stdout, cmd.Stderr = &tail, &tail
+	ended := running()
 	err := cmd.Run()
-	endOrphans()
+	ended()
 	if err == nil {
 		return nil
 	}

@@ -564,7 +564,7 @@ type AddedVar struct {
 
 // FileVars returns the variables that a client adds to its environment for a directory. Of
 // the files that count for references, the first that exists counts.
-func (c *Client) FileVars(sys machine.System, dir string, read func(file string) ([]byte, error)) (out []AddedVar) {
+func (c *Client) FileVars(sys machine.System, dir string, read func(file string) ([]byte, error), parse func(text []byte) (*format.Doc, error)) (out []AddedVar) {
 	found := false
 	for _, v := range c.Vars {
 		places := v.resolve(sys)
@@ -582,7 +582,7 @@ func (c *Client) FileVars(sys machine.System, dir string, read func(file string)
 				continue
 			}
 			found = found || !v.Only
-			for _, e := range v.read(p.Path, text) {
+			for _, e := range v.read(p.Path, text, parse) {
 				out = append(out, AddedVar{e, v.Late, v.Only})
 			}
 		}
@@ -590,12 +590,12 @@ func (c *Client) FileVars(sys machine.System, dir string, read func(file string)
 	return out
 }
 
-func (v varFile) read(path string, text []byte) []EnvVar {
+func (v varFile) read(path string, text []byte, parse func(text []byte) (*format.Doc, error)) []EnvVar {
 	if v.Path == nil {
 		out, _ := envLines(path, text, func(string) (string, bool) { return "", false })
 		return out
 	}
-	doc, err := format.Parse(format.JSONC, text)
+	doc, err := parse(text)
 	if err != nil {
 		return nil
 	}

@@ -165,10 +165,14 @@ type Edit struct {
 	Undo Undo
 
 	changed bool
+	after   *Doc
 }
 
 // Changed reports whether Out differs from the text that was edited.
 func (e Edit) Changed() bool { return e.changed }
+
+// Doc returns Out as it was parsed to prove the edit; nil if it was not.
+func (e Edit) Doc() *Doc { return e.after }
 
 // Undo describes what was in the place of an entry before an edit. It marshals to JSON. The
 // zero Undo means that there was no entry, and nothing was created for it.
@@ -356,10 +360,11 @@ func applied(text []byte, s splice) []byte {
 	return slices.Concat(text[:s.start], []byte(s.text), text[s.end:])
 }
 
-// newEdit returns an edit of a text to another one, in which the entry has this value.
-func newEdit(was, out []byte, value any) Edit {
+// newEdit returns an edit of a text to another one, in which the entry has this value. after is
+// the new text, parsed.
+func newEdit(was, out []byte, value any, after *Doc) Edit {
 	entry, _ := value.(map[string]any)
-	return Edit{Out: out, Value: entry, changed: !bytes.Equal(was, out)}
+	return Edit{Out: out, Value: entry, changed: !bytes.Equal(was, out), after: after}
 }
 
 // proof returns an error unless the entry at path has the value want in after, or has gone

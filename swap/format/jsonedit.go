@@ -145,7 +145,7 @@ func (d *jsonDoc) revert(path []string, u Undo) (Edit, error) {
 		at--
 	}
 	if at < 0 {
-		return newEdit(d.src, applied(d.src, splice{d.body, len(d.src), u.Text}), nil), nil
+		return newEdit(d.src, applied(d.src, splice{d.body, len(d.src), u.Text}), nil, nil), nil
 	}
 	level, path := w.levels[at], path[:at+1]
 	if at == first-1 && u.Holder != "" {
@@ -249,13 +249,14 @@ type gone struct{}
 // finish applies a splice and proves that the value at path is now the intended one, and
 // that all other members along path are byte for byte the same.
 func (d *jsonDoc) finish(s splice, path []string, want any) (Edit, error) {
-	e, after := newEdit(d.src, applied(d.src, s), want), d
-	if e.changed {
+	out, after := applied(d.src, s), d
+	if !bytes.Equal(out, d.src) {
 		var err error
-		if after, err = parseJSON(d.kind, e.Out, d.body); err != nil {
+		if after, err = parseJSON(d.kind, out, d.body); err != nil {
 			return Edit{}, fmt.Errorf("%w: %w", errProof, err)
 		}
 	}
+	e := newEdit(d.src, out, want, &Doc{out, d.body, after})
 	got, ok := after.get(path)
 	if ok == (want == gone{}) || ok && !same(got, want) {
 		return Edit{}, fmt.Errorf("the new value: %w", errProof)

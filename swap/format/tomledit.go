@@ -381,5 +381,5 @@ func (d *tomlDoc) finish(t *tomlEditor, path []string, want any) (Edit, error) {
 	if err := proof(d.data, after.data, after, path, want); err != nil {
 		return Edit{}, err
 	}
-	return newEdit(d.src, t.out, want), nil
+	return newEdit(d.src, t.out, want, &Doc{t.out, d.body, after}), nil
 }

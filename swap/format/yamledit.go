@@ -282,7 +282,7 @@ func (d *yamlDoc) finish(out []byte, path []string, want any) (Edit, error) {
 	if err := proof(d.data, after.data, after, path, want); err != nil {
 		return Edit{}, err
 	}
-	return newEdit(d.src, out, want), nil
+	return newEdit(d.src, out, want, &Doc{out, d.body, after}), nil
 }
 
 func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {

@@ -214,11 +214,20 @@ func NewWrite(base, after []byte, value map[string]any) Write {
 
 // Undo returns the exact bytes before the write; false if text is not what was written.
 func (w Write) Undo(text []byte) ([]byte, bool) {
-	if w.Start < 0 || w.Start > len(text) || !bytes.HasPrefix(text[w.Start:], w.Is) {
+	if !w.fits(text) {
 		return nil, false
 	}
 	base := slices.Concat(text[:w.Start], w.Was, text[w.Start+len(w.Is):])
 	return base, Hash(base) == w.Base
+}
+
+// Undoes reports whether Undo returns the exact bytes. It copies nothing.
+func (w Write) Undoes(text []byte) bool {
+	return w.fits(text) && Hash(text[:w.Start], w.Was, text[w.Start+len(w.Is):]) == w.Base
+}
+
+func (w Write) fits(text []byte) bool {
+	return w.Start >= 0 && w.Start <= len(text) && bytes.HasPrefix(text[w.Start:], w.Is)
 }
 
 // Redo returns the bytes after the write; false if base is not what it was made from.
@@ -320,10 +329,13 @@ func (s *State) Keep(i int) {
 	s.Reverted = append(s.Reverted, r)
 }
 
-// Hash returns the digest by which records compare texts.
-func Hash(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+// Hash returns the digest by which records compare texts; a text may be in pieces.
+func Hash(text ...[]byte) string {
+	h := sha256.New()
+	for _, piece := range text {
+		h.Write(piece)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // A Journal is the state directory.

@@ -23,8 +23,7 @@ import (
 // in each line, outermost first, so that they can be removed when nothing is recorded any more.
 // If another process comes at that moment, those above the state directory may stay, empty.
 
-// Lock makes the caller the only process that swaps, and removes what a killed process has
-// left in the state directory. It waits for another process until ctx is done; waiting is
+// Lock makes the caller the only process that swaps. It waits for another process until ctx is done; waiting is
 // called once, after one second. If nothing is recorded when the caller unlocks, the state
 // directory is removed again, and those above it that were made for it.
 func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock func(), err error) {
@@ -43,10 +42,6 @@ func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock fu
 		case <-taken:
 			if lockErr != nil {
 				return nil, lockErr
-			}
-			if _, err := j.Disk.Sweep(j.Path(), Written); err != nil {
-				lock.Close()
-				return nil, fmt.Errorf("clean up after a killed run: %w", err)
 			}
 			return func() { j.release(lock) }, nil
 		case <-slow.C:

@@ -36,7 +36,7 @@ func Begin(ctx context.Context, env configs.Env) (*Commit, error) {
 	if err != nil {
 		return nil, configs.OnceWritable(err, "nothing was changed: run it again")
 	}
-	c, err := Read(env)
+	c, err := Read(env.Anew())
 	if err != nil {
 		unlock()
 		return nil, err
@@ -48,7 +48,7 @@ func Begin(ctx context.Context, env configs.Env) (*Commit, error) {
 
 // Read reads the record of swaps without the lock, for what writes nothing.
 func Read(env configs.Env) (*Commit, error) {
-	st, err := env.Journal.Load()
+	st, err := env.Recorded()
 	return &Commit{Env: env, State: st, unlock: func() {}}, err
 }
 

@@ -26,7 +26,7 @@ import (
 // may have reverted the swap that created it.
 func (w *writing) reread(c plan.Change) (*configs.Document, error) {
 	if c.Makes && machine.Missing(c.Doc.Path) {
-		return configs.ToCreate(w.Sys, c.Client, c.Doc.Path)
+		return configs.ToCreate(w.Env, c.Client, c.Doc.Path)
 	}
 	d := &configs.Document{Client: c.Client, Path: c.Doc.Path}
 	var err error

@@ -23,7 +23,7 @@ func TestMerge(t *testing.T) {
 			read := func(text string) *configs.Document {
 				t.Helper()
 				d := &configs.Document{Client: client, Path: "config", Text: []byte(text)}
-				if err := d.Parse(); err != nil {
+				if err := d.Parse(configs.Env{}); err != nil {
 					t.Fatal(err)
 				}
 				return d

@@ -53,7 +53,7 @@ func placesOf(env configs.Env, c *clients.Client, st *journal.State, r *journal.
 			return nil, err
 		}
 		d.Client = c
-		v, err := judgeText(r, d)
+		v, err := judgeText(env, r, d)
 		return &place{d, v}, err
 	}
 	known := func(target string) bool {
@@ -143,7 +143,7 @@ func (e gone) Unwrap() error { return e.error }
 func reads(env configs.Env) reader {
 	return func(path, target string) (d *configs.Document, err error) {
 		d = &configs.Document{Path: path, Target: target}
-		d.Text, d.Info, err = env.Disk.Read(target)
+		d.Text, d.Info, err = env.Read(target)
 		return d, err
 	}
 }

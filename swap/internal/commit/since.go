@@ -25,7 +25,6 @@ type Since struct {
 	client   *clients.Client
 	Landed   *journal.Write // the write that is in the file, if any
 	exact    bool           // the file is as left by that write
-	base     []byte         // what it was before, if exact
 	AsBefore bool           // the file or the entry is as it was before the swap
 	whole    bool           // judged by the whole file, not by the entry
 	Now      map[string]any // the entry, if judged; nil: there is none
@@ -37,12 +36,12 @@ type Since struct {
 }
 
 // judgeText judges a file that may no longer parse: its error names the backup.
-func judgeText(r *journal.Record, d *configs.Document) (Since, error) {
+func judgeText(env configs.Env, r *journal.Record, d *configs.Document) (Since, error) {
 	if v := judgeBytes(r, d); v.whole {
 		return v, nil
 	}
 	var e format.Entry
-	err := d.Parse()
+	err := d.Parse(env)
 	if err == nil {
 		if e, err = d.Doc.Lookup(r.Container, r.Server); err != nil {
 			err = fmt.Errorf("%s: %w", d.Path, err)
@@ -69,8 +68,8 @@ func judgeBytes(r *journal.Record, d *configs.Document) Since {
 		if w.After != hash {
 			continue
 		}
-		if base, ok := w.Undo(d.Text); ok {
-			v.Landed, v.exact, v.whole, v.base = w, true, true, base
+		if w.Undoes(d.Text) {
+			v.Landed, v.exact, v.whole = w, true, true
 			return v
 		}
 	}
@@ -163,7 +162,8 @@ func (v Since) first() bool {
 func (v Since) undo(d *configs.Document, force bool) (text []byte, how string, err error) {
 	switch {
 	case v.exact:
-		return v.base, "exact bytes", nil
+		text, _ = v.Landed.Undo(d.Text) // judgeBytes has seen that it can
+		return text, "exact bytes", nil
 	case v.AsBefore:
 		return d.Text, "already restored", nil
 	case v.Edited():

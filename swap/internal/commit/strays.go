@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,7 +37,7 @@ type Stray struct {
 func Strays(env configs.Env, st *journal.State) (out []Stray) {
 	listed := map[string]bool{}
 	for _, t := range temps(env, st) {
-		for _, name := range env.Disk.Leftovers(t.stem) {
+		for _, name := range leftovers(env, t.stem) {
 			if listed[name] {
 				continue
 			}
@@ -63,10 +62,14 @@ func (c *Commit) sweep() {
 		}
 	}
 	var errs []error
-	said := map[string]bool{}
+	said, gone := map[string]bool{}, map[string]bool{}
 	for _, t := range temps(c.Env, st) {
-		kept, err := c.Disk.Sweep(t.stem, t.known)
+		left := slices.DeleteFunc(leftovers(c.Env, t.stem), func(name string) bool { return gone[name] })
+		kept, err := c.Disk.Sweep(left, t.known)
 		errs = append(errs, err)
+		for _, name := range left {
+			gone[name] = !slices.Contains(kept, name)
+		}
 		for _, name := range kept {
 			if !said[name] {
 				c.Warn(t.unknown(name))
@@ -86,6 +89,11 @@ func (c *Commit) sweep() {
 	if err := errors.Join(errs...); err != nil {
 		c.Warn(fmt.Sprintf("clean up after a killed run: %v", err))
 	}
+}
+
+// leftovers lists the temporary files beside a path.
+func leftovers(env configs.Env, stem string) []string {
+	return env.Disk.Leftovers(stem, env.Names(filepath.Dir(stem)))
 }
 
 // A temp says beside which path a killed run may have left temporary files, and which texts
@@ -114,7 +122,7 @@ func temps(env configs.Env, st *journal.State) (temps []temp) {
 			if strings.Contains(name, backupMark) && !strings.HasSuffix(name, atomicfile.Aside) {
 				return true // a backup that was not finished: nothing else was written under that name
 			}
-			now, _, _ := env.Disk.Read(config)
+			now, _, _ := env.Read(config)
 			return cmp.Or(st, &journal.State{}).Knows(config, now, text)
 		}
 		temps = append(temps, temp{config, config, owner[config], known})
@@ -172,12 +180,12 @@ func strayBackups(env configs.Env, st *journal.State) (out []Stray) {
 	}
 	owner := targets(env, st)
 	for _, config := range slices.Sorted(maps.Keys(owner)) {
-		for _, name := range slices.Concat(beside(config, backupMark), beside(env.Journal.Beside(config), backupMark)) {
+		for _, name := range slices.Concat(beside(env, config), beside(env, env.Journal.Beside(config))) {
 			if known[configs.InRealDir(name)] || strings.Contains(name, env.Disk.TempMark) {
 				continue
 			}
 			b := Stray{Kind: StrayBackup, Client: owner[config], Path: name}
-			now, _, err := env.Disk.Read(config)
+			now, _, err := env.Read(config)
 			text, _, berr := env.Disk.Read(name)
 			switch {
 			case st == nil:
@@ -193,9 +201,8 @@ func strayBackups(env configs.Env, st *journal.State) (out []Stray) {
 			out = append(out, b)
 		}
 	}
-	entries, _ := os.ReadDir(env.Journal.Dir)
-	for _, e := range entries {
-		name := filepath.Join(env.Journal.Dir, e.Name())
+	for _, base := range env.Names(env.Journal.Dir) {
+		name := filepath.Join(env.Journal.Dir, base)
 		if strings.Contains(name, backupMark) && !strings.Contains(name, env.Disk.TempMark) && !known[configs.InRealDir(name)] {
 			out = append(out, Stray{Kind: StrayBackup, Path: name, Text: name + " is a backup without a record; inspect before deleting: " +
 				"it may be the only copy of a file before a swap"})
@@ -204,17 +211,12 @@ func strayBackups(env configs.Env, st *journal.State) (out []Stray) {
 	return out
 }
 
-// beside lists the files whose names are that of path followed by a mark.
-func beside(path, mark string) []string {
+// beside lists the files whose names are that of path followed by the mark of a backup.
+func beside(env configs.Env, path string) (out []string) {
 	dir, base := filepath.Split(path)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), base+mark) {
-			out = append(out, filepath.Join(dir, e.Name()))
+	for _, name := range env.Names(filepath.Dir(path)) {
+		if strings.HasPrefix(name, base+backupMark) {
+			out = append(out, filepath.Join(dir, name))
 		}
 	}
 	return out

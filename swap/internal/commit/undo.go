@@ -130,12 +130,14 @@ func (t *reverting) revertOne(ctx context.Context, c *clients.Client, r journal.
 	var err error
 	var still []configs.Reading
 	for range maxRedos {
+		t.Env = t.Anew()
 		if err = t.restore(ctx, c, &r, out); errors.Is(err, atomicfile.ErrChanged) {
 			continue
 		}
 		if err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
 			break
 		}
+		t.Env = t.Anew()
 		still = StillReads(t.Env, t.State, &r, t.dry, t.undone)
 		if t.opts.DryRun || !slices.ContainsFunc(still, func(in configs.Reading) bool { return t.touched[in.Target] }) {
 			break // otherwise a client has saved it again meanwhile

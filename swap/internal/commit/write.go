@@ -164,7 +164,7 @@ func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string
 	if earlier, ok := staged[now.Target]; ok {
 		now.Text = earlier
 	}
-	if c, err = c.Again(w.server, now); err != nil {
+	if c, err = c.Again(w.Env, w.server, now); err != nil {
 		return attempt{}, nil, err
 	}
 	if !c.Edit.Changed() {
@@ -281,7 +281,7 @@ func (w *writing) restoreRecords(next *journal.State, d *configs.Document) {
 		if r.Target != d.Target {
 			return false
 		}
-		v, err := judgeText(r, &configs.Document{Client: d.Client, Path: d.Path, Text: d.Text})
+		v, err := judgeText(w.Env, r, &configs.Document{Client: d.Client, Path: d.Path, Text: d.Text})
 		p := &place{d, v}
 		return err == nil && p.runs() && !covered(next, r, p.entry())
 	})
@@ -432,6 +432,7 @@ func (w *writing) writeConfig(ctx context.Context, a attempt) Outcome {
 			lost.Backup = a.backup
 			return lost
 		}
+		w.Env = w.Anew()
 		backup, werr := w.withdraw(a, made)
 		refused := func(err error) Outcome {
 			o := fails(c, err)

@@ -14,7 +14,7 @@ import (
 // ToCreate returns a config that does not exist, as an empty file, with the directories to
 // create for it. A link on the way to it below the home directory is refused: it may lead
 // to something that the client would not share.
-func ToCreate(sys machine.System, c *clients.Client, config string) (*Document, error) {
+func ToCreate(env Env, c *clients.Client, config string) (*Document, error) {
 	if c.Makes {
 		return nil, fmt.Errorf("there is no %s: %s makes it with more than servers in it, so start it once", config, c.Name)
 	}
@@ -31,8 +31,8 @@ func ToCreate(sys machine.System, c *clients.Client, config string) (*Document, 
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s cannot be created: %s is not a directory", config, base)
 	}
-	if rel, err := filepath.Rel(sys.Home, base); err == nil && filepath.IsLocal(rel) {
-		home, err := filepath.EvalSymlinks(sys.Home)
+	if rel, err := filepath.Rel(env.Sys.Home, base); err == nil && filepath.IsLocal(rel) {
+		home, err := filepath.EvalSymlinks(env.Sys.Home)
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot be created: %w", config, err)
 		}
@@ -51,7 +51,7 @@ func ToCreate(sys machine.System, c *clients.Client, config string) (*Document, 
 		}
 		d.Dirs = append(d.Dirs, at)
 	}
-	return d, d.Parse()
+	return d, d.Parse(env)
 }
 
 // within moves a path below base to the directory real.

@@ -31,7 +31,7 @@ func (d *Document) Absent() bool { return d.Info == nil }
 func (d *Document) Creating() bool { return d.Absent() && len(d.Text) == 0 }
 
 // Open reads and parses a config of a client.
-func Open(disk atomicfile.Disk, c *clients.Client, config string) (*Document, error) {
+func Open(env Env, c *clients.Client, config string) (*Document, error) {
 	target, err := Target(config)
 	if err != nil {
 		if _, lerr := os.Lstat(config); errors.Is(lerr, fs.ErrNotExist) {
@@ -40,15 +40,15 @@ func Open(disk atomicfile.Disk, c *clients.Client, config string) (*Document, er
 		return nil, err
 	}
 	d := &Document{Client: c, Path: config, Target: target}
-	if d.Text, d.Info, err = disk.Read(target); err != nil {
+	if d.Text, d.Info, err = env.Read(target); err != nil {
 		return nil, err
 	}
-	return d, d.Parse()
+	return d, d.Parse(env)
 }
 
 // Parse parses the text.
-func (d *Document) Parse() (err error) {
-	if d.Doc, err = d.Client.Parse(d.Text); err != nil {
+func (d *Document) Parse(env Env) (err error) {
+	if d.Doc, err = env.Parse(d.Client, d.Text); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
 	return nil

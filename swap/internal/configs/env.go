@@ -24,6 +24,7 @@ type Env struct {
 	// Progress shows what a long wait is for, replacing what it showed before; "" removes
 	// that. It is called from another goroutine. If nil, Warn reports it once.
 	Progress func(string)
+	files    *files
 	// Confirm asks the user a yes-or-no question; nil if there is no terminal.
 	Confirm func(question string) bool
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
@@ -24,7 +22,7 @@ import (
 func OpenFor(env Env, c *clients.Client, project, server string) (*Document, error) {
 	var config *Document
 	for _, file := range c.UserFiles(env.Sys) {
-		d, err := Open(env.Disk, c, file)
+		d, err := Open(env, c, file)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +36,7 @@ func OpenFor(env Env, c *clients.Client, project, server string) (*Document, err
 		}
 	}
 	if config == nil {
-		return Open(env.Disk, c, c.ConfigPath(env.Sys)) // to report what is missing
+		return Open(env, c, c.ConfigPath(env.Sys)) // to report what is missing
 	}
 	return config, nil
 }
@@ -69,7 +67,7 @@ func OpenProject(env Env, c *clients.Client, repo, server string, unread bool) (
 			continue
 		}
 		hidden := hiddenBy(env.Sys, c, file, repo) != ""
-		d, err := Open(env.Disk, c, file)
+		d, err := Open(env, c, file)
 		if err != nil && (hidden || !slices.Contains(into, file)) {
 			continue // the client cannot read it either
 		}
@@ -122,18 +120,18 @@ func (d *Document) Leads(repo string) error {
 
 // settings returns the config with the client's settings, which for a project file is a
 // different one.
-func (d *Document) settings(sys machine.System, scope clients.Scope) *format.Doc {
+func (d *Document) settings(env Env, scope clients.Scope) *format.Doc {
 	c := d.Client
 	if !c.InFiles(scope) {
 		return d.Doc
 	}
-	return settingsOf(sys, c)
+	return settingsOf(env, c)
 }
 
 // settingsOf returns a client's config; an empty one if it cannot be read, as the client cannot
 // read it either.
-func settingsOf(sys machine.System, c *clients.Client) *format.Doc {
-	own, err := parseFile(c.ConfigPath(sys), c.Parse)
+func settingsOf(env Env, c *clients.Client) *format.Doc {
+	own, err := env.document(c, c.ConfigPath(env.Sys))
 	if err != nil {
 		own, _ = c.Parse(nil)
 	}
@@ -149,103 +147,102 @@ func NamedPath(sys machine.System, c *clients.Client) string {
 	return path
 }
 
-// Weaker returns what layers weaker than a config add to an entry in it.
-func (d *Document) Weaker(sys machine.System, scope clients.Scope, repo, server string) map[string]any {
-	if !d.Client.Merges {
-		return nil
-	}
-	var value map[string]any
-	places, _ := d.places(sys, scope, repo, server)
-	for _, p := range slices.Backward(places) {
-		if p.where == d.Path {
-			return value
-		}
-		value = format.Merge(value, p.value)
-	}
-	return nil
-}
-
 // An entryAt is an entry with a server's name in one of the places that a client reads.
 type entryAt struct {
-	layer clients.Layer
-	where string // the file or the variable
+	*source
 	value map[string]any
-	below bool // it is weaker than the user's config
 	asked clients.Approval
 }
 
+// inForce reports whether the client reads the entry now.
+func (p entryAt) inForce() bool {
+	return !(p.layer.Trusted && p.untrusted) && p.layer.When == "" && p.asked != clients.Waiting && p.asked != clients.Rejected
+}
+
 // places returns all of them, strongest first, but from the user's config only the entry of
-// the user scope. A project file is omitted if it is d, the user's config, or if the client
-// does not read it and it is not doc. unread says of the files stronger than the user's config
-// that cannot be read here, and may have one.
-func (d *Document) places(sys machine.System, scope clients.Scope, repo, server string) (out []entryAt, unread []string) {
-	c, own, tree := d.Client, d.Target, Tree(repo)
-	if c.InFiles(scope) {
-		own = ""
-	}
-	below := false
-	for _, l := range c.Layers {
+// the user scope. A project file is omitted if the client does not read it and it is not doc.
+// unread says of the files stronger than the user's config that cannot be read here, and may
+// have one.
+func (d *Document) places(env Env, repo, server string) (out []entryAt, unread []string) {
+	c := d.Client
+	for _, s := range sources(env, c, repo, nil, nil) {
+		switch {
+		case s.hidden != "" && s.where != d.Path:
+			continue
+		case s.unread && !s.below:
+			unread = append(unread, fmt.Sprintf("it is not known whether an entry in %s wins: %v", s.where, s.err))
+			continue
+		case s.err != nil:
+			continue // the client cannot read it either
+		}
 		in := clients.ScopeUser
-		if l.Role == clients.Project && c.InFiles(clients.ScopeProject) {
+		if s.layer.Role == clients.Project && c.InFiles(clients.ScopeProject) {
 			in = clients.ScopeProject
 		}
-		add := func(where string, doc *format.Doc, err error) {
-			if err != nil {
-				return // the client cannot read it either
-			}
-			containers := c.ContainersIn(doc, in, "")
-			if l.Container != nil {
-				containers = [][]string{l.Container}
-			}
-			for _, container := range containers {
-				if e, err := doc.Lookup(container, server); err == nil && e.Found {
-					out = append(out, entryAt{layer: l, where: where, value: e.Value, below: below})
-					return
-				}
+		containers := c.ContainersIn(s.doc, in, "")
+		if s.layer.Container != nil {
+			containers = [][]string{s.layer.Container}
+		}
+		for _, container := range containers {
+			if e, err := s.doc.Lookup(container, server); err == nil && e.Found {
+				out = append(out, entryAt{source: s, value: e.Value})
+				break
 			}
 		}
-		if text := sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
-			doc, err := c.Parse([]byte(text))
-			add("$"+l.Var, doc, err)
-		}
-		files := c.Files(l, sys, repo, tree)
-		for _, file := range files {
-			twice := slices.ContainsFunc(out, func(p entryAt) bool { return p.where == file })
-			if twice || file != d.Path && l.Hides(files, file) != "" {
-				continue
-			}
-			if target, err := filepath.EvalSymlinks(file); err == nil && (l.Role != clients.Project || target != own) {
-				text, _, err := atomicfile.Disk{}.Read(target)
-				if err != nil && !below {
-					unread = append(unread, fmt.Sprintf("it is not known whether an entry in %s wins: %v", file, err))
-				}
-				if err == nil {
-					doc, err := c.Parse(text)
-					add(file, doc, err)
-				}
-			}
-		}
-		below = below || l.Role == clients.Own
 	}
 	return out, unread
 }
 
+// Around returns what a client that merges its layers adds to an entry of a config: from weaker
+// layers, and from the stronger ones that it reads now.
+func (d *Document) Around(env Env, scope clients.Scope, repo, server string) (weaker, stronger map[string]any) {
+	c := d.Client
+	if !c.Merges {
+		return nil, nil
+	}
+	places, _ := d.places(env, repo, server)
+	places = approvals(env, c, d.settings(env, scope), places, repo, server)
+	above, below := d.split(places)
+	for _, p := range slices.Backward(below) {
+		weaker = format.Merge(weaker, p.value)
+	}
+	for _, p := range slices.Backward(above) {
+		if p.inForce() {
+			stronger = format.Merge(stronger, p.value)
+		}
+	}
+	return weaker, stronger
+}
+
+// split returns the places that are stronger than a config, and those that are weaker. If it is
+// none of them, those above the user's config are stronger.
+func (d *Document) split(places []entryAt) (above, below []entryAt) {
+	at := slices.IndexFunc(places, func(p entryAt) bool { return p.where == d.Path })
+	if at >= 0 {
+		return places[:at], places[at+1:]
+	}
+	if at = slices.IndexFunc(places, func(p entryAt) bool { return p.below }); at < 0 {
+		at = len(places)
+	}
+	return places[:at], places[at:]
+}
+
 // approvals completes what the client has asked the user about the entries in places, and
 // leaves out those without which another one counts.
-func approvals(sys machine.System, c *clients.Client, settings *format.Doc, places []entryAt, repo, server string) []entryAt {
+func approvals(env Env, c *clients.Client, settings *format.Doc, places []entryAt, repo, server string) []entryAt {
 	if c.Approval == nil {
 		return places
 	}
-	files := settingsFiles(sys, c, settings, repo)
+	files := settingsFiles(env, c, settings, repo)
 	record := func(file string, path ...string) (any, bool) {
-		doc, err := parseFile(file, c.Parse)
+		doc, err := env.document(c, file)
 		if err != nil {
 			return nil, false
 		}
 		return doc.Get(path...)
 	}
 	for i, p := range places {
-		places[i].asked = c.Approves(p.layer, sys, files, record, p.value, repo, server)
+		places[i].asked = c.Approves(p.layer, env.Sys, files, record, p.value, repo, server)
 	}
 	return slices.DeleteFunc(places, func(p entryAt) bool { return p.asked == clients.Rejected && c.Approval.Keeps })
 }
@@ -278,18 +275,22 @@ func Differing(a, b map[string]any) []string {
 	return out
 }
 
-// switchOffs lists the ways in which an entry is switched off, in itself or by settings.
-func switchOffs(sys machine.System, c *clients.Client, settings *format.Doc, value map[string]any, repo, server string) []string {
+// switchOffs lists the ways in which an entry is switched off, in itself or by settings. from says
+// where its fields come from, if not from its own config.
+func switchOffs(env Env, c *clients.Client, settings *format.Doc, value map[string]any, from map[string]string, repo, server string) []string {
 	var out []string
 	for _, o := range c.Off {
 		files := []clients.File{{Get: settings.Get}}
 		switch {
 		case o.File != nil:
-			files = readSettings(sys, c, []string{o.File.File(sys)})
+			files = readSettings(env, c, []string{o.File.File(env.Sys)})
 		case o.Path != nil && !o.Config:
-			files = settingsFiles(sys, c, settings, repo)
+			files = settingsFiles(env, c, settings, repo)
 		}
 		for _, how := range o.SwitchesOff(value, files, checkout.ClaudeProject(repo), server) {
+			if file := from[o.Field]; o.Field != "" && o.File == nil && file != "" {
+				how += ", " + file
+			}
 			out = append(out, switchedOff+how)
 		}
 	}
@@ -297,21 +298,21 @@ func switchOffs(sys machine.System, c *clients.Client, settings *format.Doc, val
 }
 
 // settingsFiles reads the files with a client's settings, strongest first.
-func settingsFiles(sys machine.System, c *clients.Client, settings *format.Doc, repo string) (out []clients.File) {
-	layers, own := c.Settings, c.ConfigPath(sys)
+func settingsFiles(env Env, c *clients.Client, settings *format.Doc, repo string) (out []clients.File) {
+	layers, own := c.Settings, c.ConfigPath(env.Sys)
 	if layers == nil {
 		layers = c.Layers
 	}
-	trusted := trusts(sys, c, settings, repo)
+	trusted := trusts(env, c, settings, repo)
 	for _, l := range layers {
-		files := slices.DeleteFunc(c.Files(l, sys, repo, Tree(repo)), func(file string) bool {
+		files := slices.DeleteFunc(c.Files(l, env.Sys, repo, Tree(repo)), func(file string) bool {
 			twice := slices.ContainsFunc(out, func(f clients.File) bool { return f.Name == file })
 			return twice || l.Role != clients.Own && file == own
 		})
 		if l.Trusted && trusted == distrusted {
 			continue
 		}
-		for _, f := range readSettings(sys, c, files) {
+		for _, f := range readSettings(env, c, files) {
 			f.Managed = l.Role == clients.Managed
 			f.Distrusted = l.Role == clients.Project && trusted == distrusted
 			out = append(out, f)
@@ -320,14 +321,14 @@ func settingsFiles(sys machine.System, c *clients.Client, settings *format.Doc, 
 	return out
 }
 
-func readSettings(sys machine.System, c *clients.Client, files []string) (out []clients.File) {
+func readSettings(env Env, c *clients.Client, files []string) (out []clients.File) {
 	for _, file := range files {
-		doc, err := parseFile(file, c.Parse)
+		doc, err := env.document(c, file)
 		if err != nil {
 			continue // the client cannot read it either
 		}
 		f := clients.File{Name: file, Get: doc.Get}
-		if file == c.ConfigPath(sys) {
+		if file == c.ConfigPath(env.Sys) {
 			f.Name = ""
 		}
 		out = append(out, f)

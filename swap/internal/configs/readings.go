@@ -50,76 +50,82 @@ type source struct {
 	where     string
 	target    string
 	text      []byte
-	doc       *format.Doc
-	dir       string // of the project
-	untrusted bool   // the client does not read it until the folder is trusted
+	doc       *format.Doc // nil if err is set
+	err       error       // why it cannot be read here, or parsed
+	unread    bool        // it cannot be read here, while the client may
+	below     bool        // it is weaker than the user's config
+	hidden    string      // the file because of which the client does not read it
+	dir       string      // of the project
+	untrusted bool        // the client does not read it until the folder is trusted
 }
 
 // ReadEntries returns the entries of a server's name that a client reads for a directory in any
 // scope, strongest first. What it cannot read is left out, as are the files of a folder that it
 // does not trust, and those to skip. planned has the texts that files are about to get.
 func ReadEntries(env Env, c *clients.Client, dir, server string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []Reading) {
-	for _, s := range sources(env, c, []string{dir}, planned, skip) {
+	for _, s := range read(sources(env, c, dir, planned, skip)) {
 		if !s.untrusted {
-			out = append(out, s.entries(c, []string{dir}, server)...)
+			out = append(out, s.entries(c, dir, server)...)
 		}
 	}
 	return out
 }
 
-// sources reads a client's layers for some directories, strongest first.
-func sources(env Env, c *clients.Client, dirs []string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []*source) {
-	add := func(s source, text []byte) {
-		var err error
-		if s.doc, err = c.Parse(text); err == nil {
-			s.text = text
-			out = append(out, &s)
-		}
-	}
-	file := func(l clients.Layer, path, dir string) {
-		target, err := filepath.EvalSymlinks(path)
-		twice := slices.ContainsFunc(out, func(s *source) bool { return s.target == target && s.dir == dir })
-		if err != nil || twice {
-			return
-		}
-		text, isPlanned := planned[target]
-		if !isPlanned {
-			text, _, err = env.Disk.Read(target)
-		}
-		if err != nil || skip != nil && skip(target, text) {
-			return
-		}
-		add(source{layer: l, where: path, target: target, dir: dir}, text)
-	}
+// sources reads the layers of a client for a directory, strongest first: once each, and those of
+// the user's that are also in a project as the user's. planned has the texts that files are
+// about to get; those to skip are left out.
+func sources(env Env, c *clients.Client, dir string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []*source) {
+	below, tree := false, Tree(dir)
+	own := map[string]bool{}
 	for _, l := range c.Layers {
-		if text := env.Sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
-			add(source{layer: l, where: "$" + l.Var}, []byte(text))
-		}
-		in := []string{""}
-		if l.Role == clients.Project {
-			in = dirs
-		}
-		for _, dir := range in {
-			files := c.Files(l, env.Sys, dir, Tree(dir))
-			for _, path := range files {
-				if l.Hides(files, path) == "" {
-					file(l, path, dir)
+		if l.Role == clients.Own {
+			for _, path := range c.Files(l, env.Sys, "", "") {
+				if target, err := filepath.EvalSymlinks(path); err == nil {
+					own[target] = true
 				}
 			}
 		}
 	}
-	all := slices.Clone(out)
-	out = slices.DeleteFunc(out, func(s *source) bool { // a home may be a project, too
-		return s.layer.Role == clients.Project && slices.ContainsFunc(all, func(o *source) bool {
-			return o.layer.Role == clients.Own && o.target == s.target
-		})
-	})
-	for _, s := range out {
-		if gated := s.layer.Trusted || c.Trust != nil && c.Trust.Needs != ""; gated && s.layer.Role == clients.Project {
-			s.untrusted = trusts(env.Sys, c, settingsOf(env.Sys, c), s.dir) == distrusted
+	for _, l := range c.Layers {
+		if text := env.Sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
+			s := &source{layer: l, where: "$" + l.Var, text: []byte(text), below: below}
+			s.doc, s.err = env.Parse(c, s.text)
+			out = append(out, s)
 		}
+		files := c.Files(l, env.Sys, dir, tree)
+		for _, path := range files {
+			target, err := filepath.EvalSymlinks(path)
+			twice := slices.ContainsFunc(out, func(s *source) bool { return s.target == target })
+			if err != nil || twice || l.Role == clients.Project && own[target] {
+				continue
+			}
+			s := &source{layer: l, where: path, target: target, below: below, hidden: l.Hides(files, path)}
+			if text, isPlanned := planned[target]; isPlanned {
+				s.text = text
+			} else {
+				s.text, _, s.err = env.Read(target)
+			}
+			if s.err == nil && skip != nil && skip(target, s.text) {
+				continue
+			}
+			if s.unread = s.err != nil; !s.unread {
+				s.doc, s.err = env.Parse(c, s.text)
+			}
+			if l.Role == clients.Project {
+				s.dir = dir
+				gated := l.Trusted || c.Trust != nil && c.Trust.Needs != ""
+				s.untrusted = gated && trusts(env, c, settingsOf(env, c), dir) == distrusted
+			}
+			out = append(out, s)
+		}
+		below = below || l.Role == clients.Own
 	}
 	return out
+}
+
+// read returns those of the sources that the client can read.
+func read(all []*source) []*source {
+	return slices.DeleteFunc(all, func(s *source) bool { return s.err != nil || s.hidden != "" })
 }
 
 // profile returns the file if the client reads it only in a profile, or "".
@@ -131,7 +137,7 @@ func (s *source) profile() string {
 }
 
 // containers returns those of a source in which its client finds servers.
-func (s *source) containers(c *clients.Client, dirs []string) (out [][]string) {
+func (s *source) containers(c *clients.Client, dir string) (out [][]string) {
 	switch {
 	case s.layer.Container != nil:
 		return [][]string{s.layer.Container}
@@ -141,19 +147,13 @@ func (s *source) containers(c *clients.Client, dirs []string) (out [][]string) {
 		return c.ContainersIn(s.doc, clients.ScopeUser, "")
 	}
 	for _, scope := range c.ScopesInOrder() {
-		for _, dir := range dirs {
-			for _, container := range c.ContainersIn(s.doc, scope, checkout.ClaudeProject(dir)) {
-				if !slices.ContainsFunc(out, func(o []string) bool { return slices.Equal(o, container) }) {
-					out = append(out, container)
-				}
-			}
-		}
+		out = append(out, c.ContainersIn(s.doc, scope, checkout.ClaudeProject(dir))...)
 	}
 	return out
 }
 
-func (s *source) entries(c *clients.Client, dirs []string, server string) (out []Reading) {
-	for _, container := range s.containers(c, dirs) {
+func (s *source) entries(c *clients.Client, dir, server string) (out []Reading) {
+	for _, container := range s.containers(c, dir) {
 		if e, err := s.doc.Lookup(container, server); err == nil && e.Found {
 			line := 1 + bytes.Count(s.text[:e.Start], []byte("\n"))
 			out = append(out, Reading{c, s.where, s.target, container, e.Value, line, s})
@@ -163,8 +163,8 @@ func (s *source) entries(c *clients.Client, dirs []string, server string) (out [
 }
 
 // names returns the names of all servers in a source.
-func (s *source) names(c *clients.Client, dirs []string) (out []string) {
-	for _, container := range s.containers(c, dirs) {
+func (s *source) names(c *clients.Client, dir string) (out []string) {
+	for _, container := range s.containers(c, dir) {
 		names, _ := s.doc.Names(container) // a container of another form has none
 		out = append(out, names...)
 	}
@@ -190,32 +190,35 @@ func Refusals(env Env, c *clients.Client, dir, server string, planned map[string
 		return nil
 	}
 	dirs := []string{dir}
-	for _, folder := range trustedFolders(env.Sys, c, settingsOf(env.Sys, c)) {
+	for _, folder := range trustedFolders(env, c, settingsOf(env, c)) {
 		if !slices.Contains(dirs, folder) {
 			dirs = append(dirs, folder)
 		}
 	}
-	all := sources(env, c, dirs, planned, nil)
-	names := []string{server}
-	if server == "" {
-		names = nil
-		for _, s := range all {
-			names = append(names, s.names(c, dirs)...)
+	for _, dir := range dirs {
+		all := read(sources(env, c, dir, planned, nil))
+		names := []string{server}
+		if server == "" {
+			names = nil
+			for _, s := range all {
+				names = append(names, s.names(c, dir)...)
+			}
+			slices.Sort(names)
+			names = slices.Compact(names)
 		}
-		slices.Sort(names)
-		names = slices.Compact(names)
-	}
-	for _, name := range names {
-		var parts []Reading
-		for _, s := range all {
-			parts = append(parts, s.entries(c, dirs, name)...)
-		}
-		for _, read := range together(c, parts) {
-			if f, ok := refusal(c, name, read); ok && !slices.ContainsFunc(out, f.same) {
-				out = append(out, f)
+		for _, name := range names {
+			var parts []Reading
+			for _, s := range all {
+				parts = append(parts, s.entries(c, dir, name)...)
+			}
+			for _, parts := range together(c, parts) {
+				if f, ok := refusal(c, name, parts); ok && !slices.ContainsFunc(out, f.same) {
+					out = append(out, f)
+				}
 			}
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Refusal) int { return strings.Compare(a.Server, b.Server) })
 	return out
 }
 

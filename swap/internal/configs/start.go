@@ -9,6 +9,7 @@ import (
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/machine"
 )
@@ -102,10 +103,15 @@ func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]a
 // addedVars returns the variables that a client adds to this environment.
 func addedVars(env Env, c *clients.Client, repo string) []clients.AddedVar {
 	read := func(file string) ([]byte, error) {
-		text, _, err := env.Disk.Read(file)
+		target, err := filepath.EvalSymlinks(file)
+		if err != nil {
+			return nil, err
+		}
+		text, _, err := env.Read(target)
 		return text, err
 	}
-	return slices.DeleteFunc(c.FileVars(env.Sys, repo, read), func(v clients.AddedVar) bool {
+	parse := func(text []byte) (*format.Doc, error) { return env.Parse(c, text) }
+	return slices.DeleteFunc(c.FileVars(env.Sys, repo, read, parse), func(v clients.AddedVar) bool {
 		_, set := lookupVar(env.Sys, v.Name)
 		return set
 	})

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
@@ -34,7 +33,10 @@ type State struct {
 	Shadows []string `json:"shadows,omitempty"`
 	// Merged says what the client adds to this entry from weaker files.
 	Merged []string `json:"merged,omitempty"`
-	Error  string   `json:"error,omitempty"`
+	// Effective is what the client uses instead of this entry, because it reads stronger files
+	// too and merges them; nil if that changes nothing.
+	Effective *Effective `json:"effective,omitempty"`
+	Error     string     `json:"error,omitempty"`
 
 	Value map[string]any `json:"-"` // the entry as the client reads it
 	Argv  []string       `json:"-"` // Command, with secrets
@@ -46,6 +48,26 @@ type State struct {
 
 	target    string
 	container []string
+}
+
+// An Effective entry is what a client makes of its layers, folded as it folds them.
+type Effective struct {
+	Command []string          `json:"command,omitempty"` // without secrets
+	Env     []string          `json:"env,omitempty"`     // names only
+	From    map[string]string `json:"from"`              // by field, the file that it comes from
+
+	Value map[string]any `json:"-"`
+	Argv  []string       `json:"-"` // Command, with secrets
+	// Other is set if it is another server, or has other variables, than the entry.
+	Other bool `json:"-"`
+}
+
+// Uses returns the entry as the client uses it.
+func (cs *State) Uses() (value map[string]any, argv []string) {
+	if cs.Effective != nil {
+		return cs.Effective.Value, cs.Effective.Argv
+	}
+	return cs.Value, cs.Argv
 }
 
 // Given compares the entry with a record, and corrects the tag of one that runs a command
@@ -77,7 +99,7 @@ func (cs *State) InFiles() bool {
 func States(env Env, clients []*clients.Client, only clients.Scope, repo, server string) []State {
 	out := []State{}
 	var records []journal.Record
-	if st, err := env.Journal.Load(); err == nil {
+	if st, err := env.Recorded(); err == nil {
 		records = st.Records
 	}
 	for _, c := range clients {
@@ -152,35 +174,45 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 		return cs, err
 	}
 	cs.target, cs.container = doc.Target, container
-	places, unread := doc.places(env.Sys, scope, repo, server)
-	settings := doc.settings(env.Sys, scope)
-	places = approvals(env.Sys, c, settings, places, repo, server)
+	places, unread := doc.places(env, repo, server)
+	settings := doc.settings(env, scope)
+	places = approvals(env, c, settings, places, repo, server)
+	above, below := doc.split(places)
 	at := slices.IndexFunc(places, func(p entryAt) bool { return p.where == doc.Path })
-	trusted := trusts(env.Sys, c, settings, repo)
+	competes := scope == clients.ScopeUser || c.InFiles(scope) && at >= 0
+	trusted := trusts(env, c, settings, repo)
 	if e.Found {
 		cs.Found, cs.Value = true, e.Value
 		if c.Merges && at >= 0 {
-			cs.mergeWeaker(e.Value, places[at+1:])
+			cs.mergeWeaker(e.Value, below)
+		}
+		if c.Merges && competes {
+			cs.fold(c, above)
 		}
 		cs.describe(env.Sys, c, repo)
-		cs.Shadows = slices.Concat(c.Faults(cs.Value, ""), refused(env.Sys, c, repo, server))
+		var from map[string]string
+		if cs.Effective != nil {
+			from = cs.Effective.From
+		}
+		value, argv := cs.Uses()
 		meant := func(why ...string) {
 			cs.Shadows, cs.Meant = append(cs.Shadows, why...), append(cs.Meant, why...)
 		}
-		meant(switchOffs(env.Sys, c, settings, cs.Value, repo, server)...)
+		cs.Shadows = slices.Concat(cs.because(c.Faults(value, ""), c.Faults(cs.Value, "")), refused(env, c, repo, server))
+		meant(switchOffs(env, c, settings, value, from, repo, server)...)
 		if why, hereOnly := cs.cannotStart(env, c, repo); hereOnly {
 			meant(why)
 		} else if why != "" {
 			cs.Shadows = append(cs.Shadows, why)
 		}
-		if why := commands.Unpublished(cs.Argv, cs.Value, repo); why != "" {
+		if why := commands.Unpublished(argv, value, repo); why != "" {
 			meant(why)
 		}
 		meant(solePlaces(env.Sys, c)...)
 		cs.Shadows = append(cs.Shadows, unread...)
 		file := c.InFiles(scope) && at >= 0
-		if by := hiddenBy(env.Sys, c, doc.Path, repo); file && by != "" {
-			cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", by, c.Name, doc.Path))
+		if file && places[at].hidden != "" {
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", places[at].hidden, c.Name, doc.Path))
 		}
 		if file {
 			if why := places[at].waits(c, server); why != "" {
@@ -196,19 +228,12 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 			cs.When = places[at].layer.When
 		}
 	}
-	switch {
-	case scope != clients.ScopeUser && (!c.InFiles(scope) || at < 0):
+	if !competes {
 		return cs, nil
-	case at >= 0:
-		cs.compete(c, places[:at], trusted)
-	default:
-		// None of them is this one: what is stronger than the user's config wins.
-		below := slices.IndexFunc(places, func(p entryAt) bool { return p.below })
-		if below < 0 {
-			below = len(places)
-		}
-		cs.compete(c, places[:below], trusted)
-		for _, p := range places[below:] {
+	}
+	cs.compete(c, above)
+	if at < 0 {
+		for _, p := range below {
 			cs.Merged = append(cs.Merged, p.where+" has an entry of that name, which is weaker than one here")
 		}
 	}
@@ -221,13 +246,59 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 	return cs, nil
 }
 
+// fold completes [State.Effective] by the stronger places that the client reads now.
+func (cs *State) fold(c *clients.Client, stronger []entryAt) {
+	own, from := c.Dialect.Flat(cs.Value), map[string]string{}
+	value := own
+	for _, p := range slices.Backward(stronger) {
+		if !p.inForce() {
+			continue
+		}
+		over := format.Merge(value, c.Dialect.Flat(p.value))
+		for _, field := range Differing(value, over) {
+			from[field] = p.where
+		}
+		value = over
+	}
+	if len(Differing(own, value)) == 0 {
+		return
+	}
+	e := &Effective{From: from, Value: value, Argv: c.Dialect.ReadArgv(value)}
+	e.Command = ask.ShowArgs(e.Argv)
+	for _, v := range c.Dialect.ReadEnv(value) {
+		e.Env = append(e.Env, v.Name)
+	}
+	vars := func(v map[string]any) any { return v["env"] }
+	e.Other = !slices.Equal(c.Dialect.Runs(own), c.Dialect.Runs(value)) || !format.Equal(vars(own), vars(value))
+	cs.Effective = e
+}
+
+// because adds to reasons that the entry by itself does not have which files these fields, or
+// all, come from.
+func (cs *State) because(reasons, own []string, fields ...string) (out []string) {
+	for _, why := range reasons {
+		if cs.Effective != nil && !slices.Contains(own, why) {
+			var files []string
+			for field, file := range cs.Effective.From {
+				if fields == nil || slices.Contains(fields, field) {
+					files = append(files, file)
+				}
+			}
+			slices.Sort(files)
+			why += " (" + strings.Join(slices.Compact(files), ", ") + ")"
+		}
+		out = append(out, why)
+	}
+	return out
+}
+
 // refused lists the entries of other servers because of which the client refuses its whole
 // config.
-func refused(sys machine.System, c *clients.Client, repo, server string) (out []string) {
+func refused(env Env, c *clients.Client, repo, server string) (out []string) {
 	if !c.Dialect.Whole {
 		return nil
 	}
-	EachOther(sys, c, repo, server, func(in Held, name string, value map[string]any) {
+	EachOther(env, c, repo, server, func(in Held, name string, value map[string]any) {
 		if flat := c.Dialect.Flat(value); c.RefusesAll(flat) {
 			out = append(out, c.Faults(flat, fmt.Sprintf("%q in %s", name, in.Doc.Path))...)
 		}
@@ -238,19 +309,32 @@ func refused(sys machine.System, c *clients.Client, repo, server string) (out []
 // cannotStart returns what of the entry itself keeps the client from starting the server, if
 // the tag does not say it; hereOnly is set if that may be so only in this environment.
 func (cs *State) cannotStart(env Env, c *clients.Client, repo string) (why string, hereOnly bool) {
-	if len(cs.Argv) == 0 || cs.Tag.Missing {
+	value, argv := cs.Uses()
+	if len(argv) == 0 || cs.Tag.Missing && slices.Equal(argv, cs.Argv) {
 		return "", false
 	}
-	st, err := StartOf(env, c, cs.Scope, cs.Value, repo)
-	if err == nil {
-		err = st.Look()
+	stops := func(value map[string]any) error {
+		st, err := StartOf(env, c, cs.Scope, value, repo)
+		if err == nil {
+			err = st.Look()
+		}
+		return err
 	}
+	err := stops(value)
 	var unclear *clients.UnclearError
 	if err == nil || errors.As(err, &unclear) {
 		return "", false
 	}
+	why = err.Error()
+	if cs.Effective != nil {
+		var own []string
+		if err := stops(cs.Value); err != nil {
+			own = []string{err.Error()}
+		}
+		why = cs.because([]string{why}, own, "command", "args", "env", "cwd")[0]
+	}
 	var unset *clients.MissingError
-	return err.Error(), errors.Is(err, ask.ErrNotHere) || errors.As(err, &unset)
+	return why, errors.Is(err, ask.ErrNotHere) || errors.As(err, &unset)
 }
 
 // mergeWeaker adds to the entry what the client adds to it from weaker places.
@@ -289,18 +373,18 @@ func solePlaces(sys machine.System, c *clients.Client) (out []string) {
 }
 
 // compete adds to won the entries in stronger places, unless merging them changes nothing.
-func (cs *State) compete(c *clients.Client, stronger []entryAt, trusted trustAnswer) {
+func (cs *State) compete(c *clients.Client, stronger []entryAt) {
 	for _, p := range stronger {
 		text := p.where + " has an entry of that name, which wins"
 		if c.Merges {
-			changed := Differing(cs.Value, format.Merge(cs.Value, p.value))
+			changed := changes(cs.Value, format.Merge(cs.Value, c.Dialect.Flat(p.value)))
 			if len(changed) == 0 {
 				continue
 			}
 			text += " in " + strings.Join(changed, ", ")
 		}
 		switch {
-		case p.layer.Trusted && trusted == distrusted:
+		case p.layer.Trusted && p.untrusted:
 			text += " once the folder is trusted"
 		case p.layer.When != "":
 			text += " " + p.layer.When
@@ -308,9 +392,34 @@ func (cs *State) compete(c *clients.Client, stronger []entryAt, trusted trustAns
 			text += " once it is approved"
 		case p.asked == clients.Waiting, p.asked == clients.Rejected:
 			text += ", but is not approved: no server of that name runs"
+		case !c.Merges && c.Dialect.Runs(p.value) == nil:
+			text += ", and has no command: no server of that name runs"
 		}
 		cs.Won = append(cs.Won, text)
 	}
+}
+
+// changes lists the fields in which an entry differs from another one, with their values: of
+// those with members, as variables and headers are, only the names.
+func changes(from, to map[string]any) (out []string) {
+	for _, name := range Differing(from, to) {
+		switch v := to[name].(type) {
+		case nil:
+			out = append(out, name)
+		case map[string]any:
+			was, _ := from[name].(map[string]any)
+			out = append(out, fmt.Sprintf("%s (%s)", name, strings.Join(Differing(was, v), ", ")))
+		case []any:
+			words := make([]string, len(v))
+			for i, x := range v {
+				words[i] = fmt.Sprint(x)
+			}
+			out = append(out, fmt.Sprintf("%s (%s)", name, ask.CommandLine(ask.ShowArgs(words))))
+		default:
+			out = append(out, fmt.Sprintf("%s (%s)", name, ask.ShowArgs([]string{fmt.Sprint(v)})[0]))
+		}
+	}
+	return out
 }
 
 // untrusted begins the text about a folder that a client does not trust.
@@ -328,7 +437,7 @@ const (
 
 // trusts reports whether a client trusts a directory, according to the nearest directory,
 // at or above it, that the client has recorded.
-func trusts(sys machine.System, c *clients.Client, settings *format.Doc, repo string) trustAnswer {
+func trusts(env Env, c *clients.Client, settings *format.Doc, repo string) trustAnswer {
 	t := c.Trust
 	if t == nil {
 		return trustUnknown
@@ -338,24 +447,27 @@ func trusts(sys machine.System, c *clients.Client, settings *format.Doc, repo st
 			return trustUnknown
 		}
 	}
-	if slices.Contains([]string{"0", "false"}, sys.Getenv(t.Quiet)) {
+	if slices.Contains([]string{"0", "false"}, env.Sys.Getenv(t.Quiet)) {
 		return trustUnknown
 	}
-	if t.Env != "" && sys.Getenv(t.Env) == "true" {
+	if t.Env != "" && env.Sys.Getenv(t.Env) == "true" {
 		return trustGiven
 	}
 	from := settings
 	if t.File != nil {
 		var err error
-		if from, err = parseFile(t.File.File(sys), c.Parse); err != nil {
+		if from, err = env.document(c, t.File.File(env.Sys)); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return distrusted
 			}
 			return trustUnknown
 		}
 	}
-	listed, _ := from.Get(t.Path...)
-	list, _ := listed.([]any)
+	var list []any
+	if _, err := from.Names(t.Path); err != nil { // it is no map
+		listed, _ := from.Get(t.Path...)
+		list, _ = listed.([]any)
+	}
 	for dir := repo; ; dir = filepath.Dir(dir) {
 		if slices.Contains(list, any(dir)) {
 			return trustGiven
@@ -377,28 +489,16 @@ func trusts(sys machine.System, c *clients.Client, settings *format.Doc, repo st
 }
 
 // trustedFolders lists the folders that a client is recorded to trust in its config.
-func trustedFolders(sys machine.System, c *clients.Client, settings *format.Doc) (out []string) {
+func trustedFolders(env Env, c *clients.Client, settings *format.Doc) (out []string) {
 	if c.Trust == nil || c.Trust.File != nil || c.Trust.Field == "" {
 		return nil
 	}
 	recorded, _ := settings.Get(c.Trust.Path...)
 	folders, _ := recorded.(map[string]any)
 	for _, dir := range slices.Sorted(maps.Keys(folders)) {
-		if filepath.IsAbs(dir) && trusts(sys, c, settings, dir) == trustGiven {
+		if filepath.IsAbs(dir) && trusts(env, c, settings, dir) == trustGiven {
 			out = append(out, dir)
 		}
 	}
 	return out
-}
-
-func parseFile(path string, parse func([]byte) (*format.Doc, error)) (*format.Doc, error) {
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, err
-	}
-	text, _, err := atomicfile.Disk{}.Read(target)
-	if err != nil {
-		return nil, err
-	}
-	return parse(text)
 }

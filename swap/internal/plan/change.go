@@ -25,6 +25,7 @@ type Change struct {
 	user      *configs.Document // the user's config, with the entry that a project's hides
 	Makes     bool              // a missing config is created
 	Weaker    map[string]any    // what weaker layers add to the entry
+	Stronger  map[string]any    // what stronger layers put over it
 	Container []string
 	Old       format.Entry
 	Edit      format.Edit
@@ -60,15 +61,18 @@ func (c Change) Action() string {
 
 // Make returns the changes of all sources. It makes the edits in memory and reads nothing, so
 // that what cannot be edited is known before the server is started.
-func Make(u *Server, from []Source) []Change {
+func Make(env configs.Env, u *Server, from []Source) []Change {
 	out := make([]Change, len(from))
 	seen := map[string][]byte{} // planned texts, for configs that share a file
 	for i, src := range from {
-		c, err := u.planned(src, seen)
+		c, err := u.planned(env, src, seen)
 		if err != nil {
 			c = c.Failed(err)
 		} else {
 			seen[c.Doc.Target] = c.Edit.Out
+			if c.Edit.Changed() {
+				env.Gave(c.Client, c.Doc.Target, c.Edit.Out, c.Edit.Doc())
+			}
 		}
 		out[i] = c
 	}
@@ -76,15 +80,15 @@ func Make(u *Server, from []Source) []Change {
 }
 
 // planned returns the change of one config. seen has the texts that the changes before it make.
-func (u *Server) planned(from Source, seen map[string][]byte) (Change, error) {
-	c := Change{Client: from.client, Scope: from.scope, Path: from.path, Doc: from.doc, user: from.user, Makes: from.makes, Weaker: from.weaker}
+func (u *Server) planned(env configs.Env, from Source, seen map[string][]byte) (Change, error) {
+	c := Change{Client: from.client, Scope: from.scope, Path: from.path, Doc: from.doc, user: from.user, Makes: from.makes, Weaker: from.weaker, Stronger: from.stronger}
 	if from.err != nil {
 		return c, from.err
 	}
 	if text := seen[c.Doc.Target]; text != nil {
 		doc := *c.Doc
 		doc.Text = text
-		if err := doc.Parse(); err != nil {
+		if err := doc.Parse(env); err != nil {
 			return c, err
 		}
 		c.Doc = &doc
@@ -100,12 +104,12 @@ func (u *Server) planned(from Source, seen map[string][]byte) (Change, error) {
 }
 
 // Again returns the same change to its config as it is now.
-func (c Change) Again(u *Server, now *configs.Document) (Change, error) {
+func (c Change) Again(env configs.Env, u *Server, now *configs.Document) (Change, error) {
 	if now.Target == c.Doc.Target && bytes.Equal(now.Text, c.Doc.Text) {
 		now.Doc, c.Doc = c.Doc.Doc, now
 		return c, nil
 	}
-	if err := now.Parse(); err != nil {
+	if err := now.Parse(env); err != nil {
 		return c, err
 	}
 	c.Doc = now

@@ -16,16 +16,17 @@ import (
 
 // A Source is one client's config, as it was read.
 type Source struct {
-	client *clients.Client
-	scope  clients.Scope
-	path   string
-	doc    *configs.Document
-	user   *configs.Document // the user's config, even if doc is a project file; nil: none
-	weaker map[string]any    // what weaker layers add to the entry
-	makes  bool              // it is created if it does not exist
-	twin   error             // set if the config has an entry of the same server already
-	ours   error             // why it must not be written, other than being read-only
-	err    error             // why it cannot be read
+	client   *clients.Client
+	scope    clients.Scope
+	path     string
+	doc      *configs.Document
+	user     *configs.Document // the user's config, even if doc is a project file; nil: none
+	weaker   map[string]any    // what weaker layers add to the entry
+	stronger map[string]any    // what stronger layers put over it
+	makes    bool              // it is created if it does not exist
+	twin     error             // set if the config has an entry of the same server already
+	ours     error             // why it must not be written, other than being read-only
+	err      error             // why it cannot be read
 }
 
 // Gather reads the configs that the plan depends on. No other is read before the lock.
@@ -53,7 +54,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 	if err := env.OwnHome(); err != nil {
 		return nil, err
 	}
-	if u.swaps, err = env.Journal.Load(); err != nil {
+	if u.swaps, err = env.Recorded(); err != nil {
 		return nil, err
 	}
 	named := len(o.Clients) > 0 || u.By != ""
@@ -74,7 +75,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 		case c.doc != nil:
 			c.path = c.doc.Path
 		case machine.Missing(c.path) && named:
-			c.doc, c.err = configs.ToCreate(env.Sys, client, c.path)
+			c.doc, c.err = configs.ToCreate(env, client, c.path)
 		case machine.Missing(c.path) && client.HasConfig(env.Sys):
 			env.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (%s %s %s creates it)", client.Name, c.path, env.Words.Write, env.Words.Client, client.Name))
 			continue
@@ -84,7 +85,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 		}
 		if c.err == nil {
 			c.ours = c.doc.Owned()
-			c.weaker = c.doc.Weaker(env.Sys, c.scope, u.Repo, u.Name)
+			c.weaker, c.stronger = c.doc.Around(env, c.scope, u.Repo, u.Name)
 			if c.twin = noTwin(env, c, u); u.unnamed {
 				c.err = c.twin
 			}
@@ -165,6 +166,6 @@ func skipped(env configs.Env) {
 func (c *Source) fromProject(env configs.Env, u *Server) {
 	c.doc, c.path, c.err = configs.OpenProject(env, c.client, u.Repo, u.Name, false)
 	if c.err == nil && c.doc == nil {
-		c.doc, c.err = configs.ToCreate(env.Sys, c.client, c.path)
+		c.doc, c.err = configs.ToCreate(env, c.client, c.path)
 	}
 }

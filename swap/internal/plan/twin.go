@@ -20,7 +20,7 @@ func noTwin(env configs.Env, c Source, u *Server) error {
 		return nil // the edit reports it
 	}
 	var twin error
-	configs.EachOther(env.Sys, c.client, u.Repo, u.Name, func(in configs.Held, name string, value map[string]any) {
+	configs.EachOther(env, c.client, u.Repo, u.Name, func(in configs.Held, name string, value map[string]any) {
 		runs := sameServer(env.Sys, c.client, value, u)
 		if runs == "" || twin != nil {
 			return

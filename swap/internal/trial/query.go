@@ -1,58 +1,63 @@
-package swap
+// Package trial starts servers as clients would, and asks the clients' own programs what they
+// make of them, in temporary home directories with copies of their files.
+package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/configs"
-	"tmuxmcp/swap/internal/machine"
 )
 
-// queryClient queries a client in a temporary home directory with copies of its files.
-func queryClient(ctx context.Context, sys machine.System, doc *configs.Document, container []string, project, server, dir string) (a ask.Answer, err error) {
+// A Query is a question to a client, whose home directory is ready.
+type Query struct {
+	row  ask.Row
+	q    ask.Question
+	real string // the user's home directory
+	// Remove removes the temporary one.
+	Remove func() error
+}
+
+// Prepare copies the files that determine what a client says about an entry.
+func Prepare(env configs.Env, doc *configs.Document, container []string, project, server, dir string) (*Query, error) {
 	c := doc.Client
-	if c.Ask == nil {
-		return a, fmt.Errorf("%s cannot be queried offline", c.Name)
-	}
-	program := c.Binary()
-	if program == "" {
-		return a, fmt.Errorf("%s is not on PATH", strings.Join(c.Binaries, " or "))
-	}
 	home, remove, err := ask.Home()
 	if err != nil {
-		return ask.Answer{}, err
+		return nil, err
 	}
-	defer func() {
-		if rerr := remove(); err == nil {
-			err = rerr
-		}
-	}()
-	env, err := copyHome(sys, home, doc, container, project, server)
+	vars, err := copyHome(env, home, doc, container, project, server)
 	if err != nil {
-		return ask.Answer{}, err
+		return nil, errors.Join(err, remove())
 	}
-	a, err = ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: env})
-	// To the user, the copies are the files.
-	a.Says = strings.ReplaceAll(a.Says, home, sys.Home)
+	return &Query{
+		row: *c.Ask, real: env.Sys.Home, Remove: remove,
+		q: ask.Question{Program: c.Binary(), Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: vars},
+	}, nil
+}
+
+// Ask asks the client. To the user, the copies are the files.
+func (q *Query) Ask(ctx context.Context) (ask.Answer, error) {
+	a, err := ask.Client(ctx, q.row, q.q)
+	a.Says = strings.ReplaceAll(a.Says, q.q.Home, q.real)
 	if err != nil {
-		err = ask.Reworded(err, strings.ReplaceAll(err.Error(), home, sys.Home))
+		err = ask.Reworded(err, strings.ReplaceAll(err.Error(), q.q.Home, q.real))
 	}
 	return a, err
 }
 
 // copyHome puts the files that determine a client's answer into a home directory, and returns
 // the variables that lead the client there. Each file stays where its variable says it is.
-func copyHome(sys machine.System, home string, doc *configs.Document, container []string, project, server string) (env []string, err error) {
-	c := doc.Client
+func copyHome(in configs.Env, home string, doc *configs.Document, container []string, project, server string) (env []string, err error) {
+	c, sys := doc.Client, in.Sys
 	only := ask.Alone{Kind: c.Kind, Server: server, Harmless: c.Harmless}
 	for _, scope := range c.ScopesInOrder() {
 		only.Containers = append(only.Containers, c.ContainersIn(doc.Doc, scope, project)...)
@@ -84,7 +89,7 @@ func copyHome(sys machine.System, home string, doc *configs.Document, container 
 		if err != nil {
 			continue
 		}
-		text, _, err := atomicfile.Disk{}.Read(target)
+		text, _, err := in.Read(target)
 		if err != nil {
 			continue
 		}
