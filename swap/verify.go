@@ -180,10 +180,10 @@ func (r verifying) all(ctx context.Context, all []Verified, named func(*Verified
 	for i := range all {
 		v, a := &all[i], &asked[i]
 		if a.query != nil {
-			r.await(all, asked, a)
+			await(r.Env, all, asked, a)
 			if queries > 1 && a.failed() && v.Handshake != nil { // the others may have been in its way
 				running.Wait()
-				r.again(ctx, a)
+				a.again(ctx, r)
 			}
 		}
 		if ctx.Err() != nil {
@@ -198,7 +198,7 @@ func (r verifying) all(ctx context.Context, all []Verified, named func(*Verified
 }
 
 // await waits for the answer of a client, and shows which ones are asked.
-func (r verifying) await(all []Verified, asked []asking, a *asking) {
+func await(env configs.Env, all []Verified, asked []asking, a *asking) {
 	var names []string
 	for i := range asked {
 		select {
@@ -209,8 +209,8 @@ func (r verifying) await(all []Verified, asked []asking, a *asking) {
 			}
 		}
 	}
-	if len(names) > 0 && r.Progress != nil {
-		defer watch(r.Env, "asking "+strings.Join(names, ", "), ask.ClientLimit)()
+	if len(names) > 0 && env.Progress != nil {
+		defer watch(env, "asking "+strings.Join(names, ", "), ask.ClientLimit)()
 	}
 	<-a.done
 }
@@ -228,12 +228,12 @@ func (a *asking) failed() bool {
 }
 
 // again asks a client again, with nothing else running.
-func (r verifying) again(ctx context.Context, a *asking) {
+func (a *asking) again(ctx context.Context, r verifying) {
 	if r.Progress != nil {
 		defer watch(r.Env, "asking "+a.doc.Client.Name+" again", ask.ClientLimit)()
 	}
 	before := a.query
-	if r.query(a); a.query == nil {
+	if a.prepare(r); a.query == nil {
 		a.query = before
 		return
 	}
@@ -241,8 +241,8 @@ func (r verifying) again(ctx context.Context, a *asking) {
 	a.ask(ctx)
 }
 
-// query prepares a question to a client.
-func (r verifying) query(a *asking) {
+// prepare prepares the question to the client.
+func (a *asking) prepare(r verifying) {
 	a.done = make(chan struct{})
 	a.query, a.err = trial.Prepare(r.Env, a.doc, a.container, checkout.ClaudeProject(r.repo), r.server, r.repo)
 }
@@ -255,7 +255,7 @@ func (r verifying) prepare(ctx context.Context, v *Verified, a *asking, named bo
 	a.ambiguous = commands.Unpublished(v.runs(), v.value(), r.repo)
 	a.command = r.handshake(ctx, v, a.doc.Client, a.ambiguous != "")
 	if v.NotAsked = r.unasked(v, a.doc.Client); v.NotAsked == "" {
-		r.query(a)
+		a.prepare(r)
 	}
 }
 
@@ -276,7 +276,6 @@ func (r verifying) judge(v *Verified, a *asking) {
 	default:
 		r.heard(v, a)
 	}
-	disproved := v.Asked != nil && (v.Asked.State == ask.Connected || v.Asked.State == ask.Configured)
 	// A client that has connected disproves what its config suggests.
 	if v.Asked == nil || c.Ask.Blind || v.Asked.State != ask.Connected {
 		for _, shadow := range v.Shadows[:len(v.Shadows)-len(v.Won)] {
@@ -287,12 +286,23 @@ func (r verifying) judge(v *Verified, a *asking) {
 	} else if a.ambiguous != "" { // the client has connected to the checkout's
 		v.problem("%s", a.ambiguous)
 	}
-	// A client that merges its layers is asked about what comes of that, which need not be
-	// what was swapped.
-	if other := v.Effective != nil && v.Effective.Other; other || !disproved && !(c.Merges && v.Effective != nil) {
+	if v.outdone(c) {
 		v.Problems = append(v.Problems, v.Won...)
 	}
 	v.OK = len(v.Problems) == 0 && (v.Handshake != nil || v.Asked != nil && v.Asked.State == ask.Connected)
+}
+
+// outdone reports whether stronger entries are a problem, as far as the client has not disproved
+// that. One that merges them was asked about what comes of it, which need not be what was swapped.
+func (v *Verified) outdone(c *clients.Client) bool {
+	heard := v.Asked != nil && (v.Asked.State == ask.Connected || v.Asked.State == ask.Configured)
+	switch {
+	case v.Effective == nil:
+		return !heard
+	case v.Effective.Other:
+		return true
+	}
+	return len(v.Problems) > 0
 }
 
 // entry reads the config with the entry that is to be tried, and returns the container that
@@ -360,6 +370,9 @@ func (r verifying) heard(v *Verified, a *asking) {
 	answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
 	v.Asked = &Asked{Program: c.Binary(), Answer: answer, Seconds: a.seconds}
 	v.compare(answer, same)
+	if n := answer.ToolCount; answer.State == ask.Connected && n != nil && *n == 0 && v.Handshake != nil && len(v.Handshake.Tools) > 0 {
+		v.problem("%s offers none of the server's tools", c.Name)
+	}
 	if answer.State == ask.NotStarted && v.Handshake != nil && v.runs() != nil {
 		v.explain(c)
 	}
@@ -478,7 +491,7 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 		v.NotTried = t.Err.Error()
 	case errors.As(t.Err, &missing): // the client may start it all the same
 		v.problem("%v", t.Err)
-	case slices.Contains(v.Shadows, t.Err.Error()): // which is reported later
+	case slices.ContainsFunc(v.Shadows, func(why string) bool { return strings.HasPrefix(why, t.Err.Error()) }): // which is reported later
 	default:
 		v.problem("the server does not answer: %v", t.Err)
 		if advice := r.tries.LacksVariables(ctx, c.Name, st); advice != nil {

@@ -25,6 +25,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // ClientLimit is how long a client may take to start a server and report on it.
@@ -39,7 +41,11 @@ type Row struct {
 	// open until Read has its answer. In them, ServerName and Directory stand alone as
 	// strings.
 	Send []string
-	Read Reader
+	// Await is the path of a value in an answer to those, and Then are lines that follow with
+	// that value: in them, Awaited stands alone as a string.
+	Await string
+	Then  []string
+	Read  Reader
 	// Lists is set if the client shows its config and starts no server.
 	Lists bool
 	// All is set if the client starts all servers that it reads, to answer about one.
@@ -55,10 +61,12 @@ type Row struct {
 	Refused Pattern
 }
 
-// Placeholders in a [Row]: the server's name, and the directory that the client runs in.
+// Placeholders in a [Row]: the server's name, the directory that the client runs in, and a value
+// that it has answered.
 const (
 	ServerName = "\x00server"
 	Directory  = "\x00directory"
+	Awaited    = "\x00awaited"
 )
 
 // States of an [Answer].
@@ -163,6 +171,21 @@ func Client(ctx context.Context, row Row, q Question) (Answer, error) {
 	return row.run(ctx, cmd, q.Server)
 }
 
+// awaited returns the value that the next lines need; "" if there is none yet, or they are sent.
+func (k Row) awaited(out string) string {
+	if k.Then == nil {
+		return ""
+	}
+	for line := range strings.Lines(out) {
+		if strings.HasSuffix(line, "\n") && gjson.Valid(line) {
+			if value := gjson.Get(line, k.Await).Str; value != "" {
+				return value
+			}
+		}
+	}
+	return ""
+}
+
 // run starts the client, reads its answer, and kills it with its children.
 func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, error) {
 	limit, cancel := context.WithTimeout(ctx, ClientLimit)
@@ -171,7 +194,7 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
-	finish := func() error { return nil }
+	finish, say := func() error { return nil }, func(lines []string, awaited string) {}
 	if k.Send != nil {
 		out.news = make(chan struct{}, 1)
 		cmd.Stderr = tail
@@ -180,14 +203,17 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 			return Answer{}, fmt.Errorf("start %s: %w", cmd.Path, err)
 		}
 		finish = stdin.Close
-		input := strings.Join(k.Send, "\n") + "\n"
-		for name, value := range map[string]string{ServerName: server, Directory: cmd.Dir} {
-			text, _ := json.Marshal(value)
-			input = strings.ReplaceAll(input, `"`+name+`"`, string(text))
+		say = func(lines []string, awaited string) {
+			input := strings.Join(lines, "\n") + "\n"
+			for name, value := range map[string]string{ServerName: server, Directory: cmd.Dir, Awaited: awaited} {
+				text, _ := json.Marshal(value)
+				input = strings.ReplaceAll(input, `"`+name+`"`, string(text))
+			}
+			go func() {
+				_, _ = io.WriteString(stdin, input) // if it has exited, its output says more
+			}()
 		}
-		go func() {
-			_, _ = io.WriteString(stdin, input) // if it has exited, its output says more
-		}()
+		say(k.Send, "")
 	}
 	defer running()()
 	if err := cmd.Start(); err != nil {
@@ -200,6 +226,10 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 	for running := true; running; {
 		select {
 		case <-out.news:
+			if value := k.awaited(out.String()); value != "" {
+				say(k.Then, value)
+				k.Then = nil
+			}
 			if a, err := k.Read(out.String(), server); !errors.Is(err, ErrUnread) {
 				_ = finish()
 				select { // given time, it ends its servers

@@ -24,7 +24,7 @@ var readers = map[string]Reader{
 	"codex": codex, "config": config, "grok": grok,
 	"claude": listed(`(?m)^NAME:\n +Scope: (?P<place>\w+).*\n +Status: \S+ (?P<says>.+)(?:\n +Type: \w+\n +(?:Command|URL): (?P<command>.*)(?:\n +Args:(?P<args>.*))?)?`, `No MCP server`),
 	"droid":  listed(`(?m)^ +NAME +(?:stdio|http|sse) +(?P<says>.+?) +\[(?P<place>\w+)\]$`, `Configured MCP servers:|No MCP servers`),
-	"gemini": listed(`(?m)^\S+ NAME(?: \(from .*\))?: (?P<command>.*) \((?:stdio|http|sse)\) - (?P<says>.+)$`, `(?m)^(Configured MCP servers:|No MCP servers configured)`),
+	"gemini": listed(`(?m)^\S+ NAME(?: \(from .*\))?: (?:(?P<command>.*) \((?:stdio|http|sse)\))? - (?P<says>.+)$`, `(?m)^(Configured MCP servers:|No MCP servers configured)`),
 	// For a server that failed, the reason comes before the command.
 	"opencode": listed(`(?m)^\S +\S NAME (?P<says>.+)\n(?:\S {6}.*\n)*\S {6}(?P<command>.+)\n\S\s*$`, `\d+ server\(s\)|No MCP servers`),
 }
@@ -203,26 +203,34 @@ func firstOf(text string) string {
 // refusedValue matches a value of an entry that codex refuses.
 var refusedValue = lazy.Regexp("(invalid type: \\w+) (?:`[^`]*`|\".*\")")
 
-// codex reads the answers of codex app-server to initialize, config/read and
+// codex reads the answers of codex app-server to initialize, config/read, thread/start and
 // mcpServerStatus/list, numbered from 0.
 func codex(out, server string) (Answer, error) {
 	results := map[string]gjson.Result{}
+	threads := true // versions without threads have no status that is about the directory
 	for line := range strings.Lines(out) {
 		msg := gjson.Parse(line)
 		if !gjson.Valid(line) || msg.Get("method").Exists() {
 			continue
 		}
 		if e := msg.Get("error"); e.IsObject() {
-			return Answer{}, fmt.Errorf("codex app-server: %s", refusedValue().ReplaceAllString(brief(e.Get("message").Str), "$1"))
+			text := e.Get("message").Str
+			if threads = !strings.Contains(text, "unknown variant"); !threads {
+				continue
+			}
+			return Answer{}, fmt.Errorf("codex app-server: %s", refusedValue().ReplaceAllString(brief(text), "$1"))
 		}
 		results[msg.Get("id").Raw] = msg.Get("result")
 	}
-	if !results["1"].Exists() || !results["2"].Exists() {
+	if !results["1"].Exists() || threads && !results["3"].Exists() {
 		return Answer{}, ErrUnread
 	}
 	a := Answer{State: NotThere}
 	if e := results["1"].Get("config.mcp_servers").Map()[server]; e.Exists() {
 		a.State, a.Command = NotStarted, e.Get("command").Str+e.Get("url").Str
+		if !threads {
+			a.State = Configured
+		}
 		for _, arg := range e.Get("args").Array() {
 			a.Command += " " + arg.String()
 		}
@@ -230,7 +238,7 @@ func codex(out, server string) (Answer, error) {
 			a.State, a.Says = Disabled, "enabled = false"
 		}
 	}
-	for _, s := range results["2"].Get("data").Array() {
+	for _, s := range results["3"].Get("data").Array() {
 		if s.Get("name").Str != server {
 			continue
 		}

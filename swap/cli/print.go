@@ -288,6 +288,11 @@ func (p *printer) verified(clients []swap.Verified, done int) {
 	for _, problem := range v.Problems {
 		p.below(yellow, "!", problem)
 	}
+	if v.Effective != nil && len(v.Problems) == 0 {
+		for _, won := range v.Won {
+			p.below(dim, "+", won)
+		}
+	}
 }
 
 func tagColour(t *swap.Tag) string {

@@ -58,7 +58,8 @@ type Effective struct {
 
 	Value map[string]any `json:"-"`
 	Argv  []string       `json:"-"` // Command, with secrets
-	// Other is set if it is another server, or has other variables, than the entry.
+	// Other is set if it is another server than the entry's, or variables of that have other
+	// values.
 	Other bool `json:"-"`
 }
 
@@ -268,8 +269,12 @@ func (cs *State) fold(c *clients.Client, stronger []entryAt) {
 	for _, v := range c.Dialect.ReadEnv(value) {
 		e.Env = append(e.Env, v.Name)
 	}
-	vars := func(v map[string]any) any { return v["env"] }
-	e.Other = !slices.Equal(c.Dialect.Runs(own), c.Dialect.Runs(value)) || !format.Equal(vars(own), vars(value))
+	had, _ := own["env"].(map[string]any)
+	has, _ := value["env"].(map[string]any)
+	for name, v := range had {
+		e.Other = e.Other || !format.Equal(v, has[name])
+	}
+	e.Other = e.Other || !slices.Equal(c.Dialect.Runs(own), c.Dialect.Runs(value))
 	cs.Effective = e
 }
 
