@@ -113,63 +113,103 @@ type Place struct {
 
 // resolve returns the files of the rule on a system, strongest first.
 func (l location) resolve(sys machine.System) []Place {
-	dirs := l.Dirs
-	if own := map[string][]candidate{"darwin": l.Darwin, "windows": l.Windows}[sys.GOOS]; own != nil {
-		dirs = own
-	}
-	for _, c := range dirs {
-		base, dir := sys.Home, c.Dir
-		if c.Env != "" {
-			base = sys.Getenv(c.Env)
-			if c.How == "files" && base != "" {
-				var out []Place
-				for _, file := range slices.Backward(filepath.SplitList(base)) {
-					out = append(out, Place{Path: file, Env: c.Env, Rel: "."})
-				}
-				return out
-			}
-			if base == "" || c.How == "absolute" && !filepath.IsAbs(base) {
-				continue
-			}
-			if rest, ok := strings.CutPrefix(base, "~"); ok && c.How == "tilde" {
-				base = sys.Home + rest
-			}
-			if abs, err := filepath.Abs(base); err == nil {
-				base = abs
-			}
-		} else if rest, ok := strings.CutPrefix(dir, "~"); ok {
-			dir = rest
-		} else {
-			base = "" // the path is absolute
+	for _, c := range l.candidates(sys.GOOS) {
+		base, ok := c.base(sys)
+		switch {
+		case !ok:
+			continue
+		case c.How == "file" || c.How == "files":
+			return c.named(base)
 		}
-		if c.How == "file" {
-			return []Place{{Path: base, Env: c.Env, Rel: "."}}
+		dirs := existing(base, c.dir())
+		if len(dirs) == 0 && !l.Each {
+			continue
 		}
-		found := []string{filepath.Join(base, filepath.FromSlash(dir))}
-		if strings.Contains(dir, "*") {
-			if found, _ = filepath.Glob(found[0]); len(found) == 0 && !l.Each {
-				continue
-			}
-		}
-		var out []Place
-		for _, dir := range found {
-			for _, f := range l.Files {
-				files := []string{filepath.Join(dir, filepath.FromSlash(f))}
-				if strings.Contains(f, "*") {
-					files, _ = filepath.Glob(files[0])
-				}
-				for _, file := range files {
-					p := Place{Path: file, Env: c.Env}
-					if base != "" {
-						p.Rel, _ = filepath.Rel(base, p.Path)
-					}
-					out = append(out, p)
-				}
-			}
-		}
-		return out
+		return l.places(c, base, dirs)
 	}
 	return nil
+}
+
+// candidates are the directories of the rule on a system.
+func (l location) candidates(goos string) []candidate {
+	switch {
+	case goos == "darwin" && l.Darwin != nil:
+		return l.Darwin
+	case goos == "windows" && l.Windows != nil:
+		return l.Windows
+	}
+	return l.Dirs
+}
+
+// base returns what the candidate's directory is relative to: its variable's value, the home
+// directory, or "" if it is absolute. If the variable is not set, ok is false.
+func (c candidate) base(sys machine.System) (base string, ok bool) {
+	if c.Env == "" {
+		if strings.HasPrefix(c.Dir, "~") {
+			return sys.Home, true
+		}
+		return "", true
+	}
+	base = sys.Getenv(c.Env)
+	switch {
+	case base == "" || c.How == "absolute" && !filepath.IsAbs(base):
+		return "", false
+	case c.How == "files":
+		return base, true
+	case c.How == "tilde" && base[0] == '~':
+		base = sys.Home + base[1:]
+	}
+	if abs, err := filepath.Abs(base); err == nil {
+		base = abs
+	}
+	return base, true
+}
+
+// dir is the candidate's directory, relative to its base.
+func (c candidate) dir() string {
+	if c.Env == "" {
+		return strings.TrimPrefix(c.Dir, "~")
+	}
+	return c.Dir
+}
+
+// named returns the files that the value of the candidate's variable names.
+func (c candidate) named(value string) (out []Place) {
+	files := []string{value}
+	if c.How == "files" {
+		files = filepath.SplitList(value)
+	}
+	for _, file := range slices.Backward(files) {
+		out = append(out, Place{Path: file, Env: c.Env, Rel: "."})
+	}
+	return out
+}
+
+// places returns the files of the rule in the directories of a candidate.
+func (l location) places(c candidate, base string, dirs []string) (out []Place) {
+	for _, dir := range dirs {
+		for _, pattern := range l.Files {
+			for _, file := range existing(dir, pattern) {
+				p := Place{Path: file, Env: c.Env}
+				if base != "" {
+					p.Rel, _ = filepath.Rel(base, file)
+				}
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// existing returns the path of a slash-separated name in a directory; with a "*" in the name,
+// the existing paths that match.
+func existing(dir, name string) []string {
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if !strings.Contains(name, "*") {
+		return []string{path}
+	}
+	found, _ := filepath.Glob(path)
+	return found
 }
 
 // File returns the file of the rule on a system; "" if it has none.
