@@ -94,10 +94,12 @@ type Client struct {
 	Off        []off
 	// Settings are the files with its other settings, strongest first; nil: its Layers.
 	Settings []Layer
-	Trust    *trust
-	Approval *approval
-	Ask      *ask.Row // how to query its program; nil: not possible offline
-	Login    []string // environment variables that override the stored login
+	// Respelled are other names of those settings.
+	Respelled respellings
+	Trust     *trust
+	Approval  *approval
+	Ask       *ask.Row // how to query its program; nil: not possible offline
+	Login     []string // environment variables that override the stored login
 }
 
 // projectKey stands for the key of claude's project node in a container path.

@@ -426,6 +426,7 @@ type File struct {
 	Managed    bool   // the administrator's
 	Distrusted bool   // a project's that the client does not trust
 	Get        func(path ...string) (any, bool)
+	Spell      func(path []string) []string // as the file spells it
 }
 
 // SwitchesOff returns how an off applies to an entry; none, if it does not. files are those
@@ -442,7 +443,7 @@ func (o off) SwitchesOff(value map[string]any, files []File, project, server str
 	}
 	joined := false
 	for _, f := range files {
-		off, how := o.switches(f.Get, value, project, server)
+		off, how := o.switches(f, value, project, server)
 		joined = joined || o.Joined && how != "" && !off
 		if f.Name != "" {
 			how += ", " + f.Name
@@ -459,7 +460,7 @@ func (o off) SwitchesOff(value map[string]any, files []File, project, server str
 
 // switches reports whether an off in one file applies to an entry, and how it is spelled; ""
 // if the file does not have it.
-func (o off) switches(get func(path ...string) (any, bool), value map[string]any, project, server string) (bool, string) {
+func (o off) switches(f File, value map[string]any, project, server string) (bool, string) {
 	fold := func(name string) string {
 		if o.Fold {
 			return strings.ToLower(strings.TrimSpace(name))
@@ -467,15 +468,15 @@ func (o off) switches(get func(path ...string) (any, bool), value map[string]any
 		return name
 	}
 	if o.Field != "" {
-		v, _ := get(fold(server))
+		v, _ := f.Get(fold(server))
 		own, _ := v.(map[string]any)
 		is, ok := own[o.Field].(bool)
 		return ok && is == o.Value, fmt.Sprintf("%s = %t", o.Field, o.Value)
 	}
-	p := forProject(o.Path, project)
-	v, found := get(p...)
+	p := f.Spell(forProject(o.Path, project))
+	v, found := f.Get(p...)
 	if o.Identity {
-		is, _ := get(append(slices.Clone(p), server, "identity")...)
+		is, _ := f.Get(append(slices.Clone(p), server, "identity")...)
 		of, _ := is.(map[string]any)
 		same := func(name string) bool { return of[name] != nil && format.Equal(of[name], value[name]) }
 		return found && !same("command") && !same("url"), "not allowed by " + strings.Join(p, ".")
@@ -495,7 +496,7 @@ func (o off) switches(get func(path ...string) (any, bool), value map[string]any
 		return ok && (fold(name) == fold(server) || o.Glob && glob(name).MatchString(server))
 	})
 	if o.Allow {
-		return !listed, "not in " + strings.Join(o.Path, ".")
+		return !listed, "not in " + strings.Join(p, ".")
 	}
 	return listed, "in " + p[len(p)-1]
 }

@@ -280,7 +280,7 @@ func Differing(a, b map[string]any) []string {
 func switchOffs(env Env, c *clients.Client, settings *format.Doc, value map[string]any, from map[string]string, repo, server string) []string {
 	var out []string
 	for _, o := range c.Off {
-		files := []clients.File{{Get: settings.Get}}
+		files := []clients.File{fileOf(c, "", settings)}
 		switch {
 		case o.File != nil:
 			files = readSettings(env, c, []string{o.File.File(env.Sys)})
@@ -327,13 +327,16 @@ func readSettings(env Env, c *clients.Client, files []string) (out []clients.Fil
 		if err != nil {
 			continue // the client cannot read it either
 		}
-		f := clients.File{Name: file, Get: doc.Get}
 		if file == c.ConfigPath(env.Sys) {
-			f.Name = ""
+			file = ""
 		}
-		out = append(out, f)
+		out = append(out, fileOf(c, file, doc))
 	}
 	return out
+}
+
+func fileOf(c *clients.Client, name string, doc *format.Doc) clients.File {
+	return clients.File{Name: name, Get: doc.Get, Spell: func(path []string) []string { return c.Respelled.In(doc, path) }}
 }
 
 // switchedOff begins the text about a switch.

@@ -448,7 +448,7 @@ func trusts(env Env, c *clients.Client, settings *format.Doc, repo string) trust
 		return trustUnknown
 	}
 	if t.Gate != nil {
-		if on, ok := settings.Get(t.Gate...); on == false || !ok && t.Open {
+		if on, ok := settings.Get(c.Respelled.In(settings, t.Gate)...); on == false || !ok && t.Open {
 			return trustUnknown
 		}
 	}
@@ -469,8 +469,9 @@ func trusts(env Env, c *clients.Client, settings *format.Doc, repo string) trust
 		}
 	}
 	var list []any
-	if _, err := from.Names(t.Path); err != nil { // it is no map
-		listed, _ := from.Get(t.Path...)
+	spelled := c.Respelled.In(from, t.Path)
+	if _, err := from.Names(spelled); err != nil { // it is no map
+		listed, _ := from.Get(spelled...)
 		list, _ = listed.([]any)
 	}
 	for dir := repo; ; dir = filepath.Dir(dir) {
