@@ -180,6 +180,9 @@ type trust struct {
 	Env   string   // a variable that, set to true, trusts every folder
 	Quiet string   // a variable that, set to 0 or false, switches the question off
 	Needs string   // what an untrusted folder costs
+	// Foreign are other clients' files that it reads too, as JSON. In an untrusted folder it
+	// starts no server of a name in them, not even its own.
+	Foreign []Layer
 }
 
 // Parse parses a config as the client would.
@@ -222,7 +225,7 @@ func (c *Client) Containers(s Scope, project string) [][]string {
 		s = ScopeUser
 	}
 	for _, path := range c.Scopes[s] {
-		out = append(out, forProject(path, project))
+		out = append(out, ForProject(path, project))
 	}
 	if inFiles && c.Map {
 		out = append(out, []string{})
@@ -261,8 +264,8 @@ func (d dialect) isMap(doc *format.Doc, containers [][]string) bool {
 	return false
 }
 
-// forProject returns a path with a project's key in it.
-func forProject(path []string, project string) []string {
+// ForProject returns a path with a project's key in it.
+func ForProject(path []string, project string) []string {
 	path = slices.Clone(path)
 	if i := slices.Index(path, projectKey); i >= 0 {
 		path[i] = project

@@ -473,7 +473,7 @@ func (o off) switches(f File, value map[string]any, project, server string) (boo
 		is, ok := own[o.Field].(bool)
 		return ok && is == o.Value, fmt.Sprintf("%s = %t", o.Field, o.Value)
 	}
-	p := f.Spell(forProject(o.Path, project))
+	p := f.Spell(ForProject(o.Path, project))
 	v, found := f.Get(p...)
 	if o.Identity {
 		is, _ := f.Get(append(slices.Clone(p), server, "identity")...)

@@ -227,6 +227,8 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 			meant(fmt.Sprintf(untrusted+"%s does not read %s"+untilTrusted, c.Name, doc.Path))
 		case file:
 			cs.When = places[at].layer.When
+		case trusted == distrusted:
+			meant(borrowed(env.Sys, c, repo, server)...)
 		}
 	}
 	if !competes {
