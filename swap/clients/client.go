@@ -87,11 +87,15 @@ type Client struct {
 	Passes     []string
 	PassesAlso string
 	Vars       []varFile
-	EmptyPath  bool   // an empty PATH in an entry counts as none
-	NoCwd      bool   // it starts servers where it was started, whatever an entry's cwd says
-	FromStart  bool   // a relative cwd is below the directory where it was started
-	Note       string // printed by detect if the config exists
-	Off        []off
+	// EnvFile is the field that names a file with variables, which those in the entry's
+	// environment override. Stored is a list of variables in a store of the client's own, which
+	// those in its environment override.
+	EnvFile, Stored string
+	EmptyPath       bool   // an empty PATH in an entry counts as none
+	NoCwd           bool   // it starts servers where it was started, whatever an entry's cwd says
+	FromStart       bool   // a relative cwd is below the directory where it was started
+	Note            string // printed by detect if the config exists
+	Off             []off
 	// Settings are the files with its other settings, strongest first; nil: its Layers.
 	Settings []Layer
 	// Respelled are other names of those settings.

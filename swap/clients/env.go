@@ -79,6 +79,12 @@ func ReadEnvFile(path string, lookup LookupEnv) ([]EnvVar, error) {
 	return envLines(path, text, lookup)
 }
 
+// ParseEnvFile parses such a file of a client's, which looks nothing up. With an error, it
+// returns the variables before it.
+func ParseEnvFile(path string, text []byte) ([]EnvVar, error) {
+	return envLines(path, text, func(string) (string, bool) { return "", false })
+}
+
 // envLines parses the lines of a file; with an error, it returns those before it.
 func envLines(path string, text []byte, lookup LookupEnv) (out []EnvVar, err error) {
 	n := 0

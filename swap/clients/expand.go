@@ -14,7 +14,7 @@ import (
 // entry. A client without any for a field has [Client.Literal] set, or it is not known what
 // it makes of a reference.
 type Expansion struct {
-	In    []string // the fields: "command", "args", "env", "cwd"
+	In    []string // the fields: "command", "args", "env", "cwd", "envFile"
 	Forms []string // names in forms
 	// Unclear matches texts, Value values of variables, and Left results, that the client also
 	// reads in a way that is not known.
@@ -28,8 +28,11 @@ var forms = map[string]func() *regexp.Regexp{
 	"$NAME":            lazy.Regexp(`\$([A-Za-z_][A-Za-z0-9_]*)`),
 	"${NAME}":          lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`),
 	"${NAME:-DEFAULT}": lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]*)\}`),
-	"${env:NAME}":      lazy.Regexp(`\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}`),
-	"{env:NAME}":       lazy.Regexp(`\{env:([^}]+)\}`),
+	// Here the name is that of a directory.
+	"${userHome}":        lazy.Regexp(`\$\{(userHome)\}`),
+	"${workspaceFolder}": lazy.Regexp(`\$\{(workspaceFolder)\}`),
+	"${env:NAME}":        lazy.Regexp(`\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}`),
+	"{env:NAME}":         lazy.Regexp(`\{env:([^}]+)\}`),
 }
 
 // reference matches what some client takes for a reference.
@@ -55,8 +58,8 @@ func (c *Client) Expands(field string) bool {
 	return slices.ContainsFunc(c.Expand, func(x Expansion) bool { return slices.Contains(x.In, field) })
 }
 
-// Given returns what a client makes of the text of a field: "command", "args", "env" or
-// "cwd". label is for errors, which do not contain the text: it may be a secret. The error is a
+// Given returns what a client makes of the text of a field: "command", "args", "env", "cwd"
+// or "envFile". label is for errors, which do not contain the text: it may be a secret. The error is a
 // [*MissingError] or an [*UnclearError]. A variable that is not set is looked up by late, unless
 // the reference has a default.
 func (c *Client) Given(field, label, text string, lookup, late LookupEnv) (string, error) {

@@ -51,6 +51,9 @@ func TestGiven(t *testing.T) {
 		{"cursor vscode windsurf", "env", "${env:TOK}", "tok"},
 		{"cursor", "env", "${userHome}/x", "unclear"},
 		{"vscode", "env", "${input:key}", "unclear"},
+		{"cursor vscode vscode-insiders vscodium", "envFile", "${env:TOK}/.env", "tok/.env"},
+		{"cursor vscode", "envFile", "${userHome}/.env", "missing"}, // given by who calls it
+		{"cursor vscode", "envFile", "${input:file}", "unclear"},
 		{"zed amp copilot kimi crush", "env args", "${TOK}", "unclear"},
 		{"zed amp copilot kimi crush", "env args", "$5 and 10%", "$5 and 10%"},
 	} {
@@ -58,7 +61,7 @@ func TestGiven(t *testing.T) {
 			if !contains(tt.clients, c.Name) {
 				continue
 			}
-			for _, field := range []string{"command", "args", "env", "cwd"} {
+			for _, field := range []string{"command", "args", "env", "cwd", "envFile"} {
 				if !contains(tt.fields, field) {
 					continue
 				}

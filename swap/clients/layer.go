@@ -633,7 +633,7 @@ func (c *Client) FileVars(sys machine.System, dir string, read func(file string)
 
 func (v varFile) read(path string, text []byte, parse func(text []byte) (*format.Doc, error)) []EnvVar {
 	if v.Path == nil {
-		out, _ := envLines(path, text, func(string) (string, bool) { return "", false })
+		out, _ := ParseEnvFile(path, text)
 		return out
 	}
 	doc, err := parse(text)

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -69,6 +70,8 @@ func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]a
 			st.Env = append(st.Env, v.Name+"="+v.Value)
 		}
 	}
+	fromFile, ferr := fileEnv(env, c, scope, value, repo)
+	st.Env = append(st.Env, fromFile...)
 	vars, _ := value["env"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		text, ok := vars[name].(string)
@@ -79,6 +82,7 @@ func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]a
 			st.Env = append(st.Env, name+"="+text)
 		}
 	}
+	err = cmp.Or(err, ferr, stored(env, c, value))
 	st.Dir = repo
 	cwd, _ := value["cwd"].(string)
 	switch {
