@@ -49,7 +49,8 @@ func TestSampleConfigs(t *testing.T) {
 			t.Fatalf("%s: %v", config, err)
 		}
 		for _, scope := range c.ScopesInOrder() {
-			servers := []string{"a new.one"}
+			names := []string{"a new.one", "a.new-one", "a_new-one"}
+			servers := slices.DeleteFunc(names, func(name string) bool { return !c.Server.Takes(name, false) })[:1]
 			for _, container := range c.Containers(scope, repo) {
 				names, _ := doc.Names(container)
 				servers = append(servers, names...)

@@ -74,6 +74,7 @@ type Client struct {
 	// Map is set if a project file without that container is itself one, as long as it has
 	// a server. The user's config is not.
 	Map     bool
+	Server  nameRule      // which names of servers it takes
 	Parent  format.Object // what a missing project node is created with
 	Seed    format.Object // first members of an empty file
 	Dialect dialect

@@ -7,18 +7,20 @@ import (
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
-	"tmuxmcp/swap/internal/machine"
 )
 
 // borrowed returns, for a folder that a client does not trust, the text about another client's
 // file because of which it does not start a server of its own config.
-func borrowed(sys machine.System, c *clients.Client, repo, server string) []string {
-	parse := func(text []byte) (*format.Doc, error) { return format.Parse(format.JSON, text) }
+func borrowed(env Env, c *clients.Client, repo, server string) []string {
 	for _, l := range c.Trust.Foreign {
-		for _, file := range c.Files(l, sys, repo, Tree(repo)) {
-			doc, err := parseFile(file, parse)
+		for _, file := range c.Files(l, env.Sys, repo, Tree(repo)) {
+			text, err := env.text(file)
 			if err != nil {
 				continue // the client cannot read it either
+			}
+			doc, err := env.parse(format.JSON, text)
+			if err != nil {
+				continue
 			}
 			container := clients.ForProject(l.Container, checkout.ClaudeProject(repo))
 			v, _ := doc.Get(append(slices.Clone(container), server)...)

@@ -34,12 +34,11 @@ type texts struct {
 	parsed map[spelled]parsed
 }
 
-// spelled identifies a text, by where it is in memory, and how a client reads it.
+// spelled identifies a text, by where it is in memory, and the language in which it is read.
 type spelled struct {
 	first *byte
 	len   int
 	kind  format.Kind
-	noBOM bool
 }
 
 type parsed struct {
@@ -125,22 +124,25 @@ func (env Env) Gave(c *clients.Client, target string, text []byte, doc *format.D
 		return
 	}
 	text = env.files.texts.same(target, text)
-	env.files.texts.parsed[spell(c, text)] = parsed{doc: doc}
-}
-
-func spell(c *clients.Client, text []byte) spelled {
-	return spelled{&text[0], len(text), c.Kind, c.NoBOM}
+	env.files.texts.parsed[spelled{&text[0], len(text), c.Kind}] = parsed{doc: doc}
 }
 
 // Parse parses a text as a client would.
 func (env Env) Parse(c *clients.Client, text []byte) (*format.Doc, error) {
-	if env.files == nil || len(text) == 0 {
+	if c.NoBOM && bytes.HasPrefix(text, []byte(format.BOM)) {
 		return c.Parse(text)
 	}
-	key := spell(c, text)
+	return env.parse(c.Kind, text)
+}
+
+func (env Env) parse(kind format.Kind, text []byte) (*format.Doc, error) {
+	if env.files == nil || len(text) == 0 {
+		return format.Parse(kind, text)
+	}
+	key := spelled{&text[0], len(text), kind}
 	p, ok := env.files.texts.parsed[key]
 	if !ok {
-		p.doc, p.err = c.Parse(text)
+		p.doc, p.err = format.Parse(kind, text)
 		env.files.texts.parsed[key] = p
 	}
 	return p.doc, p.err
@@ -148,13 +150,19 @@ func (env Env) Parse(c *clients.Client, text []byte) (*format.Doc, error) {
 
 // document reads and parses a file of a client.
 func (env Env) document(c *clients.Client, path string) (*format.Doc, error) {
+	text, err := env.text(path)
+	if err != nil {
+		return nil, err
+	}
+	return env.Parse(c, text)
+}
+
+// text reads a file, which may be behind links.
+func (env Env) text(path string) ([]byte, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
 	text, _, err := env.Read(target)
-	if err != nil {
-		return nil, err
-	}
-	return env.Parse(c, text)
+	return text, err
 }

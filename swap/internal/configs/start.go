@@ -106,16 +106,8 @@ func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]a
 
 // addedVars returns the variables that a client adds to this environment.
 func addedVars(env Env, c *clients.Client, repo string) []clients.AddedVar {
-	read := func(file string) ([]byte, error) {
-		target, err := filepath.EvalSymlinks(file)
-		if err != nil {
-			return nil, err
-		}
-		text, _, err := env.Read(target)
-		return text, err
-	}
 	parse := func(text []byte) (*format.Doc, error) { return env.Parse(c, text) }
-	return slices.DeleteFunc(c.FileVars(env.Sys, repo, read, parse), func(v clients.AddedVar) bool {
+	return slices.DeleteFunc(c.FileVars(env.Sys, repo, env.text, parse), func(v clients.AddedVar) bool {
 		_, set := lookupVar(env.Sys, v.Name)
 		return set
 	})

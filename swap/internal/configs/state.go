@@ -200,6 +200,9 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 			cs.Shadows, cs.Meant = append(cs.Shadows, why...), append(cs.Meant, why...)
 		}
 		cs.Shadows = slices.Concat(cs.because(c.Faults(value, ""), c.Faults(cs.Value, "")), refused(env, c, repo, server))
+		if !c.Server.Takes(server, true) {
+			cs.Shadows = append(cs.Shadows, c.Server.Refused(c.Name, server)+"; it "+c.Server.Else)
+		}
 		meant(switchOffs(env, c, settings, value, from, repo, server)...)
 		if why, hereOnly := cs.cannotStart(env, c, repo); hereOnly {
 			meant(why)
@@ -228,7 +231,7 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 		case file:
 			cs.When = places[at].layer.When
 		case trusted == distrusted:
-			meant(borrowed(env.Sys, c, repo, server)...)
+			meant(borrowed(env, c, repo, server)...)
 		}
 	}
 	if !competes {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -95,7 +96,7 @@ func (u *Server) planned(env configs.Env, from Source, seen map[string][]byte) (
 	}
 	c, err := u.edited(c)
 	if err == nil && c.Edit.Changed() {
-		err = from.ours
+		err = cmp.Or(from.name, from.ours)
 	}
 	if err == nil && from.twin != nil {
 		c = c.Caution("%v", from.twin)

@@ -25,6 +25,7 @@ type Source struct {
 	stronger map[string]any    // what stronger layers put over it
 	makes    bool              // it is created if it does not exist
 	twin     error             // set if the config has an entry of the same server already
+	name     error             // set if the client does not take the server's name
 	ours     error             // why it must not be written, other than being read-only
 	err      error             // why it cannot be read
 }
@@ -85,6 +86,7 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 		}
 		if c.err == nil {
 			c.ours = c.doc.Owned()
+			c.name = badName(env, c, u)
 			c.weaker, c.stronger = c.doc.Around(env, c.scope, u.Repo, u.Name)
 			if c.twin = noTwin(env, c, u); u.unnamed {
 				c.err = c.twin
@@ -168,4 +170,13 @@ func (c *Source) fromProject(env configs.Env, u *Server) {
 	if c.err == nil && c.doc == nil {
 		c.doc, c.err = configs.ToCreate(env, c.client, c.path)
 	}
+}
+
+// badName returns an error if a client does not take the server's name.
+func badName(env configs.Env, c Source, u *Server) error {
+	_, e, err := c.doc.Find(c.scope, u.project, u.Name)
+	if err != nil || c.client.Server.Takes(u.Name, e.Found) {
+		return nil // the edit reports the error
+	}
+	return fmt.Errorf("%s; use %s NAME to choose another", c.client.Server.Refused(c.client.Name, u.Name), env.Words.Server)
 }
