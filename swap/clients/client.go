@@ -238,6 +238,12 @@ func (c *Client) Containers(s Scope, project string) [][]string {
 	return out
 }
 
+// IsContainer reports whether a path is that of a container for the user, which may be in
+// another one.
+func IsContainer(c *Client, path []string) bool {
+	return slices.ContainsFunc(c.Scopes[ScopeUser], func(of []string) bool { return slices.Equal(of, path) })
+}
+
 // ContainersIn returns those of them that count in a config.
 func (c *Client) ContainersIn(doc *format.Doc, s Scope, project string) [][]string {
 	all := c.Containers(s, project)

@@ -79,7 +79,7 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 	}
 
 	seen := format.Merge(under, flat)
-	retype := !d.takesType(seen)
+	retype := !d.takesType(seen) || d.Toggle != "" && !d.takesType(flat) // with one, it checks each file by itself
 	remote := isRemoteType(seen["type"]) || Remote(seen) != ""
 	for _, key := range slices.Sorted(maps.Keys(old.Value)) {
 		if remote && !slices.Contains(localKeys, key) && key != d.name("type") || nested && key == d.Inner && key != "command" {
@@ -217,7 +217,7 @@ func (c *Client) Faults(flat map[string]any, name string) (out []string) {
 			fault("with a %s, without a %s", field, d.name("type"))
 		}
 		return out
-	case !runs && field == "" && name == "" && d.Toggle == "" && c.RefusesAll(flat):
+	case !runs && field == "" && (name == "" || d.Toggle != "") && c.RefusesAll(flat):
 		fault("without a %s or a %s", d.name("command"), d.URL)
 		return out
 	case !runs && field != "":

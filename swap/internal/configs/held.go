@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"slices"
+
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
 )
@@ -39,7 +41,7 @@ func EachOther(env Env, c *clients.Client, repo, server string, f func(in Held, 
 			for _, container := range c.ContainersIn(in.Doc.Doc, scope, checkout.ClaudeProject(repo)) {
 				names, _ := in.Doc.Doc.Names(container) // a container of another form has none
 				for _, name := range names {
-					if name == server {
+					if name == server || clients.IsContainer(c, append(slices.Clone(container), name)) {
 						continue
 					}
 					if e, err := in.Doc.Doc.Lookup(container, name); err == nil && e.Found {

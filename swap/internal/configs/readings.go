@@ -154,7 +154,7 @@ func (s *source) containers(c *clients.Client, dir string) (out [][]string) {
 
 func (s *source) entries(c *clients.Client, dir, server string) (out []Reading) {
 	for _, container := range s.containers(c, dir) {
-		if e, err := s.doc.Lookup(container, server); err == nil && e.Found {
+		if e, err := s.doc.Lookup(container, server); err == nil && e.Found && !clients.IsContainer(c, append(slices.Clone(container), server)) {
 			line := 1 + bytes.Count(s.text[:e.Start], []byte("\n"))
 			out = append(out, Reading{c, s.where, s.target, container, e.Value, line, s})
 		}

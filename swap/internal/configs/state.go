@@ -199,7 +199,11 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 		meant := func(why ...string) {
 			cs.Shadows, cs.Meant = append(cs.Shadows, why...), append(cs.Meant, why...)
 		}
-		cs.Shadows = slices.Concat(cs.because(c.Faults(value, ""), c.Faults(cs.Value, "")), refused(env, c, repo, server))
+		faults := c.Faults(c.Dialect.Flat(e.Value), "")
+		if c.Dialect.Toggle == "" || len(faults) == 0 { // with one, it checks each file by itself
+			faults = cs.because(c.Faults(value, ""), c.Faults(cs.Value, ""))
+		}
+		cs.Shadows = slices.Concat(faults, refused(env, c, repo, server))
 		if !c.Server.Takes(server, true) {
 			cs.Shadows = append(cs.Shadows, c.Server.Refused(c.Name, server)+"; it "+c.Server.Else)
 		}
