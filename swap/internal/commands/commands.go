@@ -4,6 +4,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -40,14 +41,19 @@ const (
 
 // A launcher is a program that starts others. Flags that it does not list have no value.
 type launcher struct {
-	ways  map[string]way // by its leading words; "": without such
-	takes string         // flags with a value
-	dirs  string         // flags that change the directory
-	files string         // flags that name a file in the project's directory
-	runs  string         // flags that name the file to run
-	pkgs  string         // flags that name the package
-	texts string         // flags with a text for a shell
-	skip  int            // words before the command
+	ways    map[string]way // by its leading words; "": without such
+	takes   string         // flags with a value
+	dirs    string         // flags that change the directory
+	files   string         // flags that name a file in the project's directory
+	runs    string         // flags that name the file to run
+	modules string         // flags that name the module to run; of a runner of scripts also -m
+	pkgs    string         // flags that name the package
+	texts   string         // flags with a text for a shell
+	splits  string         // flags with a text of more words
+	skip    int            // words before the command
+	vars    bool           // assignments may come before the command
+	windows bool           // its flags begin with a slash, and a command of one word is a text for a shell
+	nearest bool           // it prefers a package that is in the directory, or above
 }
 
 const (
@@ -70,15 +76,15 @@ var launchers = map[string]launcher{
 	"ts-node-esm": node, "tsx": {ways: map[string]way{"watch": script, "": script}, takes: nodeTakes},
 	"bun":  {ways: map[string]way{"run": either, "x": fetch, "": either}, takes: nodeTakes + " --preload -c --config", dirs: "--cwd", pkgs: "-p --package"},
 	"deno": {ways: map[string]way{"run": script, "task": project, "": script}, takes: "-c --config --import-map --lock --env-file --location --seed", dirs: "--cwd"},
-	"npm":  {ways: npm, takes: npmTakes, dirs: "--prefix -C", pkgs: "-p --package", texts: "-c"},
-	"npx":  {ways: map[string]way{"": fetch}, takes: npmTakes, pkgs: "-p --package", texts: "-c --call"},
+	"npm":  {ways: npm, takes: npmTakes, dirs: "--prefix -C", pkgs: "-p --package", texts: "-c", nearest: true},
+	"npx":  {ways: map[string]way{"": fetch}, takes: npmTakes, pkgs: "-p --package", texts: "-c --call", nearest: true},
 	"pnpm": {ways: map[string]way{"dlx": fetch, "exec": inProject, "start": project, "run": project, "": inProject}, takes: npmTakes, dirs: "-C --dir", pkgs: "--package"},
 	"yarn": {ways: map[string]way{"dlx": fetch, "exec": inProject, "start": project, "run": inProject, "node": script, "": inProject}, takes: npmTakes, dirs: "--cwd", pkgs: "-p --package"},
 	"pnpx": {ways: map[string]way{"": fetch}, pkgs: "--package"},
 	"bunx": {ways: map[string]way{"": fetch}, pkgs: "-p --package"},
 
 	"python": python, "pythonw": python, "py": python,
-	"uv":       {ways: map[string]way{"run": inProject, "tool run": fetch}, takes: uvTakes, dirs: "--directory --project", runs: "-s --script", pkgs: "--from"},
+	"uv":       {ways: map[string]way{"run": inProject, "tool run": fetch}, takes: uvTakes, dirs: "--directory --project", runs: "-s --script", modules: "-m --module", pkgs: "--from"},
 	"uvx":      {ways: map[string]way{"": fetch}, takes: uvTakes, pkgs: "--from", dirs: "--directory --project"},
 	"pipx":     {ways: map[string]way{"run": fetch}, takes: "--python --index-url --pip-args --backend", pkgs: "--spec"},
 	"poetry":   {ways: map[string]way{"run": inProject}, dirs: "-C --directory -P --project"},
@@ -100,7 +106,7 @@ var launchers = map[string]launcher{
 	"just":  {ways: map[string]way{"": project}, dirs: "-d --working-directory", files: "-f --justfile"},
 	"nix":   {ways: map[string]way{"run": fetch}, takes: "--override-input"},
 
-	"env": {ways: wraps, takes: "-u --unset", dirs: "-C --chdir", texts: "-S --split-string"}, "cross-env": {ways: wraps},
+	"env": {ways: wraps, takes: "-u --unset", dirs: "-C --chdir", splits: "-S --split-string", vars: true}, "cross-env": {ways: wraps, vars: true},
 	"nice": {ways: wraps, takes: "-n --adjustment"}, "ionice": {ways: wraps, takes: "-c -n"}, "time": {ways: wraps, takes: "-f -o"},
 	"stdbuf": {ways: wraps, takes: "-i -o -e"}, "timeout": {ways: wraps, takes: "-k -s --kill-after --signal", skip: 1},
 	"nohup": {ways: wraps}, "setsid": {ways: wraps}, "exec": {ways: wraps, takes: "-a"}, "command": {ways: wraps},
@@ -113,7 +119,7 @@ var launchers = map[string]launcher{
 	"op": {ways: map[string]way{"run": dashed}}, "doppler": {ways: map[string]way{"run": dashed}, texts: "--command"},
 	"infisical": {ways: map[string]way{"run": dashed}, texts: "--command"},
 	"wsl":       {ways: map[string]way{"": dashed}, takes: "-d --distribution -u --user", dirs: "--cd"},
-	"cmd":       {ways: wraps},
+	"cmd":       {ways: wraps, windows: true},
 	"sh":        shells, "bash": shells, "zsh": shells, "dash": shells, "ksh": shells, "fish": shells,
 }
 
@@ -157,7 +163,8 @@ func (s starter) at(p string) string {
 	return filepath.Join(s.dir, p)
 }
 
-func (s starter) in(dir string) starter {
+// to returns s in another directory.
+func (s starter) to(dir string) starter {
 	s.dir = s.at(dir)
 	return s
 }
@@ -172,138 +179,177 @@ func (s starter) command(argv []string) Started {
 	if len(argv) == 0 {
 		return Started{}
 	}
-	name, args := Program(argv), argv[1:]
-	if name == "docker" || name == "podman" {
-		return s.container(args)
+	if name := Program(argv); name == "docker" || name == "podman" {
+		return s.container(argv[1:])
 	}
 	l, ok := launcherOf(argv[0])
 	if !ok {
 		return Started{}
 	}
-	var how way
-	var pkg, text, file string
-	module := ""
-	i := 0
-scan:
-	for ; i < len(args); i++ {
-		arg := args[i]
-		flag, value, joined := strings.Cut(arg, "=")
-		windows := name == "cmd" && strings.HasPrefix(arg, "/")
+	g := l.read(s, argv[1:])
+	switch s := g.in; {
+	case g.how == 0 || g.inline:
+		return Started{}
+	case g.split != "":
+		return s.command(slices.Concat(argv[:1], Words(g.split, ""), g.rest))
+	case g.text != "":
+		return s.shell(g.text)
+	case g.file != "":
+		return Started{Place: s.at(g.file)}
+	case g.module != "":
+		return s.module(g.module, g.how == inProject)
+	}
+	return g.started(l)
+}
+
+// given is what the words after a launcher say, up to what it starts.
+type given struct {
+	how    way
+	in     starter // with the directory that they change to
+	file   string  // to run
+	module string
+	pkg    string
+	text   string   // for a shell
+	split  string   // more words for the launcher
+	inline bool     // there is a program in the command line
+	rest   []string // what comes after the flags
+}
+
+// read returns what the words after a launcher say.
+func (l launcher) read(s starter, args []string) given {
+	g := given{in: s}
+	for len(args) > 0 && !g.inline && g.module == "" && g.split == "" {
+		word, n := args[0], 1
 		switch {
-		case arg == "--":
-			i++
-			break scan
-		case windows, name == "arch" && strings.HasPrefix(arg, "-"):
-			continue
-		case (name == "env" || name == "cross-env") && assignment().MatchString(arg):
-			continue
-		case !strings.HasPrefix(arg, "-") || arg == "-":
-			two := strings.Join(args[i:min(i+2, len(args))], " ")
-			if w := l.ways[two]; w != 0 && how == 0 {
-				how, i = w, i+1
-				continue
-			}
-			if w := l.ways[arg]; w != 0 && how == 0 && arg != "" {
-				how = w
-				continue
-			}
-			if how == project || how == 0 && l.ways[""] == project {
-				continue // its flags may also be behind
-			}
-			break scan
-		}
-		if !joined && i+1 < len(args) {
-			value = args[i+1]
-		}
-		takes := true
-		switch {
-		case has(l.dirs, flag):
-			s = s.in(value)
-		case has(l.files, flag):
-			s = s.in(filepath.Dir(value))
-		case has(l.runs, flag):
-			file = value
-		case has(l.pkgs, flag) && how != inProject:
-			if pkg == "" {
-				pkg = value
-			}
-		case has(l.texts, flag):
-			text = value
-		case flag == "-m" && l.ways[""] == script || flag == "--module" && name == "uv", flag == "-m" && name == "uv":
-			module = value
-		case has(l.takes, flag):
+		case word == "--":
+			g.rest = args[1:]
+			return g.orelse(l)
+		case l.windows && strings.HasPrefix(word, "/"), l.vars && assignment().MatchString(word):
+		case strings.HasPrefix(word, "-") && word != "-":
+			n = g.flag(l, args)
 		default:
-			takes = false
-			if (flag == "-c" || flag == "-e" || flag == "--eval") && l.ways[""] == script {
-				return Started{} // a program in the command line
-			}
+			n = g.lead(l, args)
 		}
-		if takes && !joined {
-			i++
-		}
-		if module != "" || text != "" && name == "env" {
-			i++
+		if n == 0 {
 			break
 		}
+		args = args[n:]
 	}
-	rest := args[min(i, len(args)):]
-	if how == 0 {
-		how = l.ways[""]
+	g.rest = args
+	return g.orelse(l)
+}
+
+// orelse returns g with the way of a launcher that has no leading words.
+func (g given) orelse(l launcher) given {
+	g.how = cmp.Or(g.how, l.ways[""])
+	return g
+}
+
+// lead reads the leading words, and those among flags that count for nothing. It returns how
+// many they are; 0 if what is started begins there.
+func (g *given) lead(l launcher, args []string) int {
+	for n := min(2, len(args)); n > 0 && g.how == 0; n-- {
+		lead := strings.Join(args[:n], " ")
+		if w := l.ways[lead]; w != 0 && lead != "" {
+			g.how = w
+			return n
+		}
 	}
+	if cmp.Or(g.how, l.ways[""]) == project {
+		return 1
+	}
+	return 0
+}
+
+// flag reads a flag, and returns how many words it takes.
+func (g *given) flag(l launcher, args []string) int {
+	flag, value, joined := strings.Cut(args[0], "=")
+	n := 1
+	if !joined && len(args) > 1 {
+		value, n = args[1], 2
+	}
+	scripts := l.ways[""] == script
 	switch {
-	case how == 0:
-		return Started{}
-	case text != "" && name == "env":
-		return s.command(slices.Concat([]string{"env"}, Words(text, ""), rest))
-	case text != "":
-		return s.shell(text)
-	case file != "":
-		return Started{Place: s.at(file)}
-	case module != "":
-		return s.module(module, how == inProject)
-	case how == project:
+	case has(l.dirs, flag):
+		g.in = g.in.to(value)
+	case has(l.files, flag):
+		g.in = g.in.to(filepath.Dir(value))
+	case has(l.runs, flag):
+		g.file = value
+	case has(l.pkgs, flag) && g.how != inProject:
+		g.pkg = cmp.Or(g.pkg, value)
+	case has(l.texts, flag):
+		g.text = value
+	case has(l.splits, flag):
+		g.split = value
+	case has(l.modules, flag), scripts && flag == "-m":
+		g.module = value
+	case has(l.takes, flag):
+	case scripts && has("-c -e --eval", flag):
+		g.inline = true
+	default:
+		return 1
+	}
+	return n
+}
+
+// started returns what the rest of the words starts.
+func (g given) started(l launcher) Started {
+	s, rest := g.in, g.rest
+	switch g.how {
+	case project:
 		return Started{Place: s.dir}
-	case how == dashed:
-		if j := slices.Index(rest, "--"); j >= 0 {
-			rest = rest[j+1:]
+	case dashed:
+		if i := slices.Index(rest, "--"); i >= 0 {
+			rest = rest[i+1:]
 		}
 		return s.command(rest)
-	case how == wrap:
+	case wrap:
 		rest = rest[min(l.skip, len(rest)):]
-		if len(rest) == 1 && name == "cmd" {
+		if len(rest) == 1 && l.windows {
 			return s.shell(rest[0])
 		}
 		return s.command(rest).or(s.itself(rest))
-	case how == fetch:
-		r := s.fetched(pkg, rest)
-		r.nearest = r.nearest || r.Package != "" && (name == "npx" || name == "npm")
+	case fetch:
+		r := s.fetched(g.pkg, rest)
+		r.nearest = r.nearest || r.Package != "" && l.nearest
 		return r
-	case len(rest) == 0:
+	}
+	if len(rest) == 0 {
 		return Started{}
-	case how == goRun:
+	}
+	switch {
+	case g.how == goRun:
 		return s.goPackage(rest[0])
-	case how == inProject:
-		if _, ok := launcherOf(rest[0]); ok {
-			return s.command(rest).or(Started{Place: s.dir})
-		}
-		if isFile(rest[0]) {
-			return Started{Place: s.at(rest[0])}
-		}
-		return Started{Place: s.dir}
-	case how == either && !isFile(rest[0]):
+	case g.how == inProject:
+		return s.inProject(rest)
+	case g.how == either && !isFile(rest[0]):
 		return Started{Place: s.dir}
 	}
-	if pkg, ok := strings.CutPrefix(rest[0], "npm:"); ok {
+	return s.script(rest[0])
+}
+
+// inProject returns what a command starts in the environment of the project in the directory.
+func (s starter) inProject(argv []string) Started {
+	if _, ok := launcherOf(argv[0]); !ok && isFile(argv[0]) {
+		return Started{Place: s.at(argv[0])}
+	}
+	return s.command(argv).or(Started{Place: s.dir})
+}
+
+// script returns what a runner of scripts starts by a word.
+func (s starter) script(word string) Started {
+	if pkg, ok := strings.CutPrefix(word, "npm:"); ok {
 		return Started{Package: pkg}
 	}
-	if strings.HasPrefix(rest[0], "jsr:") || strings.Contains(rest[0], "://") && !strings.HasPrefix(rest[0], "file:") {
-		return Started{Package: rest[0]}
+	if strings.HasPrefix(word, "jsr:") || strings.Contains(word, "://") && !strings.HasPrefix(word, "file:") {
+		return Started{Package: word}
 	}
-	name, _, _ = strings.Cut(local(rest[0]), ".py:") // mcp run FILE:OBJECT
-	if name != local(rest[0]) {
-		name += ".py"
+	file := local(word)
+	if before, _, ok := strings.Cut(file, ".py:"); ok { // mcp run FILE:OBJECT
+		file = before + ".py"
 	}
-	return Started{Place: s.at(name)}
+	return Started{Place: s.at(file)}
 }
 
 func (r Started) or(other Started) Started {
@@ -461,7 +507,7 @@ func (s starter) shell(text string) (out Started) {
 		case len(argv) == 0:
 		case argv[0] == "cd" || argv[0] == "pushd":
 			if dir := argv[len(argv)-1]; len(argv) > 1 {
-				s = s.in(dir)
+				s = s.to(dir)
 			}
 		default:
 			out = s.command(argv).or(s.itself(argv)).or(out)
