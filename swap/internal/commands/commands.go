@@ -47,7 +47,8 @@ type launcher struct {
 	files   string         // flags that name a file in the project's directory
 	runs    string         // flags that name the file to run
 	modules string         // flags that name the module to run; of a runner of scripts also -m
-	pkgs    string         // flags that name the package
+	pkgs    string         // flags that name the packages of which one has the program
+	withs   string         // flags that name packages beside the project's
 	texts   string         // flags with a text for a shell
 	splits  string         // flags with a text of more words
 	skip    int            // words before the command
@@ -58,8 +59,12 @@ type launcher struct {
 
 const (
 	nodeTakes = "-r --require --import --loader --experimental-loader --env-file -C --conditions --tsconfig --watch-path"
-	npmTakes  = "-w --workspace --cache --registry --loglevel --userconfig -F --filter --call"
-	uvTakes   = "--with --with-requirements --with-editable -p --python --extra --group --env-file --index --index-url --default-index --extra-index-url -f --find-links --cache-dir --config-file -w --constraints -c --refresh-package"
+	npmTakes  = "-w --workspace --cache --registry --loglevel --userconfig -F --filter --call --allow-scripts --allow-build --script-shell --node-options --tag --omit --include --env-file --store-dir"
+	uvTakes   = "-w --with --with-requirements --with-editable -p --python --python-platform --python-preference --package --extra --no-extra --group --no-group --only-group " +
+		"--env-file --index --default-index -i --index-url --extra-index-url -f --find-links --index-strategy --keyring-provider --resolution --prerelease --fork-strategy " +
+		"--exclude-newer --exclude-newer-package --link-mode -c --constraints -b --build-constraints --overrides -C --config-setting --config-settings-package --torch-backend " +
+		"-P --upgrade-package --reinstall-package --refresh-package --no-build-package --no-binary-package --no-build-isolation-package --no-sources-package " +
+		"--cache-dir --config-file --color --allow-insecure-host"
 )
 
 var (
@@ -77,23 +82,23 @@ var launchers = map[string]launcher{
 	"bun":  {ways: map[string]way{"run": either, "x": fetch, "": either}, takes: nodeTakes + " --preload -c --config", dirs: "--cwd", pkgs: "-p --package"},
 	"deno": {ways: map[string]way{"run": script, "task": project, "": script}, takes: "-c --config --import-map --lock --env-file --location --seed", dirs: "--cwd"},
 	"npm":  {ways: npm, takes: npmTakes, dirs: "--prefix -C", pkgs: "-p --package", texts: "-c", nearest: true},
-	"npx":  {ways: map[string]way{"": fetch}, takes: npmTakes, pkgs: "-p --package", texts: "-c --call", nearest: true},
+	"npx":  {ways: map[string]way{"": fetch}, takes: npmTakes, dirs: "--prefix -C", pkgs: "-p --package", texts: "-c --call", nearest: true},
 	"pnpm": {ways: map[string]way{"dlx": fetch, "exec": inProject, "start": project, "run": project, "": inProject}, takes: npmTakes, dirs: "-C --dir", pkgs: "--package"},
 	"yarn": {ways: map[string]way{"dlx": fetch, "exec": inProject, "start": project, "run": inProject, "node": script, "": inProject}, takes: npmTakes, dirs: "--cwd", pkgs: "-p --package"},
-	"pnpx": {ways: map[string]way{"": fetch}, pkgs: "--package"},
-	"bunx": {ways: map[string]way{"": fetch}, pkgs: "-p --package"},
+	"pnpx": {ways: map[string]way{"": fetch}, takes: npmTakes, dirs: "-C --dir", pkgs: "--package"},
+	"bunx": {ways: map[string]way{"": fetch}, takes: "-c --config", dirs: "--cwd", pkgs: "-p --package"},
 
 	"python": python, "pythonw": python, "py": python,
-	"uv":       {ways: map[string]way{"run": inProject, "tool run": fetch}, takes: uvTakes, dirs: "--directory --project", runs: "-s --script", modules: "-m --module", pkgs: "--from"},
+	"uv":       {ways: map[string]way{"run": inProject, "tool run": fetch}, takes: uvTakes, dirs: "--directory --project", runs: "-s --script", modules: "-m --module", pkgs: "--from", withs: "-w --with"},
 	"uvx":      {ways: map[string]way{"": fetch}, takes: uvTakes, pkgs: "--from", dirs: "--directory --project"},
-	"pipx":     {ways: map[string]way{"run": fetch}, takes: "--python --index-url --pip-args --backend", pkgs: "--spec"},
+	"pipx":     {ways: map[string]way{"run": fetch}, takes: "--python --fetch-python -i --index-url --pip-args --backend --with", pkgs: "--spec"},
 	"poetry":   {ways: map[string]way{"run": inProject}, dirs: "-C --directory -P --project"},
 	"pdm":      {ways: map[string]way{"run": inProject}, dirs: "-p --project", takes: "-c --config --venv"},
 	"hatch":    {ways: map[string]way{"run": project}, takes: "-e --env", dirs: "-p --project"},
 	"pipenv":   {ways: map[string]way{"run": inProject}},
 	"rye":      {ways: map[string]way{"run": inProject}},
 	"mcp":      {ways: map[string]way{"run": script, "dev": script}, takes: "-t --transport --with"},
-	"fastmcp":  {ways: map[string]way{"run": script, "dev": script}, takes: "-t --transport --with --with-editable --host --port"},
+	"fastmcp":  {ways: map[string]way{"run": script, "dev": script}, takes: "-t --transport --with --with-editable --with-requirements --python --project --host --port --path -l --log-level"},
 	"coverage": {ways: map[string]way{"run": script}},
 
 	"go":     {ways: map[string]way{"run": goRun}, dirs: "-C", takes: "-tags -ldflags -gcflags -mod -modfile -exec -p"},
@@ -193,11 +198,17 @@ func (s starter) command(argv []string) Started {
 	case g.split != "":
 		return s.command(slices.Concat(argv[:1], Words(g.split, ""), g.rest))
 	case g.text != "":
-		return s.shell(g.text)
+		r := s.shell(g.text)
+		if len(g.pkgs) > 0 {
+			r = r.or(s.fetched(g.pkgs, Words(g.text, "")))
+		}
+		return r
 	case g.file != "":
 		return Started{Place: s.at(g.file)}
+	case g.module != "" && g.how == inProject:
+		return g.inProject([]string{"-m", g.module})
 	case g.module != "":
-		return s.module(g.module, g.how == inProject)
+		return s.module(g.module)
 	}
 	return g.started(l)
 }
@@ -208,7 +219,8 @@ type given struct {
 	in     starter // with the directory that they change to
 	file   string  // to run
 	module string
-	pkg    string
+	pkgs   []string
+	withs  []string // packages beside the project's
 	text   string   // for a shell
 	split  string   // more words for the launcher
 	inline bool     // there is a program in the command line
@@ -277,7 +289,9 @@ func (g *given) flag(l launcher, args []string) int {
 	case has(l.runs, flag):
 		g.file = value
 	case has(l.pkgs, flag) && g.how != inProject:
-		g.pkg = cmp.Or(g.pkg, value)
+		g.pkgs = append(g.pkgs, value)
+	case has(l.withs, flag):
+		g.withs = append(g.withs, strings.Split(value, ",")...)
 	case has(l.texts, flag):
 		g.text = value
 	case has(l.splits, flag):
@@ -311,7 +325,7 @@ func (g given) started(l launcher) Started {
 		}
 		return s.command(rest).or(s.itself(rest))
 	case fetch:
-		r := s.fetched(g.pkg, rest)
+		r := s.fetched(g.pkgs, rest)
 		r.nearest = r.nearest || r.Package != "" && l.nearest
 		return r
 	}
@@ -322,19 +336,37 @@ func (g given) started(l launcher) Started {
 	case g.how == goRun:
 		return s.goPackage(rest[0])
 	case g.how == inProject:
-		return s.inProject(rest)
+		return g.inProject(rest)
 	case g.how == either && !isFile(rest[0]):
 		return Started{Place: s.dir}
 	}
 	return s.script(rest[0])
 }
 
-// inProject returns what a command starts in the environment of the project in the directory.
-func (s starter) inProject(argv []string) Started {
+// inProject returns what a command starts in the environment of the project in the directory
+// or, if that is not known, of the packages that are added to it.
+func (g given) inProject(argv []string) Started {
 	if _, ok := launcherOf(argv[0]); !ok && isFile(argv[0]) {
-		return Started{Place: s.at(argv[0])}
+		return Started{Place: g.in.at(argv[0])}
 	}
-	return s.command(argv).or(Started{Place: s.dir})
+	if r := g.in.command(argv).or(Started{Place: g.in.dir}); r != (Started{}) {
+		return r
+	}
+	program := argv[0]
+	if i := slices.Index(argv, "-m"); i >= 0 && i+1 < len(argv) {
+		program, _, _ = strings.Cut(argv[i+1], ".")
+	}
+	return Started{Package: named(g.withs, program)}
+}
+
+// named returns the package that is called like its program, or "".
+func named(pkgs []string, program string) string {
+	for _, pkg := range pkgs {
+		if path.Base(Bare(pkg)) == Bare(program) {
+			return pkg
+		}
+	}
+	return ""
 }
 
 // script returns what a runner of scripts starts by a word.
@@ -390,14 +422,19 @@ func isFile(word string) bool {
 }
 
 // fetched returns what a fetcher starts: a package or, if the package is a runner, what that
-// starts.
-func (s starter) fetched(pkg string, rest []string) Started {
-	if pkg == "" && len(rest) == 0 {
+// starts. Without packages, the first word is the package; of several, the one that is called
+// like the program has it, or else the first.
+func (s starter) fetched(pkgs, run []string) Started {
+	var pkg string
+	switch {
+	case len(pkgs) > 1 && len(run) > 0:
+		pkg = cmp.Or(named(pkgs, run[0]), pkgs[0])
+	case len(pkgs) > 0:
+		pkg = pkgs[0]
+	case len(run) > 0:
+		pkg = run[0]
+	default:
 		return Started{}
-	}
-	run := rest
-	if pkg == "" {
-		pkg = rest[0]
 	}
 	// npx takes owner/repo for a repository on GitHub.
 	if p, _, _ := strings.Cut(local(pkg), "#"); strings.HasPrefix(pkg, "file:") || filepath.IsAbs(p) || strings.HasPrefix(p, ".") {
@@ -432,10 +469,7 @@ func (s starter) goPackage(pkg string) Started {
 
 // module returns where a Python module is: in the directory or its src, where an editable
 // installation finds it, or in PYTHONPATH.
-func (s starter) module(name string, project bool) Started {
-	if project {
-		return Started{Place: s.dir}
-	}
+func (s starter) module(name string) Started {
 	first, _, _ := strings.Cut(name, ".")
 	for _, root := range append([]string{s.dir, s.at("src")}, s.path...) {
 		if filepath.IsAbs(root) && (!machine.Missing(filepath.Join(root, first)) || !machine.Missing(filepath.Join(root, first+".py"))) {
