@@ -28,7 +28,8 @@ type Finding struct {
 	InForce bool `json:"in_force,omitempty"`
 	// Meant is set for what may be as the user wants it, or so only here and now, which is no
 	// problem either: an entry that is switched off, a folder that is not trusted, a login from
-	// the environment, a variable that is not set, a program of another PATH.
+	// the environment, a variable that is not set, a program of another PATH, an entry that
+	// perhaps runs the checkout.
 	Meant bool `json:"meant,omitempty"`
 	// Text describes it, and what to do about it.
 	Text string `json:"text"`
@@ -180,7 +181,8 @@ func (x *examination) entries(doc *configs.Document, scope clients.Scope, all []
 			}
 			f := Finding{Client: c.Name, Scope: scope, Server: name, Path: doc.Path}
 			tag := configs.Classify(x.Sys, c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), x.Repo)
-			runs := tag.RunsServer(x.published)
+			runs, perhaps := tag.RunsServer(x.published)
+			f.Meant = perhaps != "" && !tag.Missing
 			switch {
 			case tag.Missing:
 				f.Kind = FoundNoCheckout
@@ -189,13 +191,13 @@ func (x *examination) entries(doc *configs.Document, scope clients.Scope, all []
 				continue
 			case own.Found, beside == doc.Path:
 				f.Kind = FoundTwice
-				f.Text = fmt.Sprintf("%s runs %s as %q beside %q, so every tool is there twice; remove one", c.Label(scope), runs, name, x.Server)
+				f.Text = fmt.Sprintf("%s %sruns %s as %q beside %q, so every tool is %sthere twice; remove one", c.Label(scope), perhaps, runs, name, x.Server, perhaps)
 			case beside != "":
 				f.Kind = FoundTwice
-				f.Text = fmt.Sprintf("%s runs %s as %q, in %s, beside %q, in %s, so every tool is there twice; remove one", c.Label(scope), runs, name, doc.Path, x.Server, beside)
+				f.Text = fmt.Sprintf("%s %sruns %s as %q, in %s, beside %q, in %s, so every tool is %sthere twice; remove one", c.Label(scope), perhaps, runs, name, doc.Path, x.Server, beside, perhaps)
 			default:
 				f.Kind, f.Meant = FoundOtherName, true
-				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, x.Server, plan.PassServer(name, ""))
+				f.Text = fmt.Sprintf("%s %sruns %s as %q, not as %q; %s", c.Label(scope), perhaps, runs, name, x.Server, plan.PassServer(name, ""))
 			}
 			x.add(f)
 		}

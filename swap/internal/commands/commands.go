@@ -51,6 +51,8 @@ type launcher struct {
 	withs   string         // flags that name packages beside the project's
 	texts   string         // flags with a text for a shell
 	splits  string         // flags with a text of more words
+	with    string         // flags with a text that is the command for the rest
+	then    string         // flags before a command, after a word that is the directory
 	skip    int            // words before the command
 	vars    bool           // assignments may come before the command
 	windows bool           // its flags begin with a slash, and a command of one word is a text for a shell
@@ -77,16 +79,17 @@ var (
 )
 
 var launchers = map[string]launcher{
-	"node": node, "nodejs": node, "nodemon": node, "ts-node": {ways: runsScript, takes: nodeTakes + " -P --project -O", dirs: "--cwd"},
+	"node": node, "nodejs": node, "ts-node": {ways: runsScript, takes: nodeTakes + " -P --project -O", dirs: "--cwd"},
 	"ts-node-esm": node, "tsx": {ways: map[string]way{"watch": script, "": script}, takes: nodeTakes},
-	"bun":  {ways: map[string]way{"run": either, "x": fetch, "": either}, takes: nodeTakes + " --preload -c --config", dirs: "--cwd", pkgs: "-p --package"},
-	"deno": {ways: map[string]way{"run": script, "task": project, "": script}, takes: "-c --config --import-map --lock --env-file --location --seed", dirs: "--cwd"},
-	"npm":  {ways: npm, takes: npmTakes, dirs: "--prefix -C", pkgs: "-p --package", texts: "-c", nearest: true},
-	"npx":  {ways: map[string]way{"": fetch}, takes: npmTakes, dirs: "--prefix -C", pkgs: "-p --package", texts: "-c --call", nearest: true},
-	"pnpm": {ways: map[string]way{"dlx": fetch, "exec": inProject, "start": project, "run": project, "": inProject}, takes: npmTakes, dirs: "-C --dir", pkgs: "--package"},
-	"yarn": {ways: map[string]way{"dlx": fetch, "exec": inProject, "start": project, "run": inProject, "node": script, "": inProject}, takes: npmTakes, dirs: "--cwd", pkgs: "-p --package"},
-	"pnpx": {ways: map[string]way{"": fetch}, takes: npmTakes, dirs: "-C --dir", pkgs: "--package"},
-	"bunx": {ways: map[string]way{"": fetch}, takes: "-c --config", dirs: "--cwd", pkgs: "-p --package"},
+	"nodemon": {ways: runsScript, takes: "-w --watch -i --ignore -e --ext -d --delay -P --polling-interval --signal --config -r --require", dirs: "--cwd", with: "-x --exec"},
+	"bun":     {ways: map[string]way{"run": either, "x": fetch, "": either}, takes: nodeTakes + " --preload -c --config", dirs: "--cwd", pkgs: "-p --package"},
+	"deno":    {ways: map[string]way{"run": script, "task": project, "": script}, takes: "-c --config --import-map --lock --env-file --location --seed", dirs: "--cwd"},
+	"npm":     {ways: npm, takes: npmTakes, dirs: "--prefix -C", pkgs: "-p --package", texts: "-c", nearest: true},
+	"npx":     {ways: map[string]way{"": fetch}, takes: npmTakes, dirs: "--prefix -C", pkgs: "-p --package", texts: "-c --call", nearest: true},
+	"pnpm":    {ways: map[string]way{"dlx": fetch, "exec": inProject, "start": project, "run": project, "": inProject}, takes: npmTakes, dirs: "-C --dir", pkgs: "--package"},
+	"yarn":    {ways: map[string]way{"dlx": fetch, "exec": inProject, "start": project, "run": inProject, "node": script, "": inProject}, takes: npmTakes, dirs: "--cwd", pkgs: "-p --package"},
+	"pnpx":    {ways: map[string]way{"": fetch}, takes: npmTakes, dirs: "-C --dir", pkgs: "--package"},
+	"bunx":    {ways: map[string]way{"": fetch}, takes: "-c --config", dirs: "--cwd", pkgs: "-p --package"},
 
 	"python": python, "pythonw": python, "py": python,
 	"uv":       {ways: map[string]way{"run": inProject, "tool run": fetch}, takes: uvTakes, dirs: "--directory --project", runs: "-s --script", modules: "-m --module", pkgs: "--from", withs: "-w --with"},
@@ -106,10 +109,11 @@ var launchers = map[string]launcher{
 	"dotnet": {ways: map[string]way{"run": project, "exec": script, "": script}, takes: "-c --configuration -f --framework --launch-profile", runs: "--project"},
 	"java":   {ways: runsScript, takes: "-cp -classpath --class-path -p --module-path --add-opens --add-modules", runs: "-jar"},
 	"ruby":   {ways: runsScript, takes: "-I -r"}, "php": {ways: runsScript, takes: "-d -c"}, "perl": {ways: runsScript},
-	"swift": {ways: map[string]way{"run": project}, dirs: "--package-path", takes: "-c --configuration"},
-	"make":  {ways: map[string]way{"": project}, dirs: "-C --directory", files: "-f --file"},
-	"just":  {ways: map[string]way{"": project}, dirs: "-d --working-directory", files: "-f --justfile"},
-	"nix":   {ways: map[string]way{"run": fetch}, takes: "--override-input"},
+	"swift":     {ways: map[string]way{"run": project}, dirs: "--package-path", takes: "-c --configuration"},
+	"make":      {ways: map[string]way{"": project}, dirs: "-C --directory", files: "-f --file"},
+	"just":      {ways: map[string]way{"": project}, dirs: "-d --working-directory", files: "-f --justfile"},
+	"nix":       {ways: map[string]way{"run": fetch, "develop": inProject, "shell": inProject}, takes: "--override-input -k --keep -u --unset", then: "-c --command"},
+	"nix-shell": {ways: map[string]way{"": project}, takes: "-p --packages -A --attr -I -E --expr", texts: "--run --command"},
 
 	"env": {ways: wraps, takes: "-u --unset", dirs: "-C --chdir", splits: "-S --split-string", vars: true}, "cross-env": {ways: wraps, vars: true},
 	"nice": {ways: wraps, takes: "-n --adjustment"}, "ionice": {ways: wraps, takes: "-c -n"}, "time": {ways: wraps, takes: "-f -o"},
@@ -125,7 +129,11 @@ var launchers = map[string]launcher{
 	"infisical": {ways: map[string]way{"run": dashed}, texts: "--command"},
 	"wsl":       {ways: map[string]way{"": dashed}, takes: "-d --distribution -u --user", dirs: "--cd"},
 	"cmd":       {ways: wraps, windows: true},
-	"sh":        shells, "bash": shells, "zsh": shells, "dash": shells, "ksh": shells, "fish": shells,
+
+	"mcp-proxy": {ways: map[string]way{"": dashed}, takes: "-e --env -H --headers --transport --port --host --sse-port --sse-host --log-level --allow-origin --named-server --named-server-config " +
+		"--client-id --client-secret --token-url --endpoint --server --sseEndpoint --streamEndpoint --apiKey", dirs: "--cwd"},
+	"mcp-inspector": {ways: map[string]way{"": dashed}, takes: "-e --config --catalog --server --server-url --transport --header --method --tool-name --tool-arg --uri --prompt-name --prompt-args"},
+	"sh":            shells, "bash": shells, "zsh": shells, "dash": shells, "ksh": shells, "fish": shells,
 }
 
 // Program returns the base name of an argv's first word.
@@ -203,6 +211,8 @@ func (s starter) command(argv []string) Started {
 			r = r.or(s.fetched(g.pkgs, Words(g.text, "")))
 		}
 		return r
+	case g.with != "":
+		return s.command(slices.Concat(Words(g.with, ""), g.rest)).or(s.shell(g.with))
 	case g.file != "":
 		return Started{Place: s.at(g.file)}
 	case g.module != "" && g.how == inProject:
@@ -223,19 +233,20 @@ type given struct {
 	withs  []string // packages beside the project's
 	text   string   // for a shell
 	split  string   // more words for the launcher
+	with   string   // the command for the rest
 	inline bool     // there is a program in the command line
+	ended  bool     // the flags ended with -- or the like
 	rest   []string // what comes after the flags
 }
 
 // read returns what the words after a launcher say.
 func (l launcher) read(s starter, args []string) given {
 	g := given{in: s}
-	for len(args) > 0 && !g.inline && g.module == "" && g.split == "" {
+	for len(args) > 0 && !g.ended && !g.inline && g.module == "" && g.split == "" {
 		word, n := args[0], 1
 		switch {
-		case word == "--":
-			g.rest = args[1:]
-			return g.orelse(l)
+		case word == "--" || has(l.then, word):
+			g.ended = true
 		case l.windows && strings.HasPrefix(word, "/"), l.vars && assignment().MatchString(word):
 		case strings.HasPrefix(word, "-") && word != "-":
 			n = g.flag(l, args)
@@ -247,13 +258,7 @@ func (l launcher) read(s starter, args []string) given {
 		}
 		args = args[n:]
 	}
-	g.rest = args
-	return g.orelse(l)
-}
-
-// orelse returns g with the way of a launcher that has no leading words.
-func (g given) orelse(l launcher) given {
-	g.how = cmp.Or(g.how, l.ways[""])
+	g.rest, g.how = args, cmp.Or(g.how, l.ways[""])
 	return g
 }
 
@@ -267,7 +272,13 @@ func (g *given) lead(l launcher, args []string) int {
 			return n
 		}
 	}
-	if cmp.Or(g.how, l.ways[""]) == project {
+	switch {
+	case cmp.Or(g.how, l.ways[""]) == project:
+		return 1
+	case l.then != "" && g.how == inProject:
+		if dir, _, _ := strings.Cut(strings.TrimPrefix(args[0], "path:"), "#"); isFile(dir) {
+			g.in = g.in.to(dir)
+		}
 		return 1
 	}
 	return 0
@@ -296,6 +307,8 @@ func (g *given) flag(l launcher, args []string) int {
 		g.text = value
 	case has(l.splits, flag):
 		g.split = value
+	case has(l.with, flag):
+		g.with = value
 	case has(l.modules, flag), scripts && flag == "-m":
 		g.module = value
 	case has(l.takes, flag):
@@ -314,10 +327,10 @@ func (g given) started(l launcher) Started {
 	case project:
 		return Started{Place: s.dir}
 	case dashed:
-		if i := slices.Index(rest, "--"); i >= 0 {
+		if i := slices.Index(rest, "--"); i >= 0 && !g.ended {
 			rest = rest[i+1:]
 		}
-		return s.command(rest)
+		return s.command(rest).or(s.itself(rest))
 	case wrap:
 		rest = rest[min(l.skip, len(rest)):]
 		if len(rest) == 1 && l.windows {
@@ -417,8 +430,12 @@ func local(p string) string {
 
 // isFile reports whether a word looks like a path, or has the extension of a script.
 func isFile(word string) bool {
-	return filepath.IsAbs(word) || strings.HasPrefix(word, ".") || strings.Contains(word, "/") && !strings.HasPrefix(word, "@") ||
-		slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".rb"}, filepath.Ext(word))
+	return filepath.IsAbs(word) || strings.HasPrefix(word, ".") || strings.Contains(word, "/") && !strings.HasPrefix(word, "@") || isScript(word)
+}
+
+// isScript reports whether a word has the extension of a script.
+func isScript(word string) bool {
+	return slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".rb"}, filepath.Ext(word))
 }
 
 // fetched returns what a fetcher starts: a package or, if the package is a runner, what that
@@ -440,18 +457,31 @@ func (s starter) fetched(pkgs, run []string) Started {
 	if p, _, _ := strings.Cut(local(pkg), "#"); strings.HasPrefix(pkg, "file:") || filepath.IsAbs(p) || strings.HasPrefix(p, ".") {
 		return Started{Place: s.at(p)}
 	}
-	if len(run) > 0 && (!strings.HasPrefix(run[0], "@") || strings.HasPrefix(run[0], "@dotenvx/")) {
-		word := path.Base(Bare(run[0]))
-		if word == "dotenv-cli" {
-			word = "dotenv"
-		}
-		if _, ok := launchers[word]; ok {
+	if len(run) > 0 {
+		if word := programOf(run[0]); launchers[word].ways != nil {
 			if r := s.command(append([]string{word}, run[1:]...)); r != (Started{}) {
 				return r
 			}
 		}
 	}
 	return Started{Package: pkg}
+}
+
+// programOf returns the program of a package that may be a launcher.
+func programOf(pkg string) string {
+	switch name := Bare(pkg); name {
+	case "dotenv-cli":
+		return "dotenv"
+	case "@dotenvx/dotenvx":
+		return "dotenvx"
+	case "@modelcontextprotocol/inspector":
+		return "mcp-inspector"
+	default:
+		if strings.HasPrefix(name, "@") {
+			return ""
+		}
+		return path.Base(name)
+	}
 }
 
 // goPackage returns what go run starts.
@@ -609,8 +639,8 @@ func Words(text, home string) (out []string) {
 	return out
 }
 
-// Starts returns what an entry with a command starts.
-func Starts(argv []string, value map[string]any, home string) Started {
+// starterOf returns what the command of an entry is started with.
+func starterOf(value map[string]any, home string) starter {
 	from := starter{home: home}
 	if cwd, _ := value["cwd"].(string); filepath.IsAbs(cwd) {
 		from.dir = cwd
@@ -619,11 +649,42 @@ func Starts(argv []string, value map[string]any, home string) Started {
 	if text, _ := vars["PYTHONPATH"].(string); text != "" {
 		from.path = strings.Split(text, string(os.PathListSeparator))
 	}
+	return from
+}
+
+// Starts returns what an entry with a command starts.
+func Starts(argv []string, value map[string]any, home string) Started {
+	from := starterOf(value, home)
 	r := from.command(argv).or(from.itself(argv))
 	if r == (Started{}) && isFile(argv[0]) {
 		r.Program = from.at(argv[0]) // such as the Python of a checkout
 	}
 	return r
+}
+
+// MayStart reports whether a command, whose program may be a runner that is not known, has
+// another command in its arguments, which starts what own accepts.
+func MayStart(argv []string, value map[string]any, home string, own func(Started) bool) bool {
+	from := starterOf(value, home)
+	for i := 1; i < len(argv); i++ {
+		r := from.command(argv[i:])
+		switch word := argv[i]; {
+		case strings.ContainsAny(word, " \t\n"):
+			r = r.or(from.shell(word))
+		case runnable(from.at(word)):
+			r = r.or(from.itself(argv[i:]))
+		}
+		if own(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// runnable reports whether a path is that of a script, or of a program.
+func runnable(file string) bool {
+	info, err := os.Stat(file)
+	return isScript(file) || err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
 // Unpublished returns why a command that names the npm package of a checkout does not run the

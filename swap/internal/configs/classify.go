@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/commands"
@@ -27,6 +29,9 @@ type Tag struct {
 	PR string `json:"pr,omitempty"`
 	// By is the server's program, if TagCommand was written by its setup.
 	By string `json:"by,omitempty"`
+	// Through is a program or package that perhaps runs the checkout asked about: it is no known
+	// runner, and its arguments name something there that can be run.
+	Through string `json:"through,omitempty"`
 	// Package is what TagPinned and TagUnpinned name, and URL the address of TagRemote.
 	Package string `json:"package,omitempty"`
 	URL     string `json:"url,omitempty"`
@@ -44,6 +49,9 @@ const (
 )
 
 func (t Tag) String() string {
+	if t.Through != "" {
+		return "perhaps this repo (" + t.Through + " runs something in it)"
+	}
 	switch t.Kind {
 	case TagLocal:
 		switch {
@@ -105,26 +113,33 @@ func tagOf(sys machine.System, argv []string, value map[string]any, repo string)
 		}
 		return Tag{Kind: TagOther}
 	}
+	own := func(r commands.Started) bool {
+		return repo != "" && (r.Place != "" && commands.OfRepo(r.Place, repo) ||
+			r.Program != "" && (commands.OfRepo(r.Program, repo) || Inside(r.Program, filepath.Join(sys.BuildDir(), checkout.BuildName(repo)))))
+	}
 	r := commands.Starts(argv, value, sys.Home)
-	if r.Place != "" {
-		return Tag{Kind: TagLocal, Path: r.Place, ThisRepo: repo != "" && commands.OfRepo(r.Place, repo)}
+	t := startedTag(sys, r)
+	switch t.ThisRepo = own(r); {
+	case t.ThisRepo && t.Kind != TagLocal:
+		t = Tag{Kind: TagLocal, Path: r.Program, ThisRepo: true}
+	case !t.ThisRepo && commands.MayStart(argv, value, sys.Home, own):
+		t.Through = ask.ShowURL(cmp.Or(r.Package, commands.Program(argv)))
 	}
-	if r.Program != "" {
-		built := filepath.Join(sys.BuildDir(), checkout.BuildName(repo))
-		if repo != "" && (commands.OfRepo(r.Program, repo) || Inside(r.Program, built)) {
-			return Tag{Kind: TagLocal, Path: r.Program, ThisRepo: true}
-		}
-		if Inside(r.Program, sys.BuildDir()) {
-			return Tag{Kind: TagLocal, Path: r.Program}
-		}
-	}
-	if pkg := r.Package; pkg != "" {
-		if m := pullRef().FindStringSubmatch(pkg); m != nil {
-			return Tag{Kind: TagPR, PR: m[1], Package: pkg}
-		}
-		if pinned(pkg) {
-			return Tag{Kind: TagPinned, Package: pkg}
-		}
+	return t
+}
+
+// startedTag tags what a command starts, whatever the checkout asked about.
+func startedTag(sys machine.System, r commands.Started) Tag {
+	switch pkg := r.Package; {
+	case r.Place != "":
+		return Tag{Kind: TagLocal, Path: r.Place}
+	case r.Program != "" && Inside(r.Program, sys.BuildDir()):
+		return Tag{Kind: TagLocal, Path: r.Program}
+	case pullRef().MatchString(pkg):
+		return Tag{Kind: TagPR, PR: pullRef().FindStringSubmatch(pkg)[1], Package: pkg}
+	case pinned(pkg):
+		return Tag{Kind: TagPinned, Package: pkg}
+	case pkg != "":
 		return Tag{Kind: TagUnpinned, Package: pkg}
 	}
 	return Tag{Kind: TagOther}
@@ -160,13 +175,15 @@ func Publishes(co *checkout.Checkout) string {
 }
 
 // RunsServer returns what an entry runs of a checkout's server, by its tag: the checkout, or
-// the package that it publishes; "" if neither.
-func (t Tag) RunsServer(published string) string {
+// the package that it publishes; "" if neither. perhaps is "perhaps " if that is not sure.
+func (t Tag) RunsServer(published string) (runs, perhaps string) {
 	switch {
 	case t.ThisRepo:
-		return "this repository"
+		return "this repository", ""
 	case t.Package != "" && commands.Bare(t.Package) == published:
-		return t.Package
+		return t.Package, ""
+	case t.Through != "":
+		return "this repository, through " + t.Through, "perhaps "
 	}
-	return ""
+	return "", ""
 }

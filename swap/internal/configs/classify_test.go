@@ -17,11 +17,11 @@ import (
 func TestClassify(t *testing.T) {
 	sys := machine.System{GOOS: runtime.GOOS, Home: "/h", Getenv: func(string) string { return "" }}
 	repo, err := filepath.EvalSymlinks(t.TempDir())
-	for name, text := range map[string]string{"package.json": "{}", "src/acme/__init__.py": "", "node_modules/.bin/other": ""} {
+	for name, text := range map[string]string{"package.json": "{}", "src/acme/__init__.py": "", "node_modules/.bin/other": "", "bin/run": "#!"} {
 		name = filepath.Join(repo, name)
 		err = errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644))
 	}
-	if err != nil {
+	if err = errors.Join(err, os.Chmod(filepath.Join(repo, "bin", "run"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	place := strings.NewReplacer("REPO", repo, "BUILD", checkout.BuildName(repo))

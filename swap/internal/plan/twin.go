@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -19,10 +20,10 @@ func noTwin(env configs.Env, c Source, u *Server) error {
 	if _, e, err := c.doc.Find(c.scope, u.project, u.Name); err != nil || e.Found {
 		return nil // the edit reports it
 	}
-	var twin error
+	var twin, likely error
 	configs.EachOther(env, c.client, u.Repo, u.Name, func(in configs.Held, name string, value map[string]any) {
-		runs := sameServer(env.Sys, c.client, value, u)
-		if runs == "" || twin != nil {
+		runs, perhaps := sameServer(env.Sys, c.client, value, u)
+		if runs == "" || twin != nil || perhaps != "" && likely != nil {
 			return
 		}
 		where, scope := "", clients.Scope("")
@@ -36,25 +37,34 @@ func noTwin(env configs.Env, c Source, u *Server) error {
 				scope = clients.ScopeUser
 			}
 		}
-		twin = fmt.Errorf("its entry %q runs %s: with %q beside it every tool would be there twice%s; %s",
-			name, runs, u.Name, where, passServer(env.Words.Server, name, scope))
+		err := fmt.Errorf("its entry %q %sruns %s: with %q beside it every tool would be there twice%s; %s",
+			name, perhaps, runs, u.Name, where, passServer(env.Words.Server, name, scope))
+		switch {
+		case perhaps == "":
+			twin = err
+		case u.unnamed:
+			likely = fmt.Errorf("%w, or %s %s if it is another server", err, env.Words.Server, ask.CommandLine([]string{u.Name}))
+		default:
+			likely = err
+		}
 	})
-	return twin
+	return cmp.Or(twin, likely)
 }
 
-// sameServer returns what an entry runs if that is the wanted server, or "".
-func sameServer(sys machine.System, c *clients.Client, value map[string]any, u *Server) string {
+// sameServer returns what an entry runs if that is the wanted server, or "". perhaps is
+// "perhaps " if that is not sure.
+func sameServer(sys machine.System, c *clients.Client, value map[string]any, u *Server) (runs, perhaps string) {
 	if u.By != "" {
 		if argv := c.Dialect.ReadArgv(value); sameProgram(argv, u.Argv) || slices.ContainsFunc(argv, func(word string) bool { return filepath.Base(word) == u.By }) {
-			return ask.CommandLine(ask.ShowArgs(argv))
+			return ask.CommandLine(ask.ShowArgs(argv)), ""
 		}
-		return ""
+		return "", ""
 	}
 	if u.Given || u.URL != "" {
 		if slices.Equal(c.Dialect.Runs(value), u.runs()) {
-			return "the same server"
+			return "the same server", ""
 		}
-		return ""
+		return "", ""
 	}
 	return configs.Classify(sys, c.Dialect.ReadArgv(value), c.Dialect.Flat(value), u.Repo).RunsServer(u.published)
 }
