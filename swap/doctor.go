@@ -146,7 +146,7 @@ func (x *examination) client(c *clients.Client) {
 			continue
 		}
 		for _, scope := range in.Scopes {
-			x.entries(in.Doc, scope, all)
+			x.entries(in.Doc, scope, in.Project, all)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func heldBy(all []configs.Held, project, name string) string {
 
 // entries finds entries that run the repository, or the package that it publishes,
 // under other names, and entries that run a checkout that no longer exists.
-func (x *examination) entries(doc *configs.Document, scope clients.Scope, all []configs.Held) {
+func (x *examination) entries(doc *configs.Document, scope clients.Scope, project bool, all []configs.Held) {
 	c := doc.Client
 	beside := heldBy(all, checkout.ClaudeProject(x.Repo), x.Server)
 	for _, container := range c.ContainersIn(doc.Doc, scope, checkout.ClaudeProject(x.Repo)) {
@@ -180,7 +180,7 @@ func (x *examination) entries(doc *configs.Document, scope clients.Scope, all []
 				continue
 			}
 			f := Finding{Client: c.Name, Scope: scope, Server: name, Path: doc.Path}
-			tag := configs.Classify(x.Sys, c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), x.Repo)
+			tag := configs.Classify(x.Sys, c, e.Value, project || scope == clients.ScopeProject, x.Repo)
 			runs, perhaps := tag.RunsServer(x.published)
 			f.Meant = perhaps != "" && !tag.Missing
 			switch {
@@ -320,7 +320,7 @@ func (x *examination) record(r *journal.Record) {
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:
 		argv := c.Dialect.ReadArgv(v.Landed.Value)
-		tag, why := configs.Classify(x.Sys, argv, nil, ""), ""
+		tag, why := configs.Classify(x.Sys, c, v.Landed.Value, false, ""), ""
 		if err := (ask.Command{Argv: argv}).Look(); err != nil {
 			why = err.Error()
 		}

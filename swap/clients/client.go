@@ -95,6 +95,7 @@ type Client struct {
 	EmptyPath       bool   // an empty PATH in an entry counts as none
 	NoCwd           bool   // it starts servers where it was started, whatever an entry's cwd says
 	FromStart       bool   // a relative cwd is below the directory where it was started
+	Workspace       string // stands for the project's directory in an entry there
 	Note            string // printed by detect if the config exists
 	Off             []off
 	// Settings are the files with its other settings, strongest first; nil: its Layers.

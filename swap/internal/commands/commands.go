@@ -165,12 +165,13 @@ type starter struct {
 	path []string // PYTHONPATH
 }
 
-// at returns a path in the directory; "" if it is relative and the directory is not known.
+// at returns a path in the directory; "" if it is relative and the directory is not known, or
+// begins with a reference such as ${HOME}, which may make it absolute.
 func (s starter) at(p string) string {
 	switch {
 	case filepath.IsAbs(p):
 		return filepath.Clean(p)
-	case s.dir == "" || p == "":
+	case s.dir == "" || p == "" || strings.ContainsAny(p[:1], "$%{~"):
 		return ""
 	}
 	return filepath.Join(s.dir, p)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,15 +88,55 @@ func (t Tag) String() string {
 
 var pullRef = lazy.Regexp(`^git\+.+@refs/pull/([0-9]+)/head$`)
 
-// Classify tags an entry. repo is the directory asked about, or "". Only if it is a
-// checkout does what runs in it count as its own.
-func Classify(sys machine.System, argv []string, value map[string]any, repo string) Tag {
+// Classify tags a client's entry, which is one for a project or for all. repo is the directory
+// asked about, or "". Only if it is a checkout does what runs in it count as its own.
+func Classify(sys machine.System, c *clients.Client, value map[string]any, project bool, repo string) Tag {
+	value = c.Dialect.Flat(value)
+	if project && repo != "" {
+		value = here(c, value, repo)
+	}
 	if !checkout.Is(repo) {
 		repo = ""
 	}
-	t := tagOf(sys, argv, value, repo)
+	t := tagOf(sys, c.Dialect.ReadArgv(value), value, repo)
 	t.look()
 	return t
+}
+
+// here returns a flat entry of a project as its client reads it in a directory of that: there it
+// starts the server.
+func here(c *clients.Client, value map[string]any, dir string) map[string]any {
+	if c.Workspace != "" {
+		value = replaced(value, strings.NewReplacer(c.Workspace, dir)).(map[string]any)
+	}
+	value = maps.Clone(value)
+	cwd, _ := value["cwd"].(string)
+	if c.NoCwd {
+		cwd = ""
+	}
+	value["cwd"] = checkout.AbsIn(dir, cwd)
+	return value
+}
+
+// replaced returns a value with its texts replaced.
+func replaced(value any, r *strings.Replacer) any {
+	switch v := value.(type) {
+	case string:
+		return r.Replace(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = replaced(v[i], r)
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for name := range v {
+			out[name] = replaced(v[name], r)
+		}
+		return out
+	}
+	return value
 }
 
 // look checks whether Path still exists.

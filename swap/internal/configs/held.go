@@ -34,7 +34,8 @@ func All(env Env, c *clients.Client, repo string) []Held {
 	return out
 }
 
-// EachOther calls f with all entries of other servers that a client reads for a directory.
+// EachOther calls f with all entries of other servers that a client reads for a directory, each
+// with its scope.
 func EachOther(env Env, c *clients.Client, repo, server string, f func(in Held, name string, value map[string]any)) {
 	for _, in := range All(env, c, repo) {
 		for _, scope := range in.Scopes {
@@ -45,7 +46,7 @@ func EachOther(env Env, c *clients.Client, repo, server string, f func(in Held, 
 						continue
 					}
 					if e, err := in.Doc.Doc.Lookup(container, name); err == nil && e.Found {
-						f(in, name, e.Value)
+						f(Held{in.Doc, []clients.Scope{scope}, in.Project}, name, e.Value)
 					}
 				}
 			}

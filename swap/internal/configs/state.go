@@ -369,7 +369,7 @@ func (cs *State) describe(sys machine.System, c *clients.Client, repo string) {
 	for _, v := range c.Dialect.ReadEnv(cs.Value) {
 		cs.Env = append(cs.Env, v.Name)
 	}
-	tag := Classify(sys, cs.Argv, cs.Value, repo)
+	tag := Classify(sys, c, cs.Value, cs.Scope == clients.ScopeProject, repo)
 	tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
 	cs.Tag = &tag
 }

@@ -22,7 +22,7 @@ func noTwin(env configs.Env, c Source, u *Server) error {
 	}
 	var twin, likely error
 	configs.EachOther(env, c.client, u.Repo, u.Name, func(in configs.Held, name string, value map[string]any) {
-		runs, perhaps := sameServer(env.Sys, c.client, value, u)
+		runs, perhaps := sameServer(env.Sys, c.client, value, in.Project || in.Scopes[0] == clients.ScopeProject, u)
 		if runs == "" || twin != nil || perhaps != "" && likely != nil {
 			return
 		}
@@ -53,7 +53,7 @@ func noTwin(env configs.Env, c Source, u *Server) error {
 
 // sameServer returns what an entry runs if that is the wanted server, or "". perhaps is
 // "perhaps " if that is not sure.
-func sameServer(sys machine.System, c *clients.Client, value map[string]any, u *Server) (runs, perhaps string) {
+func sameServer(sys machine.System, c *clients.Client, value map[string]any, project bool, u *Server) (runs, perhaps string) {
 	if u.By != "" {
 		if argv := c.Dialect.ReadArgv(value); sameProgram(argv, u.Argv) || slices.ContainsFunc(argv, func(word string) bool { return filepath.Base(word) == u.By }) {
 			return ask.CommandLine(ask.ShowArgs(argv)), ""
@@ -66,7 +66,7 @@ func sameServer(sys machine.System, c *clients.Client, value map[string]any, u *
 		}
 		return "", ""
 	}
-	return configs.Classify(sys, c.Dialect.ReadArgv(value), c.Dialect.Flat(value), u.Repo).RunsServer(u.published)
+	return configs.Classify(sys, c, value, project, u.Repo).RunsServer(u.published)
 }
 
 // PassServer advises to use a server's name, and the scope in which it is if it is another one.
