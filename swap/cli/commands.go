@@ -267,9 +267,9 @@ each client. The command depends on the checkout:
   package.json    node REPO/BIN
   Cargo.toml      cargo run --quiet --manifest-path REPO/Cargo.toml --bin ENTRY
 
-A command after -- is written as it is, without a checkout: Docker, Deno, Java
-or a script. It needs --server NAME. A bare program name must be on PATH; a
-relative path becomes absolute. With --url the clients connect to a server that
+A command after -- is written without a checkout: Docker, Deno, Java or a
+script. It needs --server NAME. A bare program name must be on PATH; relative
+paths of files become absolute. With --url the clients connect to a server that
 is already running.
 
 Before anything is written, the server is started once and must answer an MCP

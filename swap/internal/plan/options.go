@@ -128,8 +128,8 @@ func (u *Server) fromCheckout(sys machine.System, o Options) error {
 }
 
 // fromCommand fills in a given command. Its program must exist, because a misspelt one would
-// look like a server to be installed later. A path to it is made absolute, because clients
-// start servers in other directories.
+// look like a server to be installed later. A path to it, and those of its arguments, are made
+// absolute, because clients start servers in other directories.
 func (u *Server) fromCommand(env configs.Env, o Options) (err error) {
 	if u.Repo, err = checkout.RealDir(o.Repo); err != nil {
 		return err
@@ -150,14 +150,38 @@ func (u *Server) fromCommand(env configs.Env, o Options) (err error) {
 	case err != nil:
 		return fmt.Errorf("%s is not an executable file", *program)
 	}
-	for _, arg := range u.Argv[1:] {
-		info, err := os.Stat(arg)
-		if err == nil && !filepath.IsAbs(arg) && (info.Mode().IsRegular() || strings.HasPrefix(arg, ".")) {
-			env.Warn(fmt.Sprintf("the argument %s is a relative path, which clients do not find: "+
-				"they start servers in directories of their own; give an absolute path", arg))
+	for i, arg := range u.Argv[1:] {
+		if u.Argv[i+1], err = absolute(env, arg); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// absolute returns an argument with the path of what is here made absolute: clients start
+// servers in other directories. A single word, such as run, may only happen to be the name of
+// a file.
+func absolute(env configs.Env, arg string) (string, error) {
+	flag, path, joined := strings.Cut(arg, "=")
+	flag += "="
+	if !joined || !strings.HasPrefix(flag, "-") || !strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") {
+		flag, path = "", arg
+	}
+	info, err := os.Stat(path)
+	if err != nil || filepath.IsAbs(path) || !info.Mode().IsRegular() && !strings.HasPrefix(path, ".") {
+		return arg, nil
+	}
+	if !strings.ContainsAny(path, "./"+string(filepath.Separator)) {
+		env.Warn(fmt.Sprintf("the argument %s is a relative path, which clients do not find: "+
+			"they start servers in directories of their own; give an absolute path", arg))
+		return arg, nil
+	}
+	abs, err := checkout.Abs(path)
+	if err != nil {
+		return arg, err
+	}
+	env.Warn(fmt.Sprintf("the argument %s is written as %s, since clients start servers in directories of their own", arg, flag+abs))
+	return flag + abs, nil
 }
 
 // check returns an error for options that contradict each other, or are none.
