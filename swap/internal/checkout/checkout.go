@@ -79,12 +79,24 @@ var ErrNoServer = errors.New("no server in it")
 // ErrNone is wrapped by the error for a directory that is not in a checkout.
 var ErrNone = errors.New("no checkout of a server")
 
+// errSeveral is wrapped by the error for a directory with several programs that could be one.
+var errSeveral = errors.New("has several")
+
 // Read determines what is in a directory. entry, if not "", names the program to use.
 func Read(dir, entry string) (*Checkout, error) {
 	real, err := RealDir(dir)
 	if err != nil {
 		return nil, err
 	}
+	c, err := read(real, entry)
+	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNone) {
+		err = inWorkspace(real, err)
+	}
+	return c, err
+}
+
+// read determines what is in a directory, a real path.
+func read(real, entry string) (*Checkout, error) {
 	var markers []string
 	var none error
 	for _, kind := range checkoutKinds {
@@ -208,7 +220,7 @@ func choose(names []string, entry, what, several string) (string, error) {
 	case len(names) == 1:
 		return names[0], nil
 	}
-	return "", fmt.Errorf("has several %s: %s; choose one with --entry", several, all)
+	return "", fmt.Errorf("%w %s: %s; choose one with --entry", errSeveral, several, all)
 }
 
 // Command returns the program and arguments that start the server in a mode. ref is the

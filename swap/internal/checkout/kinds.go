@@ -58,7 +58,7 @@ var goCheckout = checkoutKind{
 			return err
 		}
 		if dirs := mains[name]; len(dirs) > 1 {
-			return fmt.Errorf("has several main packages named %s: ./%s; choose one with --entry", name, strings.Join(dirs, ", ./"))
+			return fmt.Errorf("%w main packages named %s: ./%s; choose one with --entry", errSeveral, name, strings.Join(dirs, ", ./"))
 		}
 		c.Entry, c.Server, c.path = name, name, mains[name][0]
 		return nil
@@ -281,7 +281,7 @@ var cargoCheckout = checkoutKind{
 			return err
 		}
 		if c.name = textAt(doc, "package", "name"); c.name == "" {
-			return fmt.Errorf("%w: it has no package.name; in a workspace, choose the directory of a member", ErrNoServer)
+			return fmt.Errorf("%w: it has no package.name", ErrNoServer)
 		}
 		c.Server = c.name
 		var names []string
