@@ -78,7 +78,7 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 		case errors.Is(st.Look(), ask.ErrNotHere):
 			continue // which the results say: the configs may be for another PATH
 		}
-		stop := watch(env, waiting, cmp.Or(limit, ask.ServerLimit))
+		stop := env.Watch(waiting, cmp.Or(limit, ask.ServerLimit))
 		t := tries.Try(ctx, st)
 		stop()
 		if errors.Is(t.Err, ask.ErrLate) || ctx.Err() != nil {
@@ -110,33 +110,6 @@ func preflightFailed(u *plan.Server, err error) error {
 	return fmt.Errorf("preflight failed, nothing was written: %w", err)
 }
 
-// watch reports what is being waited for, until stop is called: every second to Progress,
-// or once to Warn.
-func watch(env configs.Env, what string, limit time.Duration) (stop func()) {
-	if env.Progress == nil {
-		slow := time.AfterFunc(5*time.Second, func() { env.Warn(what) })
-		return func() { slow.Stop() }
-	}
-	what, why, _ := strings.Cut(what, ";")
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer env.Progress("")
-		start := time.Now()
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				env.Progress(fmt.Sprintf("%s (%v of %v);%s", what, time.Since(start).Round(time.Second), limit, why))
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() { close(done); <-ended }
-}
-
 // compileLimit bounds a compilation, which may have to download dependencies first.
 const compileLimit = 15 * time.Minute
 
@@ -145,7 +118,7 @@ func compile(ctx context.Context, env configs.Env, argv []string) error {
 	ctx, cancel := context.WithTimeout(ctx, compileLimit)
 	defer cancel()
 	env.Warn("compiling: " + strings.Join(argv, " "))
-	defer watch(env, "still compiling; it may have to download first", compileLimit)()
+	defer env.Watch("still compiling; it may have to download first", compileLimit)()
 	if dir := slices.Index(argv, "-o"); dir > 0 {
 		if err := os.MkdirAll(filepath.Dir(argv[dir+1]), 0o700); err != nil {
 			return fmt.Errorf("make the build directory: %w", err)

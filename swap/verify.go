@@ -210,7 +210,7 @@ func await(env configs.Env, all []Verified, asked []asking, a *asking) {
 		}
 	}
 	if len(names) > 0 && env.Progress != nil {
-		defer watch(env, "asking "+strings.Join(names, ", "), ask.ClientLimit)()
+		defer env.Watch("asking "+strings.Join(names, ", "), ask.ClientLimit)()
 	}
 	<-a.done
 }
@@ -230,7 +230,7 @@ func (a *asking) failed() bool {
 // again asks a client again, with nothing else running.
 func (a *asking) again(ctx context.Context, r verifying) {
 	if r.Progress != nil {
-		defer watch(r.Env, "asking "+a.doc.Client.Name+" again", ask.ClientLimit)()
+		defer r.Watch("asking "+a.doc.Client.Name+" again", ask.ClientLimit)()
 	}
 	before := a.query
 	if a.prepare(r); a.query == nil {
@@ -474,7 +474,7 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 		}
 		stop := func() {}
 		if r.Progress != nil {
-			stop = watch(r.Env, "starting the server as "+c.Name+" does", ask.ServerLimit)
+			stop = r.Watch("starting the server as "+c.Name+" does", ask.ServerLimit)
 		}
 		t = r.tries.Try(ctx, st)
 		stop()

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
+	"time"
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/internal/machine"
@@ -36,6 +38,33 @@ type Words struct{ Write, Undo, Client, Server string }
 // user, as when sudo keeps HOME.
 func (env Env) OwnHome() error {
 	return cmp.Or(Owned(env.Sys.Home), Owned(env.Journal.Path()))
+}
+
+// Watch reports what is being waited for, until stop is called: every second to Progress,
+// or once to Warn.
+func (env Env) Watch(what string, limit time.Duration) (stop func()) {
+	if env.Progress == nil {
+		slow := time.AfterFunc(5*time.Second, func() { env.Warn(what) })
+		return func() { slow.Stop() }
+	}
+	what, why, _ := strings.Cut(what, ";")
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer env.Progress("")
+		start := time.Now()
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				env.Progress(fmt.Sprintf("%s (%v of %v);%s", what, time.Since(start).Round(time.Second), limit, why))
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
 }
 
 // OnceWritable adds what to do to the error of a read-only file system.

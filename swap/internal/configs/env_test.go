@@ -1,12 +1,10 @@
-package swap
+package configs
 
 import (
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"tmuxmcp/swap/internal/configs"
 )
 
 // A long wait is shown every second on a terminal, and then removed; elsewhere it is
@@ -14,11 +12,11 @@ import (
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var shown, said []string
-		env := configs.Env{
+		env := Env{
 			Progress: func(text string) { shown = append(shown, text) },
 			Warn:     func(text string) { said = append(said, text) },
 		}
-		stop := watch(env, "building; slow", time.Minute)
+		stop := env.Watch("building; slow", time.Minute)
 		time.Sleep(2500 * time.Millisecond)
 		stop()
 		time.Sleep(time.Minute)
@@ -27,10 +25,10 @@ func TestWatch(t *testing.T) {
 			t.Errorf("shown %q, said %q", shown, said)
 		}
 		env.Progress = nil
-		stop = watch(env, "building; slow", time.Minute)
+		stop = env.Watch("building; slow", time.Minute)
 		time.Sleep(4 * time.Second)
 		stop()
-		stop = watch(env, "building; slow", time.Minute)
+		stop = env.Watch("building; slow", time.Minute)
 		time.Sleep(time.Minute)
 		stop()
 		synctest.Wait()
