@@ -76,7 +76,12 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 			out[i] = c.Failed(err)
 			continue
 		case errors.Is(st.Look(), ask.ErrNotHere):
-			continue // which the results say: the configs may be for another PATH
+			// The configs may be for another PATH, and the results say it. But what works is not replaced.
+			was, werr := configs.StartOf(env, c.Client, c.Scope, c.Client.Dialect.Flat(format.Merge(c.Weaker, c.Old.Value)), u.Repo)
+			if werr == nil && was.Here() {
+				out[i] = c.Failed(fmt.Errorf("%w; %s, which the entry runs now, is here, so it was not written (--no-preflight writes it all the same)", st.Look(), was.Argv[0]))
+			}
+			continue
 		}
 		stop := env.Watch(waiting, cmp.Or(limit, ask.ServerLimit))
 		t := tries.Try(ctx, st)

@@ -263,7 +263,7 @@ func (a *app) useLocal() *cobra.Command {
 each client. The command depends on the checkout:
 
   go.mod          go run -C REPO ./cmd/ENTRY
-  pyproject.toml  uv --directory REPO run ENTRY
+  pyproject.toml  uv --directory REPO run ENTRY; without uv, .venv/bin/ENTRY
   package.json    node REPO/BIN
   Cargo.toml      cargo run --quiet --manifest-path REPO/Cargo.toml --bin ENTRY
 

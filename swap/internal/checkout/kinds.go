@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -143,7 +144,13 @@ var uvCheckout = checkoutKind{
 		c.Entry, err = choose(names, cmp.Or(entry, script(names, c.name)), "project.scripts entry", "project.scripts entries")
 		return err
 	},
+	// Not every Python project is run by uv: poetry, pip and hatch, too, make a .venv.
 	dev: func(c *Checkout) []string {
+		if _, err := exec.LookPath("uv"); err != nil {
+			if script, err := exec.LookPath(venvScript(c.Dir, c.Entry)); err == nil {
+				return []string{script}
+			}
+		}
 		return []string{"uv", "--directory", c.Dir, "run", c.Entry}
 	},
 	released: func(c *Checkout, ref string) []string {
@@ -159,6 +166,15 @@ var uvCheckout = checkoutKind{
 	pr: func(c *Checkout, url string, n int) []string {
 		return []string{"uvx", "--from", "git+" + url + "@refs/pull/" + strconv.Itoa(n) + "/head", c.Entry}
 	},
+}
+
+// venvScript returns where the virtual environment of a project has a script.
+func venvScript(dir, name string) string {
+	bin := "bin"
+	if filepath.Separator == '\\' {
+		bin = "Scripts"
+	}
+	return filepath.Join(dir, ".venv", bin, exe(name))
 }
 
 func textAt(doc *format.Doc, path ...string) string {

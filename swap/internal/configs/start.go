@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
@@ -22,6 +23,11 @@ type Start struct {
 	// Elsewhere is another directory in which it must start, because the client may be
 	// started anywhere; "" if it starts the server in Dir only.
 	Elsewhere string
+}
+
+// Here reports whether the program is certainly on this machine.
+func (st Start) Here() bool {
+	return len(st.Argv) > 0 && (filepath.IsAbs(st.Argv[0]) || !strings.ContainsAny(st.Argv[0], `/\`)) && st.Look() == nil
 }
 
 // StartOf returns how a client would start the server of a flat entry. Its error is why it
