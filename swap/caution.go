@@ -39,7 +39,7 @@ func addCautions(env configs.Env, res *Result, u *plan.Server, o commit.Outcome)
 			if cs.When != "" {
 				caution("reads %s %s", c.Doc.Path, cs.When)
 			}
-			res.Shadows, res.Merged = cs.Shadows, cs.Merged
+			res.Shadows, res.Merged, res.Stale = cs.Shadows, cs.Merged, cs.Stale
 		}
 	}
 	if o.Action != Unchanged {

@@ -29,7 +29,7 @@ type Finding struct {
 	// Meant is set for what may be as the user wants it, or so only here and now, which is no
 	// problem either: an entry that is switched off, a folder that is not trusted, a login from
 	// the environment, a variable that is not set, a program of another PATH, an entry that
-	// perhaps runs the checkout.
+	// perhaps runs the checkout, one that was built before the last edit.
 	Meant bool `json:"meant,omitempty"`
 	// Text describes it, and what to do about it.
 	Text string `json:"text"`
@@ -52,6 +52,7 @@ const (
 	FoundNoCheckout  = "checkout-missing" // an entry that runs something that no longer exists
 	FoundNoProgram   = "program-missing"  // a swap whose program is not on PATH, or not at its path
 	FoundNotRun      = "not-run"          // an entry that its client does not run, or could not
+	FoundStale       = "built-before"     // the checkout was edited since
 	FoundConfig      = "config-unreadable"
 	FoundRefused     = "config-refused" // a client refuses its whole config because of an entry
 	FoundState       = "state-unreadable"
@@ -223,6 +224,13 @@ func (x *examination) states() {
 		}
 	}
 	for i, cs := range all {
+		if cs.Stale != "" {
+			f := Finding{Kind: FoundStale, Client: cs.Client, Scope: cs.Scope, Server: servers[i], Path: cs.Config, Meant: true,
+				Text: fmt.Sprintf("%s: %q in %s: %s", cs.Label, servers[i], cs.Config, cs.Stale)}
+			if !slices.Contains(x.Findings, f) {
+				x.add(f)
+			}
+		}
 		if len(cs.Shadows) < len(cs.Won) {
 			continue
 		}

@@ -105,11 +105,12 @@ type Result struct {
 	Backup  string        `json:"backup,omitempty"`  // "" if there is none now
 	Diff    string        `json:"diff,omitempty"`    // of a dry run
 	Masked  bool          `json:"masked,omitempty"`  // Diff contains masks, so it is only for reading
-	// Cautions are what the user should know about what was done; Shadows and Merged are as
-	// in [ClientState].
+	// Cautions are what the user should know about what was done; Shadows, Merged and Stale are
+	// as in [ClientState].
 	Cautions []string `json:"cautions,omitempty"`
 	Shadows  []string `json:"shadows,omitempty"`
 	Merged   []string `json:"merged,omitempty"`
+	Stale    string   `json:"stale,omitempty"`
 	Err      error    `json:"-"` // for Failed; with another outcome, a reservation about it
 }
 

@@ -255,6 +255,9 @@ func (a *app) stateText(c swap.ClientState, server, what string) {
 	for _, merged := range c.Merged {
 		a.out.below(dim, "+", merged)
 	}
+	if c.Stale != "" {
+		a.out.below(yellow, "+", c.Stale)
+	}
 }
 
 func (p *printer) verified(clients []swap.Verified, done int) {
@@ -292,6 +295,9 @@ func (p *printer) verified(clients []swap.Verified, done int) {
 		for _, won := range v.Won {
 			p.below(dim, "+", won)
 		}
+	}
+	if v.Stale != "" {
+		p.below(yellow, "+", v.Stale)
 	}
 }
 
@@ -383,14 +389,14 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 		for _, caution := range r.Cautions {
 			a.note(r.Label + ": " + caution)
 		}
-		for _, text := range slices.Concat(r.Shadows, r.Merged) {
+		for _, text := range slices.Concat(r.Shadows, r.Merged, []string{r.Stale}) {
 			var labels []string // what is true of several is said once
 			for _, other := range results {
-				if slices.Contains(other.Shadows, text) || slices.Contains(other.Merged, text) {
+				if slices.Contains(other.Shadows, text) || slices.Contains(other.Merged, text) || other.Stale == text {
 					labels = append(labels, other.Label)
 				}
 			}
-			if !said[text] {
+			if text != "" && !said[text] {
 				a.note(strings.Join(labels, ", ") + ": " + text)
 			}
 			said[text] = true

@@ -260,12 +260,7 @@ func unbuilt(c *Checkout, doc *format.Doc) error {
 	if exists(c.bin()) || exists(c.bin()+".js") {
 		return nil
 	}
-	npm := "npm"
-	for _, lock := range [][2]string{{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"}} {
-		if exists(filepath.Join(c.Dir, lock[0])) {
-			npm = lock[1]
-		}
-	}
+	npm := npmOf(c.Dir)
 	installed := false // in a workspace, dependencies are above the package
 	for dir, last := c.Dir, ""; dir != last && !installed; dir, last = filepath.Dir(dir), dir {
 		installed = exists(filepath.Join(dir, "node_modules"))
@@ -287,6 +282,17 @@ func unbuilt(c *Checkout, doc *format.Doc) error {
 		return fmt.Errorf("%s does not exist, and package.json has no script that builds it: check its bin", c.bin())
 	}
 	return fmt.Errorf("%s does not exist: build it first, with %s in %s", c.bin(), strings.Join(steps, " && "), c.Dir)
+}
+
+// npmOf returns the program that manages an npm package, by its lock file.
+func npmOf(dir string) string {
+	npm := "npm"
+	for _, lock := range [][2]string{{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"}} {
+		if has(dir, ".", lock[0]) {
+			npm = lock[1]
+		}
+	}
+	return npm
 }
 
 var cargoCheckout = checkoutKind{

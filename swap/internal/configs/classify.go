@@ -147,6 +147,14 @@ func (t *Tag) look() {
 	}
 }
 
+// stale returns what was edited after the build of what a tagged entry runs of a checkout, or "".
+func (t Tag) stale(repo string) string {
+	if !t.ThisRepo || t.Missing {
+		return ""
+	}
+	return checkout.BuiltBefore(repo, t.Path)
+}
+
 func tagOf(sys machine.System, argv []string, value map[string]any, repo string) Tag {
 	if len(argv) == 0 || argv[0] == "" {
 		if url := clients.Remote(value); url != "" {

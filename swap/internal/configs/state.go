@@ -36,6 +36,8 @@ type State struct {
 	// Effective is what the client uses instead of this entry, because it reads stronger files
 	// too and merges them; nil if that changes nothing.
 	Effective *Effective `json:"effective,omitempty"`
+	// Stale says that the checkout was edited after what the entry runs was built.
+	Stale string `json:"stale,omitempty"`
 	Error     string     `json:"error,omitempty"`
 
 	Value map[string]any `json:"-"` // the entry as the client reads it
@@ -371,7 +373,7 @@ func (cs *State) describe(sys machine.System, c *clients.Client, repo string) {
 	}
 	tag := Classify(sys, c, cs.Value, cs.Scope == clients.ScopeProject, repo)
 	tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
-	cs.Tag = &tag
+	cs.Tag, cs.Stale = &tag, tag.stale(repo)
 }
 
 // solePlaces returns texts about the places because of which a client reads no other.
