@@ -122,7 +122,7 @@ func (s *Swapper) Servers(repo string, all bool) []string {
 		repo = checkout.ClaudeProject(dir)
 	}
 	for _, c := range read {
-		inProject, _ := c.ProjectFiles(s.Sys, dir, configs.Tree(dir))
+		inProject, _ := c.ProjectFiles(s.Sys, dir, env.Tree(dir))
 		for _, config := range append(c.UserFiles(s.Sys), inProject...) {
 			doc, err := configs.Open(env, c, config)
 			if err != nil {

@@ -286,7 +286,7 @@ func (r verifying) judge(v *Verified, a *asking) {
 	} else if a.ambiguous != "" { // the client has connected to the checkout's
 		v.problem("%s", a.ambiguous)
 	}
-	if v.outdone(c) {
+	if outdone(v, c) {
 		v.Problems = append(v.Problems, v.Won...)
 	}
 	v.OK = len(v.Problems) == 0 && (v.Handshake != nil || v.Asked != nil && v.Asked.State == ask.Connected)
@@ -294,7 +294,7 @@ func (r verifying) judge(v *Verified, a *asking) {
 
 // outdone reports whether stronger entries are a problem, as far as the client has not disproved
 // that. One that merges them was asked about what comes of it, which need not be what was swapped.
-func (v *Verified) outdone(c *clients.Client) bool {
+func outdone(v *Verified, c *clients.Client) bool {
 	heard := v.Asked != nil && (v.Asked.State == ask.Connected || v.Asked.State == ask.Configured)
 	switch {
 	case v.Effective == nil:
@@ -491,7 +491,10 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 		v.NotTried = t.Err.Error()
 	case errors.As(t.Err, &missing): // the client may start it all the same
 		v.problem("%v", t.Err)
-	case slices.ContainsFunc(v.Shadows, func(why string) bool { return strings.HasPrefix(why, t.Err.Error()) }): // which is reported later
+	case slices.ContainsFunc(v.Shadows, func(why string) bool { // which is reported later
+		text, _, from := strings.Cut(why, " (") // with the file that it comes from
+		return why == t.Err.Error() || from && strings.HasSuffix(t.Err.Error(), text)
+	}):
 	default:
 		v.problem("the server does not answer: %v", t.Err)
 		if advice := r.tries.LacksVariables(ctx, c.Name, st); advice != nil {
@@ -506,7 +509,7 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 // own is a config of the user's, as in the home directory, and others has other servers, which
 // it may start.
 func inProject(env configs.Env, c *clients.Client, repo, server string) (own, others string) {
-	mine, tree := c.UserFiles(env.Sys), configs.Tree(repo)
+	mine, tree := c.UserFiles(env.Sys), env.Tree(repo)
 	for _, l := range c.Layers {
 		if l.Role != clients.Project {
 			continue

@@ -5,6 +5,7 @@ package ask
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,31 @@ func TestAskEndsTheClient(t *testing.T) {
 			gone(t, pids)
 		})
 	}
+}
+
+// What a client is asked may need a value that it has answered.
+func TestAskAwaits(t *testing.T) {
+	t.Parallel()
+	cmd, pids := program(t, "good")
+	k := Row{
+		Send:  []string{`{"jsonrpc":"2.0","id":"one","method":"ping"}`},
+		Await: "id",
+		Then:  []string{`{"jsonrpc":"2.0","id":["` + Awaited + `","two"],"method":"ping"}`},
+		Read: func(out, _ string) (Answer, error) {
+			if n := strings.Count(out, `"id":"one"`); n > 1 {
+				return Answer{}, fmt.Errorf("%d answers to the first", n)
+			}
+			if !strings.Contains(out, `"id":["one","two"]`) {
+				return Answer{}, ErrUnread
+			}
+			return Answer{State: Connected}, nil
+		},
+	}
+	a, err := k.run(t.Context(), cmd, "x")
+	if err != nil || a.State != Connected {
+		t.Errorf("got %+v, %v", a, err)
+	}
+	gone(t, pids)
 }
 
 // A client in a dialogue is ended as soon as it has answered.

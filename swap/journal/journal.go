@@ -217,13 +217,19 @@ func (w Write) Undo(text []byte) ([]byte, bool) {
 	if !w.fits(text) {
 		return nil, false
 	}
-	base := slices.Concat(text[:w.Start], w.Was, text[w.Start+len(w.Is):])
+	base := slices.Concat(w.pieces(text)...)
 	return base, Hash(base) == w.Base
 }
 
 // Undoes reports whether Undo returns the exact bytes. It copies nothing.
-func (w Write) Undoes(text []byte) bool {
-	return w.fits(text) && Hash(text[:w.Start], w.Was, text[w.Start+len(w.Is):]) == w.Base
+func (w Write) Undoes(text []byte) bool { return w.fits(text) && Hash(w.pieces(text)...) == w.Base }
+
+// Undone returns what Undo does of a text that Undoes has accepted.
+func (w Write) Undone(text []byte) []byte { return slices.Concat(w.pieces(text)...) }
+
+// pieces returns the bytes before the write, if it fits.
+func (w Write) pieces(text []byte) [][]byte {
+	return [][]byte{text[:w.Start], w.Was, text[w.Start+len(w.Is):]}
 }
 
 func (w Write) fits(text []byte) bool {

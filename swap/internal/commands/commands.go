@@ -695,8 +695,11 @@ func Unpublished(argv []string, value map[string]any, repo string) string {
 		return ""
 	}
 	r := Starts(argv, value, "")
+	if !r.nearest {
+		return ""
+	}
 	name, version := checkout.Package(repo)
-	if !r.nearest || name == "" || r.Package != name && (version == "" || r.Package != name+"@"+version) {
+	if name == "" || r.Package != name && (version == "" || r.Package != name+"@"+version) {
 		return ""
 	}
 	return fmt.Sprintf("started in this repository, npx takes %s for the checkout, not for the published package; %s@latest is the published one", r.Package, name)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
-	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
@@ -20,7 +19,7 @@ import (
 // work tree of git, where it would be a stray file, it uses the state directory.
 func (c *Commit) backup(d *configs.Document, ofProject bool, text []byte) (string, error) {
 	stem := d.Path
-	if _, tracked := checkout.FindRepo(filepath.Dir(configs.InRealDir(d.Path))); tracked || ofProject {
+	if ofProject || c.Tree(filepath.Dir(c.InRealDir(d.Path))) != "" {
 		stem = c.Journal.Beside(d.Target)
 	}
 	stem += backupMark + time.Now().Format("20060102150405")
@@ -95,7 +94,7 @@ func copies(env configs.Env, st *journal.State, r *journal.Record) (out []string
 	if r.Backup == "" {
 		return nil
 	}
-	backup := configs.InRealDir(r.Backup)
+	backup := env.InRealDir(r.Backup)
 	beside := []string{r.Target}
 	for _, by := range r.Readers() {
 		beside = append(beside, by.Config, movedTo(env, st, r, by))
@@ -104,7 +103,7 @@ func copies(env configs.Env, st *journal.State, r *journal.Record) (out []string
 		if config == "" {
 			continue
 		}
-		name := filepath.Join(filepath.Dir(configs.InRealDir(config)), filepath.Base(backup))
+		name := filepath.Join(filepath.Dir(env.InRealDir(config)), filepath.Base(backup))
 		if name != backup && !machine.Missing(name) && !slices.Contains(out, name) {
 			out = append(out, name)
 		}

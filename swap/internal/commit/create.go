@@ -33,7 +33,7 @@ func (w *writing) reread(c plan.Change) (*configs.Document, error) {
 	if d.Target, err = configs.Target(d.Path); err != nil {
 		return nil, err
 	}
-	if d.Text, d.Info, err = w.Disk.Read(d.Target); err != nil {
+	if d.Text, d.Info, err = w.Reread(d.Target); err != nil {
 		return nil, err
 	}
 	d.Meta, err = w.Disk.Meta(d.Target)

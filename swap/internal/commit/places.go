@@ -124,7 +124,7 @@ func movedTo(env configs.Env, st *journal.State, r *journal.Record, by journal.R
 	}
 	files := c.UserFiles(env.Sys)
 	if c.InFiles(clients.Scope(by.Scope)) {
-		files, _ = c.ProjectFiles(env.Sys, r.Repo, configs.Tree(r.Repo))
+		files, _ = c.ProjectFiles(env.Sys, r.Repo, env.Tree(r.Repo))
 	}
 	for _, file := range files {
 		if atomicfile.ID(file) == id {

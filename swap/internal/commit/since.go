@@ -114,6 +114,9 @@ func CompareNow(env configs.Env, c *clients.Client, st *journal.State, r *journa
 	v = places[0].since
 	edited, planned := false, map[string][]byte{}
 	for _, p := range places {
+		if p.since.exact && !c.Dialect.Whole {
+			continue // that can be undone
+		}
 		text, _, err := p.since.undo(p.doc, false)
 		switch {
 		case errors.Is(err, errEdited) && !edited:
@@ -162,8 +165,7 @@ func (v Since) first() bool {
 func (v Since) undo(d *configs.Document, force bool) (text []byte, how string, err error) {
 	switch {
 	case v.exact:
-		text, _ = v.Landed.Undo(d.Text) // judgeBytes has seen that it can
-		return text, "exact bytes", nil
+		return v.Landed.Undone(d.Text), "exact bytes", nil
 	case v.AsBefore:
 		return d.Text, "already restored", nil
 	case v.Edited():

@@ -36,7 +36,8 @@ type Stray struct {
 // of swaps, or nil if that cannot be read.
 func Strays(env configs.Env, st *journal.State) (out []Stray) {
 	listed := map[string]bool{}
-	for _, t := range temps(env, st) {
+	owner := targets(env, st)
+	for _, t := range temps(env, st, owner) {
 		for _, name := range leftovers(env, t.stem) {
 			if listed[name] {
 				continue
@@ -49,7 +50,7 @@ func Strays(env configs.Env, st *journal.State) (out []Stray) {
 			out = append(out, s)
 		}
 	}
-	return append(out, strayBackups(env, st)...)
+	return append(out, strayBackups(env, st, owner)...)
 }
 
 // sweep removes temporary files and spare backups of killed runs, and expired records. It
@@ -63,7 +64,8 @@ func (c *Commit) sweep() {
 	}
 	var errs []error
 	said, gone := map[string]bool{}, map[string]bool{}
-	for _, t := range temps(c.Env, st) {
+	owner := targets(c.Env, st)
+	for _, t := range temps(c.Env, st, owner) {
 		left := slices.DeleteFunc(leftovers(c.Env, t.stem), func(name string) bool { return gone[name] })
 		kept, err := c.Disk.Sweep(left, t.known)
 		errs = append(errs, err)
@@ -77,7 +79,7 @@ func (c *Commit) sweep() {
 			said[name] = true
 		}
 	}
-	for _, b := range strayBackups(c.Env, st) {
+	for _, b := range strayBackups(c.Env, st, owner) {
 		if b.Kind == SpareBackup {
 			text, _, err := c.Disk.Read(b.Path)
 			if err == nil {
@@ -114,9 +116,8 @@ func (t temp) unknown(name string) string {
 		"compare them, then move it there or delete it", name, t.config)
 }
 
-// temps returns where killed runs may have left temporary files.
-func temps(env configs.Env, st *journal.State) (temps []temp) {
-	owner := targets(env, st)
+// temps returns where killed runs may have left temporary files; owner is what targets returns.
+func temps(env configs.Env, st *journal.State, owner map[string]string) (temps []temp) {
 	for _, config := range slices.Sorted(maps.Keys(owner)) {
 		known := func(name string, text []byte) bool {
 			if strings.Contains(name, backupMark) && !strings.HasSuffix(name, atomicfile.Aside) {
@@ -139,8 +140,8 @@ func temps(env configs.Env, st *journal.State) (temps []temp) {
 func targets(env configs.Env, st *journal.State) map[string]string {
 	owner := map[string]string{}
 	add := func(config, client string) {
-		paths := []string{configs.InRealDir(config)}
-		if target, err := filepath.EvalSymlinks(config); err == nil {
+		paths := []string{env.InRealDir(config)}
+		if target, err := env.Real(config); err == nil {
 			paths = append(paths, target)
 		}
 		for _, path := range paths {
@@ -164,24 +165,23 @@ func targets(env configs.Env, st *journal.State) map[string]string {
 // strayBackups finds backups without a record. One is spare if its config still has the same
 // text: the run that made it was killed before it wrote. The state directory may also
 // contain backups of project files, which only a record could identify.
-func strayBackups(env configs.Env, st *journal.State) (out []Stray) {
+func strayBackups(env configs.Env, st *journal.State, owner map[string]string) (out []Stray) {
 	known := map[string]bool{}
 	if st != nil {
 		for _, r := range st.Records {
-			known[configs.InRealDir(r.Backup)] = true
+			known[env.InRealDir(r.Backup)] = true
 			for _, name := range copies(env, st, &r) {
 				known[name] = true
 			}
 		}
 		for _, backup := range st.Elsewhere() {
-			known[configs.InRealDir(backup)] = true
-			known[configs.InRealDir(filepath.Join(env.Journal.Dir, filepath.Base(backup)))] = true
+			known[env.InRealDir(backup)] = true
+			known[env.InRealDir(filepath.Join(env.Journal.Dir, filepath.Base(backup)))] = true
 		}
 	}
-	owner := targets(env, st)
 	for _, config := range slices.Sorted(maps.Keys(owner)) {
 		for _, name := range slices.Concat(beside(env, config), beside(env, env.Journal.Beside(config))) {
-			if known[configs.InRealDir(name)] || strings.Contains(name, env.Disk.TempMark) {
+			if known[env.InRealDir(name)] || strings.Contains(name, env.Disk.TempMark) {
 				continue
 			}
 			b := Stray{Kind: StrayBackup, Client: owner[config], Path: name}
@@ -197,13 +197,13 @@ func strayBackups(env configs.Env, st *journal.State) (out []Stray) {
 				b.Text = fmt.Sprintf("%s is a backup of %s without a record; inspect before deleting: "+
 					"it may be the only copy of the config before a swap", name, config)
 			}
-			known[configs.InRealDir(name)] = true
+			known[env.InRealDir(name)] = true
 			out = append(out, b)
 		}
 	}
 	for _, base := range env.Names(env.Journal.Dir) {
 		name := filepath.Join(env.Journal.Dir, base)
-		if strings.Contains(name, backupMark) && !strings.Contains(name, env.Disk.TempMark) && !known[configs.InRealDir(name)] {
+		if strings.Contains(name, backupMark) && !strings.Contains(name, env.Disk.TempMark) && !known[env.InRealDir(name)] {
 			out = append(out, Stray{Kind: StrayBackup, Path: name, Text: name + " is a backup without a record; inspect before deleting: " +
 				"it may be the only copy of a file before a swap"})
 		}

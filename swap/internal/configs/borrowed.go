@@ -13,7 +13,7 @@ import (
 // file because of which it does not start a server of its own config.
 func borrowed(env Env, c *clients.Client, repo, server string) []string {
 	for _, l := range c.Trust.Foreign {
-		for _, file := range c.Files(l, env.Sys, repo, Tree(repo)) {
+		for _, file := range c.Files(l, env.Sys, repo, env.Tree(repo)) {
 			text, err := env.text(file)
 			if err != nil {
 				continue // the client cannot read it either

@@ -148,11 +148,11 @@ func (t *Tag) look() {
 }
 
 // stale returns what was edited after the build of what a tagged entry runs of a checkout, or "".
-func (t Tag) stale(repo string) string {
+func (t Tag) stale(env Env, repo string) string {
 	if !t.ThisRepo || t.Missing {
 		return ""
 	}
-	return checkout.BuiltBefore(repo, t.Path)
+	return env.builtBefore(repo, t.Path)
 }
 
 func tagOf(sys machine.System, argv []string, value map[string]any, repo string) Tag {

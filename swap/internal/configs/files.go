@@ -8,6 +8,7 @@ import (
 
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/journal"
 )
 
@@ -15,10 +16,19 @@ import (
 // share them, so that each file is opened, checked and parsed once, and all that is said of it is
 // said of the same text. It is not for several goroutines.
 type files struct {
-	read  map[string]*file    // by resolved path
-	names map[string][]string // by directory
-	state *journal.State      // nil if it was not read, or could not be
-	texts *texts
+	read    map[string]*file     // by resolved path
+	names   map[string][]string  // by directory
+	real    map[string]resolved  // by path
+	sources map[string][]*source // by client and directory
+	trees   map[string]string    // the tops of work trees, by directory
+	state   *journal.State       // nil if it was not read, or could not be
+	stale   map[[2]string]string // by checkout and program
+	texts   *texts
+}
+
+type resolved struct {
+	target string
+	err    error
 }
 
 type file struct {
@@ -49,7 +59,7 @@ type parsed struct {
 // Anew returns an Env that has read no file, so that it reads each one as it is from now on. What
 // is known of their texts stays.
 func (env Env) Anew() Env {
-	f := &files{read: map[string]*file{}, names: map[string][]string{}}
+	f := &files{read: map[string]*file{}, names: map[string][]string{}, stale: map[[2]string]string{}, trees: map[string]string{}, real: map[string]resolved{}, sources: map[string][]*source{}}
 	if env.files != nil {
 		f.texts = env.files.texts
 	} else {
@@ -75,6 +85,27 @@ func (env Env) Read(target string) ([]byte, fs.FileInfo, error) {
 		env.files.read[target] = f
 	}
 	return f.text, f.info, f.err
+}
+
+// Reread reads a file again.
+func (env Env) Reread(target string) ([]byte, fs.FileInfo, error) {
+	if env.files != nil {
+		delete(env.files.read, target)
+	}
+	return env.Read(target)
+}
+
+// Real resolves all links of a path.
+func (env Env) Real(path string) (string, error) {
+	if env.files == nil {
+		return filepath.EvalSymlinks(path)
+	}
+	r, ok := env.files.real[path]
+	if !ok {
+		r.target, r.err = filepath.EvalSymlinks(path)
+		env.files.real[path] = r
+	}
+	return r.target, r.err
 }
 
 // Names lists a directory; nil if it cannot be read.
@@ -105,6 +136,20 @@ func (env Env) Recorded() (*journal.State, error) {
 		env.files.state = st
 	}
 	return env.files.state.Clone(), nil
+}
+
+// builtBefore is [checkout.BuiltBefore], which walks the sources.
+func (env Env) builtBefore(repo, program string) string {
+	if env.files == nil {
+		return checkout.BuiltBefore(repo, program)
+	}
+	key := [2]string{repo, program}
+	stale, ok := env.files.stale[key]
+	if !ok {
+		stale = checkout.BuiltBefore(repo, program)
+		env.files.stale[key] = stale
+	}
+	return stale
 }
 
 // same returns a text that a file had before if it has it again.
@@ -159,7 +204,7 @@ func (env Env) document(c *clients.Client, path string) (*format.Doc, error) {
 
 // text reads a file, which may be behind links.
 func (env Env) text(path string) ([]byte, error) {
-	target, err := filepath.EvalSymlinks(path)
+	target, err := env.Real(path)
 	if err != nil {
 		return nil, err
 	}

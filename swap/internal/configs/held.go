@@ -18,7 +18,7 @@ type Held struct {
 // that it cannot read are left out, and those that it reads only in a profile.
 func All(env Env, c *clients.Client, repo string) []Held {
 	var out []Held
-	for _, s := range read(sources(env, c, repo, nil, nil)) {
+	for _, s := range read(sources(env, c, repo, nil)) {
 		if s.target == "" || s.layer.Container != nil || s.profile() != "" {
 			continue
 		}

@@ -42,21 +42,30 @@ func OpenFor(env Env, c *clients.Client, project, server string) (*Document, err
 }
 
 // Tree returns the top of the work tree that contains a directory, or "".
-func Tree(dir string) string {
-	if r, ok := checkout.FindRepo(dir); ok {
-		return r.Top
+func (env Env) Tree(dir string) string {
+	if env.files != nil {
+		if top, ok := env.files.trees[dir]; ok {
+			return top
+		}
 	}
-	return ""
+	top := ""
+	if r, ok := checkout.FindRepo(dir); ok {
+		top = r.Top
+	}
+	if env.files != nil {
+		env.files.trees[dir] = top
+	}
+	return top
 }
 
 // Top returns the top of the work tree that contains a directory, or the directory.
-func Top(dir string) string { return cmp.Or(Tree(dir), dir) }
+func Top(dir string) string { return cmp.Or(Env{}.Tree(dir), dir) }
 
 // OpenProject reads the project file of a client in which a server's entry is, or would be
 // created. If there is no document, file is the one that would be created. An entry in a file
 // that the client does not read, because of another file, counts only if unread is set.
 func OpenProject(env Env, c *clients.Client, repo, server string, unread bool) (d *Document, file string, err error) {
-	all, into := c.ProjectFiles(env.Sys, repo, Tree(repo))
+	all, into := c.ProjectFiles(env.Sys, repo, env.Tree(repo))
 	if len(into) == 0 {
 		return nil, NamedPath(env.Sys, c), errNoProject
 	}
@@ -66,7 +75,7 @@ func OpenProject(env Env, c *clients.Client, repo, server string, unread bool) (
 		if machine.Missing(file) {
 			continue
 		}
-		hidden := hiddenBy(env.Sys, c, file, repo) != ""
+		hidden := hiddenBy(env, c, file, repo) != ""
 		d, err := Open(env, c, file)
 		if err != nil && (hidden || !slices.Contains(into, file)) {
 			continue // the client cannot read it either
@@ -97,10 +106,10 @@ func OpenProject(env Env, c *clients.Client, repo, server string, unread bool) (
 }
 
 // hiddenBy returns the file because of which a client does not read a project file, or "".
-func hiddenBy(sys machine.System, c *clients.Client, file, repo string) string {
+func hiddenBy(env Env, c *clients.Client, file, repo string) string {
 	for _, l := range c.Layers {
 		if l.Role == clients.Project {
-			if by := l.Hides(c.Files(l, sys, repo, Tree(repo)), file); by != "" {
+			if by := l.Hides(c.Files(l, env.Sys, repo, env.Tree(repo)), file); by != "" {
 				return by
 			}
 		}
@@ -165,7 +174,7 @@ func (p entryAt) inForce() bool {
 // have one.
 func (d *Document) places(env Env, repo, server string) (out []entryAt, unread []string) {
 	c := d.Client
-	for _, s := range sources(env, c, repo, nil, nil) {
+	for _, s := range sources(env, c, repo, nil) {
 		switch {
 		case s.hidden != "" && s.where != d.Path:
 			continue
@@ -305,7 +314,7 @@ func settingsFiles(env Env, c *clients.Client, settings *format.Doc, repo string
 	}
 	trusted := trusts(env, c, settings, repo)
 	for _, l := range layers {
-		files := slices.DeleteFunc(c.Files(l, env.Sys, repo, Tree(repo)), func(file string) bool {
+		files := slices.DeleteFunc(c.Files(l, env.Sys, repo, env.Tree(repo)), func(file string) bool {
 			twice := slices.ContainsFunc(out, func(f clients.File) bool { return f.Name == file })
 			return twice || l.Role != clients.Own && file == own
 		})

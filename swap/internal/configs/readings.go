@@ -3,7 +3,6 @@ package configs
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -63,24 +62,37 @@ type source struct {
 // scope, strongest first. What it cannot read is left out, as are the files of a folder that it
 // does not trust, and those to skip. planned has the texts that files are about to get.
 func ReadEntries(env Env, c *clients.Client, dir, server string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []Reading) {
-	for _, s := range read(sources(env, c, dir, planned, skip)) {
-		if !s.untrusted {
+	for _, s := range read(sources(env, c, dir, planned)) {
+		if !s.untrusted && !(skip != nil && s.target != "" && skip(s.target, s.text)) {
 			out = append(out, s.entries(c, dir, server)...)
 		}
 	}
 	return out
 }
 
-// sources reads the layers of a client for a directory, strongest first: once each, and those of
-// the user's that are also in a project as the user's. planned has the texts that files are
-// about to get; those to skip are left out.
-func sources(env Env, c *clients.Client, dir string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []*source) {
-	below, tree := false, Tree(dir)
+// sources returns the layers of a client for a directory, strongest first: each file once, and
+// those of the user's that are also in a project as the user's. planned has the texts that files
+// are about to get.
+func sources(env Env, c *clients.Client, dir string, planned map[string][]byte) []*source {
+	if env.files == nil || planned != nil {
+		return readSources(env, c, dir, planned)
+	}
+	key := c.Name + "\x00" + dir
+	out, ok := env.files.sources[key]
+	if !ok {
+		out = readSources(env, c, dir, nil)
+		env.files.sources[key] = out
+	}
+	return out
+}
+
+func readSources(env Env, c *clients.Client, dir string, planned map[string][]byte) (out []*source) {
+	below, tree := false, env.Tree(dir)
 	own := map[string]bool{}
 	for _, l := range c.Layers {
 		if l.Role == clients.Own {
 			for _, path := range c.Files(l, env.Sys, "", "") {
-				if target, err := filepath.EvalSymlinks(path); err == nil {
+				if target, err := env.Real(path); err == nil {
 					own[target] = true
 				}
 			}
@@ -94,7 +106,7 @@ func sources(env Env, c *clients.Client, dir string, planned map[string][]byte, 
 		}
 		files := c.Files(l, env.Sys, dir, tree)
 		for _, path := range files {
-			target, err := filepath.EvalSymlinks(path)
+			target, err := env.Real(path)
 			twice := slices.ContainsFunc(out, func(s *source) bool { return s.target == target })
 			if err != nil || twice || l.Role == clients.Project && own[target] {
 				continue
@@ -104,9 +116,6 @@ func sources(env Env, c *clients.Client, dir string, planned map[string][]byte, 
 				s.text = text
 			} else {
 				s.text, _, s.err = env.Read(target)
-			}
-			if s.err == nil && skip != nil && skip(target, s.text) {
-				continue
 			}
 			if s.unread = s.err != nil; !s.unread {
 				s.doc, s.err = env.Parse(c, s.text)
@@ -125,7 +134,7 @@ func sources(env Env, c *clients.Client, dir string, planned map[string][]byte, 
 
 // read returns those of the sources that the client can read.
 func read(all []*source) []*source {
-	return slices.DeleteFunc(all, func(s *source) bool { return s.err != nil || s.hidden != "" })
+	return slices.DeleteFunc(slices.Clone(all), func(s *source) bool { return s.err != nil || s.hidden != "" })
 }
 
 // profile returns the file if the client reads it only in a profile, or "".
@@ -196,7 +205,7 @@ func Refusals(env Env, c *clients.Client, dir, server string, planned map[string
 		}
 	}
 	for _, dir := range dirs {
-		all := read(sources(env, c, dir, planned, nil))
+		all := read(sources(env, c, dir, planned))
 		names := []string{server}
 		if server == "" {
 			names = nil

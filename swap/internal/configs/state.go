@@ -38,7 +38,7 @@ type State struct {
 	Effective *Effective `json:"effective,omitempty"`
 	// Stale says that the checkout was edited after what the entry runs was built.
 	Stale string `json:"stale,omitempty"`
-	Error     string     `json:"error,omitempty"`
+	Error string `json:"error,omitempty"`
 
 	Value map[string]any `json:"-"` // the entry as the client reads it
 	Argv  []string       `json:"-"` // Command, with secrets
@@ -54,15 +54,23 @@ type State struct {
 
 // An Effective entry is what a client makes of its layers, folded as it folds them.
 type Effective struct {
-	Command []string          `json:"command,omitempty"` // without secrets
-	Env     []string          `json:"env,omitempty"`     // names only
-	From    map[string]string `json:"from"`              // by field, the file that it comes from
+	Command []string `json:"command,omitempty"` // without secrets
+	Env     []string `json:"env,omitempty"`     // names only
+	From    []Origin `json:"from"`              // of the fields that differ from the entry's
 
 	Value map[string]any `json:"-"`
 	Argv  []string       `json:"-"` // Command, with secrets
 	// Other is set if it is another server than the entry's, or variables of that have other
 	// values.
 	Other bool `json:"-"`
+
+	from map[string]string // From, by field
+}
+
+// An Origin is where a field of an effective entry comes from.
+type Origin struct {
+	Field string `json:"field"`
+	Path  string `json:"path"` // the file, or $NAME
 }
 
 // Uses returns the entry as the client uses it.
@@ -192,10 +200,10 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 		if c.Merges && competes {
 			cs.fold(c, above)
 		}
-		cs.describe(env.Sys, c, repo)
+		cs.describe(env, c, repo)
 		var from map[string]string
 		if cs.Effective != nil {
-			from = cs.Effective.From
+			from = cs.Effective.from
 		}
 		value, argv := cs.Uses()
 		meant := func(why ...string) {
@@ -272,10 +280,14 @@ func (cs *State) fold(c *clients.Client, stronger []entryAt) {
 		}
 		value = over
 	}
-	if len(Differing(own, value)) == 0 {
+	differ := Differing(own, value)
+	if len(differ) == 0 {
 		return
 	}
-	e := &Effective{From: from, Value: value, Argv: c.Dialect.ReadArgv(value)}
+	e := &Effective{from: from, Value: value, Argv: c.Dialect.ReadArgv(value)}
+	for _, field := range differ {
+		e.From = append(e.From, Origin{field, from[field]})
+	}
 	e.Command = ask.ShowArgs(e.Argv)
 	for _, v := range c.Dialect.ReadEnv(value) {
 		e.Env = append(e.Env, v.Name)
@@ -295,9 +307,9 @@ func (cs *State) because(reasons, own []string, fields ...string) (out []string)
 	for _, why := range reasons {
 		if cs.Effective != nil && !slices.Contains(own, why) {
 			var files []string
-			for field, file := range cs.Effective.From {
-				if fields == nil || slices.Contains(fields, field) {
-					files = append(files, file)
+			for _, o := range cs.Effective.From {
+				if fields == nil || slices.Contains(fields, o.Field) {
+					files = append(files, o.Path)
 				}
 			}
 			slices.Sort(files)
@@ -364,16 +376,16 @@ func (cs *State) mergeWeaker(own map[string]any, weaker []entryAt) {
 }
 
 // describe reads the command and the environment of the entry, and tags it.
-func (cs *State) describe(sys machine.System, c *clients.Client, repo string) {
+func (cs *State) describe(env Env, c *clients.Client, repo string) {
 	cs.Value = c.Dialect.Flat(cs.Value)
 	cs.Argv = c.Dialect.ReadArgv(cs.Value)
 	cs.Command = ask.ShowArgs(cs.Argv)
 	for _, v := range c.Dialect.ReadEnv(cs.Value) {
 		cs.Env = append(cs.Env, v.Name)
 	}
-	tag := Classify(sys, c, cs.Value, cs.Scope == clients.ScopeProject, repo)
+	tag := Classify(env.Sys, c, cs.Value, cs.Scope == clients.ScopeProject, repo)
 	tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
-	cs.Tag, cs.Stale = &tag, tag.stale(repo)
+	cs.Tag, cs.Stale = &tag, tag.stale(env, repo)
 }
 
 // solePlaces returns texts about the places because of which a client reads no other.

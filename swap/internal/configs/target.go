@@ -24,8 +24,8 @@ func Target(path string) (string, error) {
 }
 
 // InRealDir returns path with the links on the way to it resolved; a link at its end stays.
-func InRealDir(path string) string {
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+func (env Env) InRealDir(path string) string {
+	if dir, err := env.Real(filepath.Dir(path)); err == nil {
 		return filepath.Join(dir, filepath.Base(path))
 	}
 	return path

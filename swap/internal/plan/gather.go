@@ -136,7 +136,7 @@ func evident(sys machine.System, c *clients.Client) bool {
 func forProject(env configs.Env, repo string) (out []*clients.Client) {
 	var without []string
 	for _, c := range clients.All() {
-		_, into := c.ProjectFiles(env.Sys, repo, configs.Tree(repo))
+		_, into := c.ProjectFiles(env.Sys, repo, env.Tree(repo))
 		switch {
 		case !c.Present(env.Sys) && !c.Installed(env.Sys):
 		case c.InFiles(clients.ScopeProject) && len(into) == 0:

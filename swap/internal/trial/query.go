@@ -85,7 +85,7 @@ func copyHome(in configs.Env, home string, doc *configs.Document, container []st
 	}
 	for _, p := range c.Places(sys) {
 		// The client cannot read what is missing or unreadable, either.
-		target, err := filepath.EvalSymlinks(p.Path)
+		target, err := in.Real(p.Path)
 		if err != nil {
 			continue
 		}
