@@ -38,7 +38,7 @@ func fileEnv(env Env, c *clients.Client, scope clients.Scope, value map[string]a
 	if info, err := os.Stat(file); err == nil && info.Mode().Type() == fs.ModeNamedPipe {
 		return nil, &clients.UnclearError{Why: fmt.Sprintf("%s %s is a pipe, which only %s should read", label, file, c.Name)}
 	}
-	text, _, err := env.Disk.Read(file)
+	text, err := env.text(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && elsewhere:
 		return nil, &clients.UnclearError{Why: fmt.Sprintf("%s %s does not exist, and %s may look for it elsewhere", label, file, c.Name)}
