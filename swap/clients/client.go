@@ -133,6 +133,7 @@ type dialect struct {
 	Strict []string
 	Fields map[string]string
 	Whole  bool
+	Skips  bool // of a project, it then skips only the file: kilo 7.7.7
 	Toggle string
 	// NotCommand and NotAddress are fields that it does not take beside a command, or an
 	// address.

@@ -19,7 +19,7 @@ type Held struct {
 func All(env Env, c *clients.Client, repo string) []Held {
 	var out []Held
 	for _, s := range read(sources(env, c, repo, nil)) {
-		if s.target == "" || s.layer.Container != nil || s.profile() != "" {
+		if s.target == "" || s.layer.Container != nil || s.profile() != "" || s.skipped {
 			continue
 		}
 		h := Held{Doc: &Document{Client: c, Path: s.where, Target: s.target, Text: s.text, Doc: s.doc}, Scopes: c.ScopesInOrder()}

@@ -176,7 +176,7 @@ func (d *Document) places(env Env, repo, server string) (out []entryAt, unread [
 	c := d.Client
 	for _, s := range sources(env, c, repo, nil) {
 		switch {
-		case s.hidden != "" && s.where != d.Path:
+		case (s.hidden != "" || s.skipped) && s.where != d.Path:
 			continue
 		case s.unread && !s.below:
 			unread = append(unread, fmt.Sprintf("it is not known whether an entry in %s wins: %v", s.where, s.err))

@@ -56,6 +56,7 @@ type source struct {
 	hidden    string      // the file because of which the client does not read it
 	dir       string      // of the project
 	untrusted bool        // the client does not read it until the folder is trusted
+	skipped   bool        // the client refuses an entry in it, and skips the file
 }
 
 // ReadEntries returns the entries of a server's name that a client reads for a directory in any
@@ -124,6 +125,7 @@ func readSources(env Env, c *clients.Client, dir string, planned map[string][]by
 				s.dir = dir
 				gated := l.Trusted || c.Trust != nil && c.Trust.Needs != ""
 				s.untrusted = gated && trusts(env, c, settingsOf(env, c), dir) == distrusted
+				s.skipped = c.Dialect.Skips && s.err == nil && s.refused(c, dir)
 			}
 			out = append(out, s)
 		}
@@ -135,6 +137,16 @@ func readSources(env Env, c *clients.Client, dir string, planned map[string][]by
 // read returns those of the sources that the client can read.
 func read(all []*source) []*source {
 	return slices.DeleteFunc(slices.Clone(all), func(s *source) bool { return s.err != nil || s.hidden != "" })
+}
+
+// refused reports whether the client refuses an entry of the source.
+func (s *source) refused(c *clients.Client, dir string) bool {
+	return slices.ContainsFunc(s.names(c, dir), func(name string) bool {
+		return slices.ContainsFunc(s.entries(c, dir, name), func(in Reading) bool {
+			flat := c.Dialect.Flat(in.Value)
+			return c.RefusesAll(flat) && len(c.Faults(flat, "")) > 0
+		})
+	})
 }
 
 // profile returns the file if the client reads it only in a profile, or "".
@@ -282,6 +294,9 @@ func refusal(c *clients.Client, server string, parts []Reading) (f Refusal, ok b
 		return f, false
 	}
 	f.Server, f.Path, f.Fault = server, parts[0].Where, faults[0]
+	if parts[0].source.skipped {
+		f.Fault = strings.Replace(f.Fault, "refuses its whole config", "skips a file of the project", 1)
+	}
 	f.Text = fmt.Sprintf("%s: %q in %s", f.Fault, server, strings.Join(places, " and "))
 	if f.Later {
 		f.Text += ", once that folder is trusted"

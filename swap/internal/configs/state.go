@@ -191,7 +191,6 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 	above, below := doc.split(places)
 	at := slices.IndexFunc(places, func(p entryAt) bool { return p.where == doc.Path })
 	competes := scope == clients.ScopeUser || c.InFiles(scope) && at >= 0
-	trusted := trusts(env, c, settings, repo)
 	if e.Found {
 		cs.Found, cs.Value = true, e.Value
 		if c.Merges && at >= 0 {
@@ -201,52 +200,10 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 			cs.fold(c, above)
 		}
 		cs.describe(env, c, repo)
-		var from map[string]string
-		if cs.Effective != nil {
-			from = cs.Effective.from
-		}
-		value, argv := cs.Uses()
-		meant := func(why ...string) {
-			cs.Shadows, cs.Meant = append(cs.Shadows, why...), append(cs.Meant, why...)
-		}
-		faults := c.Faults(c.Dialect.Flat(e.Value), "")
-		if c.Dialect.Toggle == "" || len(faults) == 0 { // with one, it checks each file by itself
-			faults = cs.because(c.Faults(value, ""), c.Faults(cs.Value, ""))
-		}
-		cs.Shadows = slices.Concat(faults, refused(env, c, repo, server))
-		if !c.Server.Takes(server, true) {
-			cs.Shadows = append(cs.Shadows, c.Server.Refused(c.Name, server)+"; it "+c.Server.Else)
-		}
-		meant(switchOffs(env, c, settings, value, from, repo, server)...)
-		if why, hereOnly := cs.cannotStart(env, c, repo); hereOnly {
-			meant(why)
-		} else if why != "" {
-			cs.Shadows = append(cs.Shadows, why)
-		}
-		if why := commands.Unpublished(argv, value, repo); why != "" {
-			meant(why)
-		}
-		meant(solePlaces(env.Sys, c)...)
+		cs.Shadows = slices.Concat(cs.faults(c, e.Value, doc.Path, places), refused(env, c, repo, server))
+		cs.judge(env, c, settings, repo, server)
 		cs.Shadows = append(cs.Shadows, unread...)
-		file := c.InFiles(scope) && at >= 0
-		if file && places[at].hidden != "" {
-			cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", places[at].hidden, c.Name, doc.Path))
-		}
-		if file {
-			if why := places[at].waits(c, server); why != "" {
-				meant(why)
-			}
-		}
-		switch {
-		case trusted == distrusted && c.Trust.Needs != "":
-			meant(fmt.Sprintf(untrusted+"%s %s"+untilTrusted, c.Name, c.Trust.Needs))
-		case trusted == distrusted && file && places[at].layer.Trusted:
-			meant(fmt.Sprintf(untrusted+"%s does not read %s"+untilTrusted, c.Name, doc.Path))
-		case file:
-			cs.When = places[at].layer.When
-		case trusted == distrusted:
-			meant(borrowed(env, c, repo, server)...)
-		}
+		cs.gates(env, c, places, at, trusts(env, c, settings, repo), repo, server)
 	}
 	if !competes {
 		return cs, nil
@@ -264,6 +221,59 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 	}
 	cs.Shadows = append(cs.Shadows, cs.Won...)
 	return cs, nil
+}
+
+// meant adds shadows that may be as the user wants it, or so only here and now.
+func (cs *State) meant(why ...string) {
+	cs.Shadows, cs.Meant = append(cs.Shadows, why...), append(cs.Meant, why...)
+}
+
+// judge adds what keeps the client from running the entry as it uses it: its name, a switch, what
+// it cannot start, or another place that counts alone.
+func (cs *State) judge(env Env, c *clients.Client, settings *format.Doc, repo, server string) {
+	if !c.Server.Takes(server, true) {
+		cs.Shadows = append(cs.Shadows, c.Server.Refused(c.Name, server)+"; it "+c.Server.Else)
+	}
+	var from map[string]string
+	if cs.Effective != nil {
+		from = cs.Effective.from
+	}
+	value, argv := cs.Uses()
+	cs.meant(switchOffs(env, c, settings, value, from, repo, server)...)
+	if why, hereOnly := cs.cannotStart(env, c, repo); hereOnly {
+		cs.meant(why)
+	} else if why != "" {
+		cs.Shadows = append(cs.Shadows, why)
+	}
+	if why := commands.Unpublished(argv, value, repo); why != "" {
+		cs.meant(why)
+	}
+	cs.meant(solePlaces(env.Sys, c)...)
+}
+
+// gates adds why the client does not read the entry's file, which is places[at] or, for the
+// user's config, perhaps none of them: another file, an approval, or a folder that it does not
+// trust.
+func (cs *State) gates(env Env, c *clients.Client, places []entryAt, at int, trusted trustAnswer, repo, server string) {
+	file := c.InFiles(cs.Scope) && at >= 0
+	if file && places[at].hidden != "" {
+		cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", places[at].hidden, c.Name, cs.Config))
+	}
+	if file {
+		if why := places[at].waits(c, server); why != "" {
+			cs.meant(why)
+		}
+	}
+	switch {
+	case trusted == distrusted && c.Trust.Needs != "":
+		cs.meant(fmt.Sprintf(untrusted+"%s %s"+untilTrusted, c.Name, c.Trust.Needs))
+	case trusted == distrusted && file && places[at].layer.Trusted:
+		cs.meant(fmt.Sprintf(untrusted+"%s does not read %s"+untilTrusted, c.Name, cs.Config))
+	case file:
+		cs.When = places[at].layer.When
+	case trusted == distrusted:
+		cs.meant(borrowed(env, c, repo, server)...)
+	}
 }
 
 // fold completes [State.Effective] by the stronger places that the client reads now.
@@ -301,6 +311,26 @@ func (cs *State) fold(c *clients.Client, stronger []entryAt) {
 	cs.Effective = e
 }
 
+// faults lists what is wrong with the entry in a file. A client with a switch checks each file by
+// itself, and what comes of them only then: opencode 1.18 and its forks.
+func (cs *State) faults(c *clients.Client, own map[string]any, path string, places []entryAt) (out []string) {
+	if c.Dialect.Toggle != "" {
+		out = c.Faults(c.Dialect.Flat(own), "")
+		for _, p := range places {
+			if flat := c.Dialect.Flat(p.value); p.where != path && p.inForce() && c.RefusesAll(flat) {
+				for _, why := range c.Faults(flat, "") {
+					out = append(out, fmt.Sprintf("%s (%s)", why, p.where))
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		value, _ := cs.Uses()
+		out = cs.because(c.Faults(value, ""), c.Faults(cs.Value, ""))
+	}
+	return out
+}
+
 // because adds to reasons that the entry by itself does not have which files these fields, or
 // all, come from.
 func (cs *State) because(reasons, own []string, fields ...string) (out []string) {
@@ -312,7 +342,10 @@ func (cs *State) because(reasons, own []string, fields ...string) (out []string)
 					files = append(files, o.Path)
 				}
 			}
-			slices.Sort(files)
+			if slices.Sort(files); files == nil {
+				out = append(out, why)
+				continue
+			}
 			why += " (" + strings.Join(slices.Compact(files), ", ") + ")"
 		}
 		out = append(out, why)
