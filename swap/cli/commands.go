@@ -221,12 +221,13 @@ func (a *app) verify() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Start each client's server, and query the clients",
-		Long: `verify starts the server from each client's current config, completes an MCP
-initialize and lists its tools. Then it queries the client's own program, where
-one can answer, and reports where the two disagree: the client runs another
-command, has the server switched off, does not trust the folder, or has not
-read the entry. It changes no config: clients are queried with a copy of
-theirs, in a home directory that is removed afterwards. A remote server is
+		Long: `verify starts the server from each client's current config, with what stronger
+files put over it, completes an MCP initialize and lists its tools. Then it
+queries the clients' own programs side by side, where they can answer, and
+reports where the two disagree: the client runs another command, has the server
+switched off, does not trust the folder, or has not read the entry. It changes
+no config: clients are queried with a copy of theirs, in a home directory that
+is removed afterwards. A remote server is
 connected to, without the entry's headers, if it is on this machine or
 use-local --url has written its entry; others are not tried. It exits 1 if
 there is a problem.`,
