@@ -368,11 +368,7 @@ func (d dialect) ReadArgv(value map[string]any) []string {
 	texts := func(v any) (out []string) {
 		list, _ := v.([]any)
 		for _, x := range list {
-			s, ok := x.(string)
-			if !ok {
-				s = fmt.Sprint(x)
-			}
-			out = append(out, s)
+			out = append(out, Text(x))
 		}
 		return out
 	}
@@ -383,6 +379,20 @@ func (d dialect) ReadArgv(value map[string]any) []string {
 		return texts(v)
 	}
 	return nil
+}
+
+// Text returns a word of a command as text; of what is no word, which may hold a secret, only that
+// it is there.
+func Text(word any) string {
+	switch v := word.(type) {
+	case string:
+		return v
+	case nil:
+		return "null"
+	case []any, map[string]any:
+		return format.Masked
+	}
+	return fmt.Sprint(word)
 }
 
 // ReadEnv returns the variables of an entry, sorted by name.

@@ -57,6 +57,15 @@ func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]a
 		}
 		return out
 	}
+	for _, field := range []string{"command", "args"} {
+		list, _ := value[field].([]any)
+		for _, x := range list {
+			switch x.(type) {
+			case nil, []any, map[string]any:
+				err = &clients.UnclearError{Why: fmt.Sprintf("it is not known what %s makes of %s in which something is no text", c.Name, field)}
+			}
+		}
+	}
 	for i, word := range c.Dialect.ReadArgv(value) {
 		field, label := "args", fmt.Sprintf("argument %d", i)
 		if i == 0 {

@@ -460,27 +460,53 @@ func (cs *State) compete(c *clients.Client, stronger []entryAt) {
 	}
 }
 
+// shown are the fields whose texts are shown: in any other, a text may be a secret.
+var shown = []string{"args", "command", "cwd", "httpUrl", "serverUrl", "transport", "type", "uri", "url"}
+
 // changes lists the fields in which an entry differs from another one, with their values: of
 // those with members, as variables and headers are, only the names.
 func changes(from, to map[string]any) (out []string) {
 	for _, name := range Differing(from, to) {
+		var value string
 		switch v := to[name].(type) {
 		case nil:
-			out = append(out, name)
 		case map[string]any:
 			was, _ := from[name].(map[string]any)
-			out = append(out, fmt.Sprintf("%s (%s)", name, strings.Join(Differing(was, v), ", ")))
+			value = strings.Join(Differing(was, v), ", ")
 		case []any:
-			words := make([]string, len(v))
-			for i, x := range v {
-				words[i] = fmt.Sprint(x)
+			if slices.Contains(shown, name) {
+				value = showWords(to["command"], v)
 			}
-			out = append(out, fmt.Sprintf("%s (%s)", name, ask.CommandLine(ask.ShowArgs(words))))
+		case string:
+			if slices.Contains(shown, name) {
+				value = ask.ShowArgs([]string{v})[0]
+			}
 		default:
-			out = append(out, fmt.Sprintf("%s (%s)", name, ask.ShowArgs([]string{fmt.Sprint(v)})[0]))
+			value = fmt.Sprint(v)
 		}
+		if value != "" {
+			name += " (" + value + ")"
+		}
+		out = append(out, name)
 	}
 	return out
+}
+
+// showWords shows a command or, as the program tells what a flag means, its arguments.
+func showWords(command any, list []any) string {
+	var words []string
+	program, apart := command.(string)
+	if apart {
+		words = append(words, program)
+	}
+	for _, x := range list {
+		words = append(words, clients.Text(x))
+	}
+	words = ask.ShowArgs(words)
+	if apart {
+		words = words[1:]
+	}
+	return ask.CommandLine(words)
 }
 
 // untrusted begins the text about a folder that a client does not trust.
