@@ -135,6 +135,8 @@ type dialect struct {
 	Whole  bool
 	Skips  bool // of a project, it then skips only the file: kilo 7.7.7
 	Toggle string
+	// Syntax is set if it refuses its whole config because of broken syntax in any of its files.
+	Syntax bool
 	// NotCommand and NotAddress are fields that it does not take beside a command, or an
 	// address.
 	NotCommand, NotAddress []string

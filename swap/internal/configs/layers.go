@@ -171,7 +171,7 @@ func (p entryAt) inForce() bool {
 // places returns all of them, strongest first, but from the user's config only the entry of
 // the user scope. A project file is omitted if the client does not read it and it is not doc.
 // unread says of the files stronger than the user's config that cannot be read here, and may
-// have one.
+// have one, and of those because of which the client refuses its config.
 func (d *Document) places(env Env, repo, server string) (out []entryAt, unread []string) {
 	c := d.Client
 	for _, s := range sources(env, c, repo, nil) {
@@ -180,6 +180,9 @@ func (d *Document) places(env Env, repo, server string) (out []entryAt, unread [
 			continue
 		case s.unread && !s.below:
 			unread = append(unread, fmt.Sprintf("it is not known whether an entry in %s wins: %v", s.where, s.err))
+			continue
+		case s.err != nil && c.Dialect.Syntax && s.layer.When == "" && !s.untrusted:
+			unread = append(unread, fmt.Sprintf("%s refuses its whole config because of %s: %v", c.Name, s.where, s.err))
 			continue
 		case s.err != nil:
 			continue // the client cannot read it either
