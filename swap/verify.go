@@ -492,8 +492,9 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 	case errors.As(t.Err, &missing): // the client may start it all the same
 		v.problem("%v", t.Err)
 	case slices.ContainsFunc(v.Shadows, func(why string) bool { // which is reported later
-		text, _, from := strings.Cut(why, " (") // with the file that it comes from
-		return why == t.Err.Error() || from && strings.HasSuffix(t.Err.Error(), text)
+		text, _, _ := strings.Cut(why, " (") // with the file that it comes from
+		said := ": " + t.Err.Error()
+		return strings.HasSuffix(said, ": "+why) || strings.HasSuffix(said, ": "+text)
 	}):
 	default:
 		v.problem("the server does not answer: %v", t.Err)
