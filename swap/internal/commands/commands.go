@@ -669,11 +669,16 @@ func MayStart(argv []string, value map[string]any, home string, own func(Started
 	from := starterOf(value, home)
 	for i := 1; i < len(argv); i++ {
 		r := from.command(argv[i:])
-		switch word := argv[i]; {
+		word, flag := argv[i], argv[i-1]
+		if name, value, joined := strings.Cut(word, "="); joined && strings.HasPrefix(name, "-") {
+			word, flag = value, name
+		}
+		switch {
 		case strings.ContainsAny(word, " \t\n"):
 			r = r.or(from.shell(word))
+		case strings.HasPrefix(flag, "-") && (flag == "-c" || strings.HasSuffix(flag, "config")): // which may be a script
 		case runnable(from.at(word)):
-			r = r.or(from.itself(argv[i:]))
+			r = r.or(from.itself(append([]string{word}, argv[i+1:]...)))
 		}
 		if own(r) {
 			return true
