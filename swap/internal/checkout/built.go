@@ -180,7 +180,9 @@ func npmEdited(dir, rel string, file changed) (built, source changed, again stri
 func npmSource(rel string, elsewhere bool) bool {
 	name := path.Base(rel)
 	top, _, below := strings.Cut(rel, "/")
-	switch {
+	switch tool, rest, _ := strings.Cut(name, "."); {
+	case strings.HasPrefix(rest, "config.") && slices.Contains([]string{"vitest", "jest", "playwright", "eslint", "prettier"}, tool):
+		return false
 	case strings.Contains(name, ".test.") || strings.Contains(name, ".spec.") || strings.HasSuffix(name, ".d.ts") || strings.HasPrefix(name, "."):
 		return false
 	case slices.Contains([]string{".ts", ".tsx", ".mts", ".cts"}, path.Ext(name)) || rel == "tsconfig.json":
