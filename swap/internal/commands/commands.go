@@ -219,7 +219,7 @@ func (s starter) command(argv []string) Started {
 	case g.module != "" && g.how == inProject:
 		return g.inProject([]string{"-m", g.module})
 	case g.module != "":
-		return s.module(g.module)
+		return s.module(argv[0], g.module)
 	}
 	return g.started(l)
 }
@@ -499,10 +499,15 @@ func (s starter) goPackage(pkg string) Started {
 }
 
 // module returns where a Python module is: in the directory or its src, where an editable
-// installation finds it, or in PYTHONPATH.
-func (s starter) module(name string) Started {
+// installation finds it, or in PYTHONPATH. So it is beside the virtual environment of the Python.
+func (s starter) module(python, name string) Started {
 	first, _, _ := strings.Cut(name, ".")
-	for _, root := range append([]string{s.dir, s.at("src")}, s.path...) {
+	roots := append([]string{s.dir, s.at("src")}, s.path...)
+	if bin := filepath.Dir(python); filepath.IsAbs(python) && !machine.Missing(filepath.Join(bin, "..", "pyvenv.cfg")) {
+		top := filepath.Dir(filepath.Dir(bin))
+		roots = append(roots, top, filepath.Join(top, "src"))
+	}
+	for _, root := range roots {
 		if filepath.IsAbs(root) && (!machine.Missing(filepath.Join(root, first)) || !machine.Missing(filepath.Join(root, first+".py"))) {
 			return Started{Place: root}
 		}
@@ -685,6 +690,13 @@ func MayStart(argv []string, value map[string]any, home string, own func(Started
 		}
 	}
 	return false
+}
+
+// OfVenv reports whether a program is a script in the virtual environment of a checkout, which may
+// be a link to where it is.
+func OfVenv(p, repo string) bool {
+	_, runner := launcherOf(p)
+	return !runner && filepath.Dir(p) == filepath.Join(repo, ".venv", "bin")
 }
 
 // runnable reports whether a path is that of a script, or of a program.

@@ -164,7 +164,7 @@ func tagOf(sys machine.System, argv []string, value map[string]any, repo string)
 	}
 	own := func(r commands.Started) bool {
 		return repo != "" && (r.Place != "" && commands.OfRepo(r.Place, repo) ||
-			r.Program != "" && (commands.OfRepo(r.Program, repo) || Inside(r.Program, filepath.Join(sys.BuildDir(), checkout.BuildName(repo)))))
+			r.Program != "" && (commands.OfRepo(r.Program, repo) || commands.OfVenv(r.Program, repo) || Inside(r.Program, filepath.Join(sys.BuildDir(), checkout.BuildName(repo)))))
 	}
 	r := commands.Starts(argv, value, sys.Home)
 	t := startedTag(sys, r)
