@@ -14,7 +14,7 @@ var mayImport = rooms.Plan{
 	"commands": "checkout machine",
 	"patch":    "format",
 	"trial":    "ask checkout clients configs format",
-	"plan":     "ask checkout clients configs format hint journal machine patch",
+	"plan":     "ask checkout clients commands configs format hint journal machine patch",
 	"commit":   "ask checkout clients configs format journal machine patch plan",
 	"configs":  "ask checkout clients commands format hint journal machine",
 }

@@ -515,29 +515,41 @@ func (s starter) module(python, name string) Started {
 	return Started{}
 }
 
-// container returns what a container starts from a directory of this machine.
-func (s starter) container(args []string) Started {
-	const takes = "-e --env -p --publish -u --user --name --network --net -l --label --env-file --entrypoint --platform --add-host -h --hostname --memory -m --cpus --pull --gpus --ip --dns --cap-add --cap-drop --device --tmpfs --ulimit --restart --security-opt --log-driver"
+// image returns where in the arguments of docker the image of docker run is, or len(args), and
+// calls flag with the flags before it, and what may be their values.
+func image(args []string, flag func(name, value string)) int {
+	const takes = "-v --volume --mount -w --workdir -e --env -p --publish -u --user --name --network --net -l --label --env-file --entrypoint --platform --add-host -h --hostname --memory -m --cpus --pull --gpus --ip --dns --cap-add --cap-drop --device --tmpfs --ulimit --restart --security-opt --log-driver"
 	i := slices.Index(args, "run")
 	if i < 0 {
-		return Started{}
+		return len(args)
 	}
-	in, mounts := starter{}, map[string]string{}
 	for i++; i < len(args); i++ {
-		flag, value, joined := strings.Cut(args[i], "=")
-		if !strings.HasPrefix(flag, "-") {
-			break
+		name, value, joined := strings.Cut(args[i], "=")
+		if !strings.HasPrefix(name, "-") {
+			return i
 		}
 		if !joined && i+1 < len(args) {
 			value = args[i+1]
 		}
-		switch {
-		case flag == "-v" || flag == "--volume":
+		flag(name, value)
+		if !joined && has(takes, name) {
+			i++
+		}
+	}
+	return len(args)
+}
+
+// container returns what a container starts from a directory of this machine.
+func (s starter) container(args []string) Started {
+	in, mounts := starter{}, map[string]string{}
+	i := image(args, func(flag, value string) {
+		switch flag {
+		case "-v", "--volume":
 			if from, to, ok := strings.Cut(value, ":"); ok {
 				to, _, _ = strings.Cut(to, ":")
 				mounts[to] = from
 			}
-		case flag == "--mount":
+		case "--mount":
 			fields := map[string]string{}
 			for _, f := range strings.Split(value, ",") {
 				k, v, _ := strings.Cut(f, "=")
@@ -545,15 +557,10 @@ func (s starter) container(args []string) Started {
 			}
 			from, to := fields["src"]+fields["source"], fields["dst"]+fields["target"]+fields["destination"]
 			mounts[to] = from
-		case flag == "-w" || flag == "--workdir":
+		case "-w", "--workdir":
 			in.dir = value
-		case !has(takes, flag):
-			joined = true
 		}
-		if !joined {
-			i++
-		}
-	}
+	})
 	if i+1 >= len(args) {
 		return Started{}
 	}
@@ -690,6 +697,25 @@ func MayStart(argv []string, value map[string]any, home string, own func(Started
 		}
 	}
 	return false
+}
+
+// Here returns how many words of a command come before a change of the directory, or are not
+// for what runs in a container: paths in them are below the directory in which it is started.
+func Here(argv []string) int {
+	if name := Program(argv); name == "docker" || name == "podman" {
+		return 1 + image(argv[1:], func(string, string) {})
+	}
+	l, _ := launcherOf(argv[0])
+	for i, word := range argv {
+		flag, _, joined := strings.Cut(word, "=")
+		if has(l.dirs, flag) && has("-C --directory --cwd --chdir", flag) {
+			if joined {
+				return i + 1
+			}
+			return min(i+2, len(argv))
+		}
+	}
+	return len(argv)
 }
 
 // OfVenv reports whether a program is a script in the virtual environment of a checkout, which may

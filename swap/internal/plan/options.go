@@ -19,6 +19,7 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/commands"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/hint"
 	"tmuxmcp/swap/internal/machine"
@@ -150,7 +151,7 @@ func (u *Server) fromCommand(env configs.Env, o Options) (err error) {
 	case err != nil:
 		return fmt.Errorf("%s is not an executable file", *program)
 	}
-	for i, arg := range u.Argv[1:] {
+	for i, arg := range u.Argv[1:commands.Here(u.Argv)] {
 		if u.Argv[i+1], err = absolute(env, arg); err != nil {
 			return err
 		}
