@@ -41,11 +41,11 @@ type file struct {
 // still has one of them is not parsed again.
 type texts struct {
 	of     map[string][][]byte // by resolved path
-	parsed map[spelled]parsed
+	parsed map[textKey]parsed
 }
 
-// spelled identifies a text, by where it is in memory, and the language in which it is read.
-type spelled struct {
+// textKey identifies a text, by where it is in memory, and the language in which it is read.
+type textKey struct {
 	first *byte
 	len   int
 	kind  format.Kind
@@ -63,7 +63,7 @@ func (env Env) Anew() Env {
 	if env.files != nil {
 		f.texts = env.files.texts
 	} else {
-		f.texts = &texts{map[string][][]byte{}, map[spelled]parsed{}}
+		f.texts = &texts{map[string][][]byte{}, map[textKey]parsed{}}
 	}
 	env.files = f
 	return env
@@ -169,7 +169,7 @@ func (env Env) Gave(c *clients.Client, target string, text []byte, doc *format.D
 		return
 	}
 	text = env.files.texts.same(target, text)
-	env.files.texts.parsed[spelled{&text[0], len(text), c.Kind}] = parsed{doc: doc}
+	env.files.texts.parsed[textKey{&text[0], len(text), c.Kind}] = parsed{doc: doc}
 }
 
 // Parse parses a text as a client would.
@@ -184,7 +184,7 @@ func (env Env) parse(kind format.Kind, text []byte) (*format.Doc, error) {
 	if env.files == nil || len(text) == 0 {
 		return format.Parse(kind, text)
 	}
-	key := spelled{&text[0], len(text), kind}
+	key := textKey{&text[0], len(text), kind}
 	p, ok := env.files.texts.parsed[key]
 	if !ok {
 		p.doc, p.err = format.Parse(kind, text)

@@ -295,8 +295,9 @@ func (cs *State) fold(c *clients.Client, stronger []entryAt) {
 		return
 	}
 	e := &Effective{from: from, Value: value, Argv: c.Dialect.ReadArgv(value)}
+	maps.DeleteFunc(from, func(field, _ string) bool { return !slices.Contains(differ, field) }) // it has its own value again
 	for _, field := range differ {
-		e.From = append(e.From, Origin{field, from[field]})
+		e.From = append(e.From, Origin{spelled(c, field), from[field]})
 	}
 	e.Command = ask.ShowArgs(e.Argv)
 	for _, v := range c.Dialect.ReadEnv(value) {
@@ -337,9 +338,9 @@ func (cs *State) because(reasons, own []string, fields ...string) (out []string)
 	for _, why := range reasons {
 		if cs.Effective != nil && !slices.Contains(own, why) {
 			var files []string
-			for _, o := range cs.Effective.From {
-				if fields == nil || slices.Contains(fields, o.Field) {
-					files = append(files, o.Path)
+			for field, file := range cs.Effective.from {
+				if fields == nil || slices.Contains(fields, field) {
+					files = append(files, file)
 				}
 			}
 			if slices.Sort(files); files == nil {
@@ -438,7 +439,9 @@ func (cs *State) compete(c *clients.Client, stronger []entryAt) {
 	for _, p := range stronger {
 		text := p.where + " has an entry of that name, which wins"
 		if c.Merges {
-			changed := changes(cs.Value, format.Merge(cs.Value, c.Dialect.Flat(p.value)))
+			changed := changes(c, cs.Value, format.Merge(cs.Value, c.Dialect.Flat(p.value)), func(field string) bool {
+				return !p.inForce() || cs.Effective != nil && cs.Effective.from[field] == p.where
+			})
 			if len(changed) == 0 {
 				continue
 			}
@@ -461,12 +464,18 @@ func (cs *State) compete(c *clients.Client, stronger []entryAt) {
 }
 
 // shown are the fields whose texts are shown: in any other, a text may be a secret.
-var shown = []string{"args", "command", "cwd", "httpUrl", "serverUrl", "transport", "type", "uri", "url"}
+var shown = []string{
+	"args", "command", "cwd", "httpUrl", "serverUrl", "transport", "type", "uri", "url",
+	"enabled_tools", "disabled_tools", "enabledTools", "disabledTools", "includeTools", "excludeTools",
+}
 
-// changes lists the fields in which an entry differs from another one, with their values: of
+// changes lists those fields in which an entry differs from another one, with their values: of
 // those with members, as variables and headers are, only the names.
-func changes(from, to map[string]any) (out []string) {
+func changes(c *clients.Client, from, to map[string]any, wanted func(field string) bool) (out []string) {
 	for _, name := range Differing(from, to) {
+		if !wanted(name) {
+			continue
+		}
 		var value string
 		switch v := to[name].(type) {
 		case nil:
@@ -484,12 +493,20 @@ func changes(from, to map[string]any) (out []string) {
 		default:
 			value = fmt.Sprint(v)
 		}
-		if value != "" {
+		if name = spelled(c, name); value != "" {
 			name += " (" + value + ")"
 		}
 		out = append(out, name)
 	}
 	return out
+}
+
+// spelled returns the name of a field of a flat entry as the client spells it.
+func spelled(c *clients.Client, field string) string {
+	if field == "env" {
+		return c.Dialect.EnvName()
+	}
+	return field
 }
 
 // showWords shows a command or, as the program tells what a flag means, its arguments.
