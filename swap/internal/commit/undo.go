@@ -31,7 +31,7 @@ type UndoOptions struct {
 // stop the others.
 func (c *Commit) Undo(ctx context.Context, records []journal.Record, o UndoOptions) ([]Outcome, error) {
 	order := slices.SortedFunc(slices.Values(records), func(a, b journal.Record) int { return b.Seq - a.Seq })
-	t := &reverting{Commit: c, opts: o, dry: map[string][]byte{}, left: map[string]string{}, touched: map[string]bool{}}
+	t := &reverting{Commit: c, opts: o, dry: map[string][]byte{}, left: map[string][]byte{}, touched: map[string]bool{}}
 	if err := t.begin(order); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ type reverting struct {
 	reverted int               // number of swaps undone
 	dry      map[string][]byte // what a dry run has made of each file so far
 
-	left    map[string]string           // hashes of the old texts that were restored, by file
+	left    map[string][]byte           // the old texts that were restored, by file
 	touched map[string]bool             // files in which a swap was undone
 	lost    map[string]*atomicfile.Meta // metadata of files before a program replaced them
 	unsaved bool                        // the state on disk is begin's, or lacks something
@@ -208,7 +208,7 @@ func StillRead(r *journal.Record, still []configs.Reading) error {
 // which there is no need to look for it.
 func (t *reverting) undone(target string, text []byte) bool {
 	left, ok := t.left[target]
-	return ok && left == journal.Hash(text)
+	return ok && bytes.Equal(left, text)
 }
 
 // An undoing is what restores one place of a swap.
@@ -369,7 +369,7 @@ func refusedThen(f configs.Refusal) error {
 func (t *reverting) write(ctx context.Context, c *clients.Client, r *journal.Record, u *undoing) error {
 	t.touched[u.doc.Target] = true
 	if u.since.whole {
-		t.left[u.doc.Target] = journal.Hash(u.text)
+		t.left[u.doc.Target] = u.text
 	}
 	switch {
 	case u.remove:

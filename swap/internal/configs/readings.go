@@ -63,8 +63,8 @@ type source struct {
 // scope, strongest first. What it cannot read is left out, as are the files of a folder that it
 // does not trust, and those to skip. planned has the texts that files are about to get.
 func ReadEntries(env Env, c *clients.Client, dir, server string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []Reading) {
-	for _, s := range read(sources(env, c, dir, planned)) {
-		if !s.untrusted && !(skip != nil && s.target != "" && skip(s.target, s.text)) {
+	for _, s := range read(readSources(env, c, dir, planned, skip)) {
+		if !s.untrusted {
 			out = append(out, s.entries(c, dir, server)...)
 		}
 	}
@@ -76,18 +76,19 @@ func ReadEntries(env Env, c *clients.Client, dir, server string, planned map[str
 // are about to get.
 func sources(env Env, c *clients.Client, dir string, planned map[string][]byte) []*source {
 	if env.files == nil || planned != nil {
-		return readSources(env, c, dir, planned)
+		return readSources(env, c, dir, planned, nil)
 	}
 	key := c.Name + "\x00" + dir
 	out, ok := env.files.sources[key]
 	if !ok {
-		out = readSources(env, c, dir, nil)
+		out = readSources(env, c, dir, nil, nil)
 		env.files.sources[key] = out
 	}
 	return out
 }
 
-func readSources(env Env, c *clients.Client, dir string, planned map[string][]byte) (out []*source) {
+// readSources leaves out the files to skip, which it does not parse.
+func readSources(env Env, c *clients.Client, dir string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []*source) {
 	below, tree := false, env.Tree(dir)
 	own := map[string]bool{}
 	for _, l := range c.Layers {
@@ -117,6 +118,9 @@ func readSources(env Env, c *clients.Client, dir string, planned map[string][]by
 				s.text = text
 			} else {
 				s.text, _, s.err = env.Read(target)
+			}
+			if s.err == nil && skip != nil && skip(target, s.text) {
+				continue
 			}
 			if s.unread = s.err != nil; !s.unread {
 				s.doc, s.err = env.Parse(c, s.text)
