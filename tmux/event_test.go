@@ -383,10 +383,17 @@ func TestWaitFor(t *testing.T) {
 			id := scripted(t, srv, `stty -echo; printf "`+c.now+`"; printf "\033]2;begun\033\\"; read x; printf "`+c.later+`"; exec cat`)[0]
 			pane := srv.Pane(id)
 			waitDisplay(t, pane, "#{pane_title}", "begun")
+			wait := pane.WaitFor
+			if strings.Contains(c.later, "seq") { // it may have scrolled off before the wait begins
+				mark := must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+				wait = func(ctx context.Context, texts ...string) (string, string, error) {
+					return pane.WaitForNew(ctx, mark, texts...)
+				}
+			}
 			if c.later != "" {
 				go pane.SendKeys(ctx, "Enter")
 			}
-			text, line, err := pane.WaitFor(ctx, c.texts...)
+			text, line, err := wait(ctx, c.texts...)
 			ok(t, err)
 			equal(t, "text", c.text, text)
 			equal(t, "line", c.line, line)
