@@ -78,10 +78,10 @@ func (v *Verification) Failed() bool {
 	return !tried
 }
 
-// Verify starts what each client's config contains now, shakes hands with it, and queries
-// the client itself, one after the other. It changes no config: a client is queried in a
-// temporary home directory with a copy of its config. The returned error is for what stops
-// all.
+// Verify starts what each client's config contains now, as the client would, and shakes hands
+// with it; then it queries the clients themselves, side by side. It changes no config: a client is
+// queried in a temporary home directory with a copy of its config. The returned error is for what
+// stops all.
 func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, error) {
 	chosen, err := clients.Named(s.Sys, o.Clients)
 	if err != nil {
@@ -108,8 +108,8 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 		}
 	}
 	run := verifying{env, repo, server, trial.Attempts{}}
-	err = run.all(ctx, out.Clients, func(v *Verified) bool { return len(o.Clients) > 0 || slices.Contains(swapped, v.Client) }, o.Each)
-	if err := cmp.Or(ctx.Err(), err); err != nil {
+	run.all(ctx, out.Clients, func(v *Verified) bool { return len(o.Clients) > 0 || slices.Contains(swapped, v.Client) }, o.Each)
+	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("interrupted: %w", err)
 	}
 	return out, nil
@@ -146,23 +146,21 @@ const askAtOnce = 4
 // all completes what is known about the clients. The servers are started one after the other, as
 // two might be in each other's way; then the clients are asked side by side. named says that a
 // client must have an entry: because the user has named the client, or has swapped it.
-func (r verifying) all(ctx context.Context, all []Verified, named func(*Verified) bool, each func([]Verified, int)) error {
+func (r verifying) all(ctx context.Context, all []Verified, named func(*Verified) bool, each func([]Verified, int)) {
 	asked := make([]asking, len(all))
 	free := make(chan struct{}, askAtOnce)
 	var running sync.WaitGroup
-	ctx, cancel := context.WithCancel(ctx)
-	defer func() {
-		cancel()
+	defer func() { // of those that are not judged, because of an interrupt
 		running.Wait()
 		for _, a := range asked {
 			if a.query != nil {
-				_ = a.query.Remove() // which judge reports
+				_ = a.query.Remove()
 			}
 		}
 	}()
 	for i := range all {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return
 		}
 		r.prepare(ctx, &all[i], &asked[i], named(&all[i]))
 	}
@@ -187,14 +185,13 @@ func (r verifying) all(ctx context.Context, all []Verified, named func(*Verified
 			}
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return
 		}
 		r.judge(v, a)
 		if each != nil {
 			each(all, i)
 		}
 	}
-	return nil
 }
 
 // await waits for the answer of a client, and shows which ones are asked.
@@ -237,8 +234,9 @@ func (a *asking) again(ctx context.Context, r verifying) {
 		a.query = before
 		return
 	}
-	a.err = errors.Join(a.err, before.Remove())
+	removed := before.Remove()
 	a.ask(ctx)
+	a.err = errors.Join(a.err, removed)
 }
 
 // prepare prepares the question to the client.

@@ -242,8 +242,8 @@ func (c *Client) Containers(s Scope, project string) [][]string {
 	return out
 }
 
-// IsContainer reports whether a path is that of a container for the user, which may be in
-// another one.
+// IsContainer reports whether a path is one of the user's containers: one may be a member of
+// another, as mcp.servers is of mcp.
 func IsContainer(c *Client, path []string) bool {
 	return slices.ContainsFunc(c.Scopes[ScopeUser], func(of []string) bool { return slices.Equal(of, path) })
 }

@@ -179,6 +179,9 @@ func (d dialect) connects(flat map[string]any) bool {
 	return d.Both == "url"
 }
 
+// Refuses says in texts that a client refuses its whole config.
+const Refuses = "refuses its whole config"
+
 // RefusesAll reports whether the client refuses its whole config for a fault of a flat entry.
 func (c *Client) RefusesAll(flat map[string]any) bool {
 	_, toggles := flat[c.Dialect.Toggle].(bool)
@@ -192,7 +195,7 @@ func (c *Client) Faults(flat map[string]any, name string) (out []string) {
 	d := c.Dialect
 	verb := "ignores"
 	if c.RefusesAll(flat) {
-		verb = "refuses its whole config because of"
+		verb = Refuses + " because of"
 	}
 	if name != "" {
 		verb += " " + name + ","

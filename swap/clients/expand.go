@@ -28,7 +28,7 @@ var forms = map[string]func() *regexp.Regexp{
 	"$NAME":            lazy.Regexp(`\$([A-Za-z_][A-Za-z0-9_]*)`),
 	"${NAME}":          lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`),
 	"${NAME:-DEFAULT}": lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]*)\}`),
-	// Here the name is that of a directory.
+	// These name a directory, and no variable.
 	"${userHome}":        lazy.Regexp(`\$\{(userHome)\}`),
 	"${workspaceFolder}": lazy.Regexp(`\$\{(workspaceFolder)\}`),
 	"${env:NAME}":        lazy.Regexp(`\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}`),

@@ -725,7 +725,7 @@ func OfVenv(p, repo string) bool {
 	return !runner && filepath.Dir(p) == filepath.Join(repo, ".venv", "bin")
 }
 
-// runnable reports whether a path is that of a script, or of a program.
+// runnable reports whether a file is a script, or executable.
 func runnable(file string) bool {
 	info, err := os.Stat(file)
 	return isScript(file) || err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0

@@ -16,12 +16,12 @@ import (
 // share them, so that each file is opened, checked and parsed once, and all that is said of it is
 // said of the same text. It is not for several goroutines.
 type files struct {
-	read    map[string]*file     // by resolved path
+	read    map[string]file      // by resolved path
 	names   map[string][]string  // by directory
 	real    map[string]resolved  // by path
 	sources map[string][]*source // by client and directory
 	trees   map[string]string    // the tops of work trees, by directory
-	state   *journal.State       // nil if it was not read, or could not be
+	state   map[string]recorded  // by directory of the journal
 	stale   map[[2]string]string // by checkout and program
 	texts   *texts
 }
@@ -35,6 +35,11 @@ type file struct {
 	text []byte
 	info fs.FileInfo
 	err  error
+}
+
+type recorded struct {
+	state *journal.State
+	err   error
 }
 
 // texts are those that files had, and those that they were given. A file that is read again and
@@ -59,97 +64,99 @@ type parsed struct {
 // Anew returns an Env that has read no file, so that it reads each one as it is from now on. What
 // is known of their texts stays.
 func (env Env) Anew() Env {
-	f := &files{read: map[string]*file{}, names: map[string][]string{}, stale: map[[2]string]string{}, trees: map[string]string{}, real: map[string]resolved{}, sources: map[string][]*source{}}
-	if env.files != nil {
-		f.texts = env.files.texts
-	} else {
-		f.texts = &texts{map[string][][]byte{}, map[textKey]parsed{}}
+	known := env.memo().texts
+	if known.of == nil {
+		known = &texts{map[string][][]byte{}, map[textKey]parsed{}}
 	}
-	env.files = f
+	env.files = &files{
+		read: map[string]file{}, names: map[string][]string{}, real: map[string]resolved{}, sources: map[string][]*source{},
+		trees: map[string]string{}, state: map[string]recorded{}, stale: map[[2]string]string{}, texts: known,
+	}
 	return env
+}
+
+// memo returns what the command has read; of an Env that [Env.Anew] has not made, it is empty and
+// stays so.
+func (env Env) memo() *files {
+	if env.files == nil {
+		return &files{texts: &texts{}}
+	}
+	return env.files
+}
+
+// once returns what is known of a key, or finds it out; a nil map keeps nothing.
+func once[K comparable, V any](known map[K]V, key K, find func() V) V {
+	v, ok := known[key]
+	if !ok {
+		if v = find(); known != nil {
+			known[key] = v
+		}
+	}
+	return v
 }
 
 // Read returns the content of a regular file, by its resolved path, and its FileInfo. The caller
 // must not change it.
 func (env Env) Read(target string) ([]byte, fs.FileInfo, error) {
-	if env.files == nil {
-		return env.Disk.Read(target)
-	}
-	f, ok := env.files.read[target]
-	if !ok {
-		f = &file{}
-		f.text, f.info, f.err = env.Disk.Read(target)
-		if f.err == nil {
-			f.text = env.files.texts.same(target, f.text)
+	m := env.memo()
+	f := once(m.read, target, func() (f file) {
+		if f.text, f.info, f.err = env.Disk.Read(target); f.err == nil {
+			f.text = m.texts.same(target, f.text)
 		}
-		env.files.read[target] = f
-	}
+		return f
+	})
 	return f.text, f.info, f.err
 }
 
 // Reread reads a file again.
 func (env Env) Reread(target string) ([]byte, fs.FileInfo, error) {
-	if env.files != nil {
-		delete(env.files.read, target)
-	}
+	delete(env.memo().read, target)
 	return env.Read(target)
 }
 
 // Real resolves all links of a path.
 func (env Env) Real(path string) (string, error) {
-	if env.files == nil {
-		return filepath.EvalSymlinks(path)
-	}
-	r, ok := env.files.real[path]
-	if !ok {
+	r := once(env.memo().real, path, func() (r resolved) {
 		r.target, r.err = filepath.EvalSymlinks(path)
-		env.files.real[path] = r
-	}
+		return r
+	})
 	return r.target, r.err
 }
 
 // Names lists a directory; nil if it cannot be read.
-func (env Env) Names(dir string) (names []string) {
-	if env.files != nil {
-		if names, ok := env.files.names[dir]; ok {
-			return names
+func (env Env) Names(dir string) []string {
+	return once(env.memo().names, dir, func() (names []string) {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			names = append(names, e.Name())
 		}
-		defer func() { env.files.names[dir] = names }()
-	}
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
+		return names
+	})
+}
+
+// Tree returns the top of the work tree that contains a directory, or "".
+func (env Env) Tree(dir string) string {
+	return once(env.memo().trees, dir, func() string {
+		r, _ := checkout.FindRepo(dir)
+		return r.Top
+	})
 }
 
 // Recorded returns the record of swaps, which the caller may change.
 func (env Env) Recorded() (*journal.State, error) {
-	if env.files == nil {
-		return env.Journal.Load()
+	r := once(env.memo().state, env.Journal.Dir, func() (r recorded) {
+		r.state, r.err = env.Journal.Load()
+		return r
+	})
+	if r.err != nil {
+		return nil, r.err
 	}
-	if env.files.state == nil {
-		st, err := env.Journal.Load()
-		if err != nil {
-			return st, err
-		}
-		env.files.state = st
-	}
-	return env.files.state.Clone(), nil
+	return r.state.Clone(), nil
 }
 
 // builtBefore is [checkout.BuiltBefore], which walks the sources.
 func (env Env) builtBefore(repo, program string) string {
-	if env.files == nil {
-		return checkout.BuiltBefore(repo, program)
-	}
-	key := [2]string{repo, program}
-	stale, ok := env.files.stale[key]
-	if !ok {
-		stale = checkout.BuiltBefore(repo, program)
-		env.files.stale[key] = stale
-	}
-	return stale
+	return once(env.memo().stale, [2]string{repo, program}, func() string { return checkout.BuiltBefore(repo, program) })
 }
 
 // same returns a text that a file had before if it has it again.
@@ -159,17 +166,18 @@ func (t *texts) same(target string, text []byte) []byte {
 			return before
 		}
 	}
-	t.of[target] = append(t.of[target], text)
+	if t.of != nil {
+		t.of[target] = append(t.of[target], text)
+	}
 	return text
 }
 
 // Gave notes a text that a file was given, and its document.
 func (env Env) Gave(c *clients.Client, target string, text []byte, doc *format.Doc) {
-	if env.files == nil || len(text) == 0 {
-		return
+	if t := env.memo().texts; len(text) > 0 {
+		text = t.same(target, text)
+		once(t.parsed, textKey{&text[0], len(text), c.Kind}, func() parsed { return parsed{doc: doc} })
 	}
-	text = env.files.texts.same(target, text)
-	env.files.texts.parsed[textKey{&text[0], len(text), c.Kind}] = parsed{doc: doc}
 }
 
 // Parse parses a text as a client would.
@@ -181,15 +189,13 @@ func (env Env) Parse(c *clients.Client, text []byte) (*format.Doc, error) {
 }
 
 func (env Env) parse(kind format.Kind, text []byte) (*format.Doc, error) {
-	if env.files == nil || len(text) == 0 {
+	if len(text) == 0 {
 		return format.Parse(kind, text)
 	}
-	key := textKey{&text[0], len(text), kind}
-	p, ok := env.files.texts.parsed[key]
-	if !ok {
+	p := once(env.memo().texts.parsed, textKey{&text[0], len(text), kind}, func() (p parsed) {
 		p.doc, p.err = format.Parse(kind, text)
-		env.files.texts.parsed[key] = p
-	}
+		return p
+	})
 	return p.doc, p.err
 }
 

@@ -22,14 +22,8 @@ func All(env Env, c *clients.Client, repo string) []Held {
 		if s.target == "" || s.layer.Container != nil || s.profile() != "" || s.skipped {
 			continue
 		}
-		h := Held{Doc: &Document{Client: c, Path: s.where, Target: s.target, Text: s.text, Doc: s.doc}, Scopes: c.ScopesInOrder()}
-		if h.Project = s.layer.Role == clients.Project; h.Project {
-			h.Scopes = []clients.Scope{clients.ScopeUser}
-			if c.InFiles(clients.ScopeProject) {
-				h.Scopes = []clients.Scope{clients.ScopeProject}
-			}
-		}
-		out = append(out, h)
+		doc := &Document{Client: c, Path: s.where, Target: s.target, Text: s.text, Doc: s.doc}
+		out = append(out, Held{doc, s.scopes(c), s.layer.Role == clients.Project})
 	}
 	return out
 }

@@ -41,23 +41,6 @@ func OpenFor(env Env, c *clients.Client, project, server string) (*Document, err
 	return config, nil
 }
 
-// Tree returns the top of the work tree that contains a directory, or "".
-func (env Env) Tree(dir string) string {
-	if env.files != nil {
-		if top, ok := env.files.trees[dir]; ok {
-			return top
-		}
-	}
-	top := ""
-	if r, ok := checkout.FindRepo(dir); ok {
-		top = r.Top
-	}
-	if env.files != nil {
-		env.files.trees[dir] = top
-	}
-	return top
-}
-
 // Top returns the top of the work tree that contains a directory, or the directory.
 func Top(dir string) string { return cmp.Or(Env{}.Tree(dir), dir) }
 
@@ -182,20 +165,13 @@ func (d *Document) places(env Env, repo, server string) (out []entryAt, unread [
 			unread = append(unread, fmt.Sprintf("it is not known whether an entry in %s wins: %v", s.where, s.err))
 			continue
 		case s.err != nil && c.Dialect.Syntax && s.layer.When == "" && !s.untrusted:
-			unread = append(unread, fmt.Sprintf("%s refuses its whole config because of %s: %v", c.Name, s.where, s.err))
+			unread = append(unread, fmt.Sprintf("%s %s because of %s: %v", c.Name, clients.Refuses, s.where, s.err))
 			continue
 		case s.err != nil:
 			continue // the client cannot read it either
 		}
-		in := clients.ScopeUser
-		if s.layer.Role == clients.Project && c.InFiles(clients.ScopeProject) {
-			in = clients.ScopeProject
-		}
-		containers := c.ContainersIn(s.doc, in, "")
-		if s.layer.Container != nil {
-			containers = [][]string{s.layer.Container}
-		}
-		for _, container := range containers {
+		scopes := s.scopes(c)
+		for _, container := range s.containers(c, "", scopes[len(scopes)-1]) { // the user's, of two
 			if e, err := s.doc.Lookup(container, server); err == nil && e.Found {
 				out = append(out, entryAt{source: s, value: e.Value})
 				break

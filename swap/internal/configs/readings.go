@@ -75,16 +75,10 @@ func ReadEntries(env Env, c *clients.Client, dir, server string, planned map[str
 // those of the user's that are also in a project as the user's. planned has the texts that files
 // are about to get.
 func sources(env Env, c *clients.Client, dir string, planned map[string][]byte) []*source {
-	if env.files == nil || planned != nil {
+	if planned != nil {
 		return readSources(env, c, dir, planned, nil)
 	}
-	key := c.Name + "\x00" + dir
-	out, ok := env.files.sources[key]
-	if !ok {
-		out = readSources(env, c, dir, nil, nil)
-		env.files.sources[key] = out
-	}
-	return out
+	return once(env.memo().sources, c.Name+"\x00"+dir, func() []*source { return readSources(env, c, dir, nil, nil) })
 }
 
 // readSources leaves out the files to skip, which it does not parse.
@@ -161,24 +155,34 @@ func (s *source) profile() string {
 	return ""
 }
 
-// containers returns those of a source in which its client finds servers.
-func (s *source) containers(c *clients.Client, dir string) (out [][]string) {
+// scopes returns the scopes that a source has, the strongest first.
+func (s *source) scopes(c *clients.Client) []clients.Scope {
 	switch {
-	case s.layer.Container != nil:
-		return [][]string{s.layer.Container}
-	case s.layer.Role == clients.Project && c.InFiles(clients.ScopeProject):
-		return c.ContainersIn(s.doc, clients.ScopeProject, "")
-	case s.layer.Role == clients.Project:
-		return c.ContainersIn(s.doc, clients.ScopeUser, "")
+	case s.layer.Role != clients.Project:
+		return c.ScopesInOrder()
+	case c.InFiles(clients.ScopeProject):
+		return []clients.Scope{clients.ScopeProject}
 	}
-	for _, scope := range c.ScopesInOrder() {
-		out = append(out, c.ContainersIn(s.doc, scope, checkout.ClaudeProject(dir))...)
+	return []clients.Scope{clients.ScopeUser}
+}
+
+// containers returns those of a source in which its client finds servers of these scopes.
+func (s *source) containers(c *clients.Client, dir string, scopes ...clients.Scope) (out [][]string) {
+	if s.layer.Container != nil {
+		return [][]string{s.layer.Container}
+	}
+	for _, scope := range scopes {
+		project := ""
+		if scope == clients.ScopeProject && !c.InFiles(scope) {
+			project = checkout.ClaudeProject(dir)
+		}
+		out = append(out, c.ContainersIn(s.doc, scope, project)...)
 	}
 	return out
 }
 
 func (s *source) entries(c *clients.Client, dir, server string) (out []Reading) {
-	for _, container := range s.containers(c, dir) {
+	for _, container := range s.containers(c, dir, s.scopes(c)...) {
 		if e, err := s.doc.Lookup(container, server); err == nil && e.Found && !clients.IsContainer(c, append(slices.Clone(container), server)) {
 			line := 1 + bytes.Count(s.text[:e.Start], []byte("\n"))
 			out = append(out, Reading{c, s.where, s.target, container, e.Value, line, s})
@@ -189,7 +193,7 @@ func (s *source) entries(c *clients.Client, dir, server string) (out []Reading) 
 
 // names returns the names of all servers in a source.
 func (s *source) names(c *clients.Client, dir string) (out []string) {
-	for _, container := range s.containers(c, dir) {
+	for _, container := range s.containers(c, dir, s.scopes(c)...) {
 		names, _ := s.doc.Names(container) // a container of another form has none
 		out = append(out, names...)
 	}
@@ -299,7 +303,7 @@ func refusal(c *clients.Client, server string, parts []Reading) (f Refusal, ok b
 	}
 	f.Server, f.Path, f.Fault = server, parts[0].Where, faults[0]
 	if parts[0].source.skipped {
-		f.Fault = strings.Replace(f.Fault, "refuses its whole config", "skips a file of the project", 1)
+		f.Fault = strings.Replace(f.Fault, clients.Refuses, "skips a file of the project", 1)
 	}
 	f.Text = fmt.Sprintf("%s: %q in %s", f.Fault, server, strings.Join(places, " and "))
 	if f.Later {

@@ -509,7 +509,7 @@ func spelled(c *clients.Client, field string) string {
 	return field
 }
 
-// showWords shows a command or, as the program tells what a flag means, its arguments.
+// showWords shows a command, or the arguments of one, whose program says which flags have a secret.
 func showWords(command any, list []any) string {
 	var words []string
 	program, apart := command.(string)
@@ -568,16 +568,16 @@ func trusts(env Env, c *clients.Client, settings *format.Doc, repo string) trust
 		}
 	}
 	var list []any
-	spelled := c.Respelled.In(from, t.Path)
-	if _, err := from.Names(spelled); err != nil { // it is no map
-		listed, _ := from.Get(spelled...)
+	folders := c.Respelled.In(from, t.Path)
+	if _, err := from.Names(folders); err != nil { // it is no map
+		listed, _ := from.Get(folders...)
 		list, _ = listed.([]any)
 	}
 	for dir := repo; ; dir = filepath.Dir(dir) {
 		if slices.Contains(list, any(dir)) {
 			return trustGiven
 		}
-		path := append(slices.Clone(t.Path), dir)
+		path := append(slices.Clone(folders), dir)
 		if t.Field != "" {
 			path = append(path, t.Field)
 		}

@@ -20,9 +20,9 @@ import (
 
 // A Query is a question to a client, whose home directory is ready.
 type Query struct {
-	row  ask.Row
-	q    ask.Question
-	real string // the user's home directory
+	row      ask.Row
+	question ask.Question
+	real     string // the user's home directory
 	// Remove removes the temporary one.
 	Remove func() error
 }
@@ -40,16 +40,16 @@ func Prepare(env configs.Env, doc *configs.Document, container []string, project
 	}
 	return &Query{
 		row: *c.Ask, real: env.Sys.Home, Remove: remove,
-		q: ask.Question{Program: c.Binary(), Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: vars},
+		question: ask.Question{Program: c.Binary(), Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: vars},
 	}, nil
 }
 
 // Ask asks the client. To the user, the copies are the files.
 func (q *Query) Ask(ctx context.Context) (ask.Answer, error) {
-	a, err := ask.Client(ctx, q.row, q.q)
-	a.Says = strings.ReplaceAll(a.Says, q.q.Home, q.real)
+	a, err := ask.Client(ctx, q.row, q.question)
+	a.Says = strings.ReplaceAll(a.Says, q.question.Home, q.real)
 	if err != nil {
-		err = ask.Reworded(err, strings.ReplaceAll(err.Error(), q.q.Home, q.real))
+		err = ask.Reworded(err, strings.ReplaceAll(err.Error(), q.question.Home, q.real))
 	}
 	return a, err
 }
