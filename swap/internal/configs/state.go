@@ -3,8 +3,6 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,35 +48,6 @@ type State struct {
 
 	target    string
 	container []string
-}
-
-// An Effective entry is what a client makes of its layers, folded as it folds them.
-type Effective struct {
-	Command []string `json:"command,omitempty"` // without secrets
-	Env     []string `json:"env,omitempty"`     // names only
-	From    []Origin `json:"from"`              // of the fields that differ from the entry's
-
-	Value map[string]any `json:"-"`
-	Argv  []string       `json:"-"` // Command, with secrets
-	// Other is set if it is another server than the entry's, or variables of that have other
-	// values.
-	Other bool `json:"-"`
-
-	from map[string]string // From, by field
-}
-
-// An Origin is where a field of an effective entry comes from.
-type Origin struct {
-	Field string `json:"field"`
-	Path  string `json:"path"` // the file, or $NAME
-}
-
-// Uses returns the entry as the client uses it.
-func (cs *State) Uses() (value map[string]any, argv []string) {
-	if cs.Effective != nil {
-		return cs.Effective.Value, cs.Effective.Argv
-	}
-	return cs.Value, cs.Argv
 }
 
 // Given compares the entry with a record, and corrects the tag of one that runs a command
@@ -147,6 +116,7 @@ func States(env Env, clients []*clients.Client, only clients.Scope, repo, server
 func projectState(
 	env Env, c *clients.Client, only clients.Scope, records []journal.Record, repo, server string,
 ) (cs State, ok bool) {
+
 	scope := clients.ScopeProject
 	if only == clients.ScopeUser || !c.InFiles(scope) {
 		return cs, false
@@ -276,42 +246,6 @@ func (cs *State) gates(env Env, c *clients.Client, places []entryAt, at int, tru
 	}
 }
 
-// fold completes [State.Effective] by the stronger places that the client reads now.
-func (cs *State) fold(c *clients.Client, stronger []entryAt) {
-	own, from := c.Dialect.Flat(cs.Value), map[string]string{}
-	value := own
-	for _, p := range slices.Backward(stronger) {
-		if !p.inForce() {
-			continue
-		}
-		over := format.Merge(value, c.Dialect.Flat(p.value))
-		for _, field := range Differing(value, over) {
-			from[field] = p.where
-		}
-		value = over
-	}
-	differ := Differing(own, value)
-	if len(differ) == 0 {
-		return
-	}
-	e := &Effective{from: from, Value: value, Argv: c.Dialect.ReadArgv(value)}
-	maps.DeleteFunc(from, func(field, _ string) bool { return !slices.Contains(differ, field) }) // it has its own value again
-	for _, field := range differ {
-		e.From = append(e.From, Origin{spelled(c, field), from[field]})
-	}
-	e.Command = ask.ShowArgs(e.Argv)
-	for _, v := range c.Dialect.ReadEnv(value) {
-		e.Env = append(e.Env, v.Name)
-	}
-	had, _ := own["env"].(map[string]any)
-	has, _ := value["env"].(map[string]any)
-	for name, v := range had {
-		e.Other = e.Other || !format.Equal(v, has[name])
-	}
-	e.Other = e.Other || !slices.Equal(c.Dialect.Runs(own), c.Dialect.Runs(value))
-	cs.Effective = e
-}
-
 // faults lists what is wrong with the entry in a file. A client with a switch checks each file by
 // itself, and what comes of them only then: opencode 1.18 and its forks.
 func (cs *State) faults(c *clients.Client, own map[string]any, path string, places []entryAt) (out []string) {
@@ -328,28 +262,6 @@ func (cs *State) faults(c *clients.Client, own map[string]any, path string, plac
 	if len(out) == 0 {
 		value, _ := cs.Uses()
 		out = cs.because(c.Faults(value, ""), c.Faults(cs.Value, ""))
-	}
-	return out
-}
-
-// because adds to reasons that the entry by itself does not have which files these fields, or
-// all, come from.
-func (cs *State) because(reasons, own []string, fields ...string) (out []string) {
-	for _, why := range reasons {
-		if cs.Effective != nil && !slices.Contains(own, why) {
-			var files []string
-			for field, file := range cs.Effective.from {
-				if fields == nil || slices.Contains(fields, field) {
-					files = append(files, file)
-				}
-			}
-			if slices.Sort(files); files == nil {
-				out = append(out, why)
-				continue
-			}
-			why += " (" + strings.Join(slices.Compact(files), ", ") + ")"
-		}
-		out = append(out, why)
 	}
 	return out
 }
@@ -429,180 +341,6 @@ func solePlaces(sys machine.System, c *clients.Client) (out []string) {
 			out = append(out, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))
 		} else if l.Alone && sys.Getenv(l.Var) != "" {
 			out = append(out, fmt.Sprintf("$%s is set, and %s then reads no file", l.Var, c.Name))
-		}
-	}
-	return out
-}
-
-// compete adds to won the entries in stronger places, unless merging them changes nothing.
-func (cs *State) compete(c *clients.Client, stronger []entryAt) {
-	for _, p := range stronger {
-		text := p.where + " has an entry of that name, which wins"
-		if c.Merges {
-			changed := changes(c, cs.Value, format.Merge(cs.Value, c.Dialect.Flat(p.value)), func(field string) bool {
-				return !p.inForce() || cs.Effective != nil && cs.Effective.from[field] == p.where
-			})
-			if len(changed) == 0 {
-				continue
-			}
-			text += " in " + strings.Join(changed, ", ")
-		}
-		switch {
-		case p.layer.Trusted && p.untrusted:
-			text += " once the folder is trusted"
-		case p.layer.When != "":
-			text += " " + p.layer.When
-		case p.asked == clients.Waiting && c.Approval.Keeps:
-			text += " once it is approved"
-		case p.asked == clients.Waiting, p.asked == clients.Rejected:
-			text += ", but is not approved: no server of that name runs"
-		case !c.Merges && c.Dialect.Runs(p.value) == nil:
-			text += ", and has no command: no server of that name runs"
-		}
-		cs.Won = append(cs.Won, text)
-	}
-}
-
-// shown are the fields whose texts are shown: in any other, a text may be a secret.
-var shown = []string{
-	"args", "command", "cwd", "httpUrl", "serverUrl", "transport", "type", "uri", "url",
-	"enabled_tools", "disabled_tools", "enabledTools", "disabledTools", "includeTools", "excludeTools",
-}
-
-// changes lists those fields in which an entry differs from another one, with their values: of
-// those with members, as variables and headers are, only the names.
-func changes(c *clients.Client, from, to map[string]any, wanted func(field string) bool) (out []string) {
-	for _, name := range Differing(from, to) {
-		if !wanted(name) {
-			continue
-		}
-		var value string
-		switch v := to[name].(type) {
-		case nil:
-		case map[string]any:
-			was, _ := from[name].(map[string]any)
-			value = strings.Join(Differing(was, v), ", ")
-		case []any:
-			if slices.Contains(shown, name) {
-				value = showWords(to["command"], v)
-			}
-		case string:
-			if slices.Contains(shown, name) {
-				value = ask.ShowArgs([]string{v})[0]
-			}
-		default:
-			value = fmt.Sprint(v)
-		}
-		if name = spelled(c, name); value != "" {
-			name += " (" + value + ")"
-		}
-		out = append(out, name)
-	}
-	return out
-}
-
-// spelled returns the name of a field of a flat entry as the client spells it.
-func spelled(c *clients.Client, field string) string {
-	if field == "env" {
-		return c.Dialect.EnvName()
-	}
-	return field
-}
-
-// showWords shows a command, or the arguments of one, whose program says which flags have a secret.
-func showWords(command any, list []any) string {
-	var words []string
-	program, apart := command.(string)
-	if apart {
-		words = append(words, program)
-	}
-	for _, x := range list {
-		words = append(words, clients.Text(x))
-	}
-	words = ask.ShowArgs(words)
-	if apart {
-		words = words[1:]
-	}
-	return ask.CommandLine(words)
-}
-
-// untrusted begins the text about a folder that a client does not trust.
-const untrusted = "untrusted folder: "
-
-const untilTrusted = " until you start it there once, and trust the folder"
-
-type trustAnswer int
-
-const (
-	trustUnknown trustAnswer = iota // the client has not asked yet, or never does
-	trustGiven
-	distrusted
-)
-
-// trusts reports whether a client trusts a directory, according to the nearest directory,
-// at or above it, that the client has recorded.
-func trusts(env Env, c *clients.Client, settings *format.Doc, repo string) trustAnswer {
-	t := c.Trust
-	if t == nil {
-		return trustUnknown
-	}
-	if t.Gate != nil {
-		if on, ok := settings.Get(c.Respelled.In(settings, t.Gate)...); on == false || !ok && t.Open {
-			return trustUnknown
-		}
-	}
-	if slices.Contains([]string{"0", "false"}, env.Sys.Getenv(t.Quiet)) {
-		return trustUnknown
-	}
-	if t.Env != "" && env.Sys.Getenv(t.Env) == "true" {
-		return trustGiven
-	}
-	from := settings
-	if t.File != nil {
-		var err error
-		if from, err = env.document(c, t.File.File(env.Sys)); err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				return distrusted
-			}
-			return trustUnknown
-		}
-	}
-	var list []any
-	folders := c.Respelled.In(from, t.Path)
-	if _, err := from.Names(folders); err != nil { // it is no map
-		listed, _ := from.Get(folders...)
-		list, _ = listed.([]any)
-	}
-	for dir := repo; ; dir = filepath.Dir(dir) {
-		if slices.Contains(list, any(dir)) {
-			return trustGiven
-		}
-		path := append(slices.Clone(folders), dir)
-		if t.Field != "" {
-			path = append(path, t.Field)
-		}
-		if v, ok := from.Get(path...); ok {
-			if slices.Contains(t.Yes, fmt.Sprint(v)) {
-				return trustGiven
-			}
-			return distrusted
-		}
-		if dir == filepath.Dir(dir) {
-			return distrusted
-		}
-	}
-}
-
-// trustedFolders lists the folders that a client is recorded to trust in its config.
-func trustedFolders(env Env, c *clients.Client, settings *format.Doc) (out []string) {
-	if c.Trust == nil || c.Trust.File != nil || c.Trust.Field == "" {
-		return nil
-	}
-	recorded, _ := settings.Get(c.Trust.Path...)
-	folders, _ := recorded.(map[string]any)
-	for _, dir := range slices.Sorted(maps.Keys(folders)) {
-		if filepath.IsAbs(dir) && trusts(env, c, settings, dir) == trustGiven {
-			out = append(out, dir)
 		}
 	}
 	return out
