@@ -106,14 +106,22 @@ func Open(cfg tmux.Config) (srv *tmux.Server, end func() error, err error) {
 
 // guardScript ends what a killed process has left in the directory $1, with the tmux $0. First
 // it gives the directory another name: a server that is being started then either has its
-// socket there already, or cannot create one and exits. It kills a program and the rest of
-// its session, which Linux shows, only if the file pid and the server agree on it.
+// socket there already, or cannot create one and exits. With the lock of a start beside it, the
+// socket may be one on which the server does not listen yet. It kills a program and the rest of
+// its session, which Linux shows, only if the file pid and the server agree on it. A server that
+// is told to end may still run commands, and a session that they make would keep it.
 const guardScript = `while read -r _; do :; done
 [ -d "$1" ] && mv -- "$1" "$1.left" || exit 0
+d=$1
 set -- "$1.left"
 for s in "$1"/* "$1"/tmux-*/*; do
 	[ -S "$s" ] || continue
-	p=$("$0" -S "$s" display-message -p '#{pane_pid}')
+	n=0
+	until q=$("$0" -S "$s" display-message -p '#{pid} #{pane_pid}') || [ ! -e "$s.lock" ] || [ "$n" -ge 20 ]; do
+		n=$((n + 1))
+		sleep 0.1
+	done
+	p=${q#* }
 	if [ "$p" ] && [ "$p" = "$(cat "$1/pid")" ]; then
 		for f in /proc/[0-9]*/stat; do
 			read -r l <"$f" || continue
@@ -123,6 +131,12 @@ for s in "$1"/* "$1"/tmux-*/*; do
 		kill -s KILL -- "-$p"
 	fi
 	"$0" -S "$s" kill-server
+	n=0
+	while case $(ps -o args= -p "${q%% *}") in *"$d/"*) ;; *) false ;; esac; do
+		[ "$n" -lt 20 ] || { kill -s KILL "${q%% *}"; break; }
+		n=$((n + 1))
+		sleep 0.1
+	done
 done
 rm -rf -- "$1"`
 
