@@ -18,6 +18,7 @@ import (
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/jobs"
 	"tmuxmcp/server/internal/launch"
+	"tmuxmcp/server/internal/ledger"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
@@ -124,7 +125,7 @@ func New(cfg Config) (*Server, error) {
 
 // servicesFor returns what tools use.
 func servicesFor(cfg Config, named *sockets.Sockets, finder *agents.Finder) tools.Services {
-	screens := &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: finder}
+	screens := &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: finder, Ledger: new(ledger.Ledger)}
 	return tools.Services{
 		Screens: screens, Keyboard: typing.New(screens), Jobs: jobs.New(screens, !cfg.SuppressHistory), Agents: finder,
 		Prompts: deliver.New(finder), Start: launch.New(cfg.Env), Sockets: named, Buffers: tools.NewBuffers(),

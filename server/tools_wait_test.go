@@ -26,6 +26,7 @@ type awaited struct {
 	MatchedAtEntry bool     `json:"matched_at_entry"`
 	Alternate      bool     `json:"alternate_screen"`
 	LinesMissed    bool     `json:"lines_missed"`
+	AtPrompt       bool     `json:"at_prompt"`
 	PaneID         string   `json:"pane_id"`
 	Elapsed        float64  `json:"elapsed_seconds"`
 	Timeout        float64  `json:"effective_timeout"`

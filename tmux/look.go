@@ -133,6 +133,25 @@ func (l *Look) CursorLine() (row int, text string) {
 	return row, text
 }
 
+// Above returns up to n lines above the cursor's, the nearest first, and the numbers of their
+// first rows, as in NewRows. On the normal screen they may be above the visible part, as far
+// as that was read.
+func (l *Look) Above(n int) (texts []string, rows []int) {
+	lines, at := l.all, l.cursor()
+	if l.Alternate {
+		lines, at = l.alt, l.CursorY
+	}
+	for i := len(lines) - 1; i >= 0 && len(texts) < n; i-- {
+		if line := lines[i]; line.end <= at {
+			if l.Alternate {
+				line.first = -1 - line.first
+			}
+			texts, rows = append(texts, line.text), append(rows, line.first)
+		}
+	}
+	return texts, rows
+}
+
 // lineAt returns the number of the first row of the normal screen's line in a row, and its
 // text; -1 if that was not read.
 func (l *Look) lineAt(row int) (first int, text string) {

@@ -126,14 +126,54 @@ func (f Foreground) AtPrompt(left string) bool {
 // right of it. The later lines of a command of several lines, which fish and zsh edit as
 // one, have no prompt but may be indented.
 func (f Foreground) Fresh(left, right string) bool {
+	return !continuation().MatchString(left) && f.maybeFresh(left, right)
+}
+
+// maybeFresh does what Fresh does, if no prompt for the rest of a command looks like this.
+func (f Foreground) maybeFresh(left, right string) bool {
 	text := []rune(strings.TrimRight(left, " "))
 	switch {
 	case len(text) == 0, !f.AtPrompt(left),
-		continuation().MatchString(left),
 		f.shell.edits && text[0] == ' ',
 		strings.TrimSpace(right) != "" && !strings.HasPrefix(right, "  "):
 		return false
 	}
 	last := text[len(text)-1]
 	return last == 'λ' || !unicode.IsLetter(last) && !unicode.IsDigit(last) && !strings.ContainsRune(`'"\`, last)
+}
+
+// HasEmptyLine reports whether the text left and right of the cursor is the shell's prompt with
+// nothing typed: the text that was there as prompt before, but for digits, or what looks like
+// one. A prompt that looks like that for the rest of a line is not known to be another.
+func (f Foreground) HasEmptyLine(left, right, before string) bool {
+	text := strings.TrimRight(left, " ")
+	switch {
+	case text == "", strings.TrimSpace(right) != "" && !strings.HasPrefix(right, "  "):
+		return false
+	case before != "" && SameButDigits(text, strings.TrimRight(before, " ")):
+		return f.shell == dialects["fish"] || !continuation().MatchString(left) // fish has none
+	case f.shell == dialects["fish"]:
+		return f.maybeFresh(left, right)
+	}
+	return f.Fresh(left, right)
+}
+
+// Younger reports whether it has been running for no longer than so long, as far as the clock
+// of processes shows.
+func (f Foreground) Younger(ago time.Duration) bool { return f.Age > 0 && !older(f.Age, ago) }
+
+// older reports whether something of this age has existed for longer than something took. Linux
+// counts in hundredths of a second.
+func older(age, took time.Duration) bool { return age > took+2*time.Second/100 }
+
+// SameButDigits reports whether two texts are the same apart from digits, as those of a
+// clock in a prompt.
+func SameButDigits(a, b string) bool {
+	digits := func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return '0'
+		}
+		return r
+	}
+	return strings.Map(digits, a) == strings.Map(digits, b)
 }

@@ -45,19 +45,39 @@ func WasAtPrompt(pid int, tty, left string, ago time.Duration) bool {
 		if err != nil {
 			return false
 		}
-		below := 0
+		below, gone := 0, false
 		for ; f.shell == nil; below++ {
 			p, err := procstat.Of(f.PID)
-			if err != nil || p.Age() > ago+time.Since(begun)+2*time.Second/100 || below == mostBelow {
+			if gone = err != nil; gone {
+				break
+			}
+			if older(p.Age(), ago+time.Since(begun)) || below == mostBelow {
 				return false
 			}
 			f, _ = programOf(p.Parent, "")
 			f.tty = tty
 		}
-		if below > 0 || f.Prompt {
+		if !gone && (below > 0 || f.Prompt) {
 			return f.AtPrompt(left)
 		}
-		time.Sleep(pause) // it may be about to run it
+		time.Sleep(pause) // it may be about to run it, or what it has run has just ended
+	}
+	return false
+}
+
+// BegunSince reports whether a program other than this one runs in its session that has been
+// running for no longer than so long: what a line has begun in the background. One that is
+// stopped does not count.
+func (f Foreground) BegunSince(ago time.Duration) bool {
+	own, err := procstat.Of(f.PID)
+	if err != nil {
+		return false
+	}
+	for _, pid := range procstat.Sessions([]int{own.Session})[own.Session] {
+		p, err := procstat.Of(pid)
+		if err == nil && pid != f.PID && p.State != 'T' && p.State != 'Z' && !p.Dying && !older(p.Age(), ago) {
+			return true
+		}
 	}
 	return false
 }

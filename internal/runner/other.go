@@ -26,6 +26,9 @@ func ForegroundOf(pid int, _, command string) (Foreground, error) {
 // WasAtPrompt is not known here.
 func WasAtPrompt(int, string, string, time.Duration) bool { return false }
 
+// BegunSince is not known here.
+func (Foreground) BegunSince(time.Duration) bool { return false }
+
 // Reaches assumes that a shell can read this program's files.
 func (Foreground) Reaches(*Command) error { return nil }
 

@@ -46,12 +46,12 @@ var Kinds = strings.Split("plain sgr progress tabs wide apt spinner git npm carg
 func Generate(r *rand.Rand) Program {
 	p, g := begin(r, "program")
 	// What the program is about.
-	weights := map[string]int{"look": 18, "lines": 8, "line": 6, "real": 3, "alternate": 3, "draw": 4, "erase": 2, "mode": 2, "user": 3, "raw": 1}
+	weights := map[string]int{"look": 18, "lines": 8, "line": 6, "real": 3, "shell": 3, "alternate": 3, "draw": 4, "erase": 2, "mode": 2, "user": 3, "raw": 1}
 	for range 1 + r.IntN(3) {
-		weights[pick(r, "lines", "line", "real", "alternate", "draw", "erase", "mode", "user", "user", "raw")] += r.IntN(16)
+		weights[pick(r, "lines", "line", "real", "shell", "alternate", "draw", "erase", "mode", "user", "user", "raw")] += r.IntN(16)
 	}
 	for range r.IntN(5) {
-		delete(weights, pick(r, "real", "alternate", "draw", "erase", "mode", "user", "raw"))
+		delete(weights, pick(r, "real", "shell", "alternate", "draw", "erase", "mode", "user", "raw"))
 	}
 	if r.IntN(8) == 0 {
 		p.Steps = g.steps("lines")

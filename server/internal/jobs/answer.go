@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"tmuxmcp/internal/prompt"
@@ -16,8 +17,9 @@ type answer struct {
 	out    *sink
 	output Output
 	limit  time.Duration
-	detach bool // the caller wants only the job's id
-	job    bool // the call is about a job that was begun earlier
+	text   string // the command, if the call began it
+	detach bool   // the caller wants only the job's id
+	job    bool   // the call is about a job that was begun earlier
 	result Result
 	shown  bool
 }
@@ -88,6 +90,8 @@ func (a *answer) note(ctx context.Context, r *shell.Result) string {
 		return "not all lines were matched: " + a.out.err.Error()
 	case r.ShellEnded && !r.PaneEnded:
 		return "the shell it ran in has ended: " + reply.Named("", r.Shell, "")
+	case r.State == shell.Ended && r.Status == 0 && changesShell(a.text) != "":
+		return fmt.Sprintf("%s changed a subshell, which has ended: send_keys types it into the shell itself", changesShell(a.text))
 	case r.State == shell.Running && !a.detach && a.asks(ctx, r):
 		return "it seems to wait for input: send_keys answers it" // the output ends with a question
 	}

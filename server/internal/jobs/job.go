@@ -7,6 +7,7 @@ import (
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/shell"
 )
@@ -16,7 +17,8 @@ import (
 // same user on the same tmux server finds it.
 type Job struct {
 	*shell.Job
-	source rows.Source
+	source  rows.Source
+	screens *screen.Reader
 }
 
 // Find finds a job on a tmux server.
@@ -25,7 +27,7 @@ func (r *Runner) Find(ctx context.Context, src rows.Source, id string) (*Job, er
 	if err != nil {
 		return nil, faultOf(err)
 	}
-	return &Job{found, src}, nil
+	return &Job{found, src, r.Screens}, nil
 }
 
 // PaneID returns the pane in which the job runs, or "" if it is gone or runs another program
@@ -64,6 +66,9 @@ func (j *Job) Await(ctx context.Context, output Output, limit time.Duration) (*R
 		return nil, faultOf(err)
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return nil, err
+	}
+	if res.State == shell.Ended || res.State == shell.Lost {
+		j.screens.JobReturned(j.source.Tmux, res.Pane, j.ID(), out.lines, out.tail)
 	}
 	a := answer{Source: j.source, out: out, output: output, limit: limit, job: true}
 	return a.of(ctx, res), nil

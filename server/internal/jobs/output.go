@@ -46,7 +46,8 @@ type sink struct {
 	context int
 	look    *match.Search
 
-	lines, bytes int // of all of the output
+	lines, bytes int      // of all of the output
+	tail         []string // its last lines
 	matched      int
 	kept         []string
 	size         int // of what is kept
@@ -61,6 +62,7 @@ type sink struct {
 const (
 	mostKept    = 512 << 10 // bytes of output
 	endLines    = 3
+	tailLines   = 8
 	longestLine = 4000 // bytes of a line that matches, or is near one that does
 )
 
@@ -68,6 +70,7 @@ const (
 func (s *sink) Line(text string) {
 	s.lines++
 	s.bytes += len(text) + 1
+	s.tail = append(s.tail[max(0, len(s.tail)+1-tailLines):], text)
 	if s.m == nil {
 		s.keep(text)
 		return

@@ -51,7 +51,7 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	}
 	defer sh.Close()
 	start := time.Now()
-	a := answer{Source: t.Source, out: out, output: cmd.Output, detach: cmd.Detach, limit: cmd.Limit}
+	a := answer{Source: t.Source, out: out, output: cmd.Output, text: cmd.Text, detach: cmd.Detach, limit: cmd.Limit}
 	o := shell.Options{History: cmd.Record, Limit: cmd.Limit, Lines: out.Line, Type: t.TypeCommands}
 	if cmd.Detach {
 		job, err := sh.Start(ctx, cmd.Text, o)
@@ -62,6 +62,7 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 		if err != nil {
 			return nil, faultOf(err)
 		}
+		r.record(t, res, out)
 		return a.of(ctx, res), nil
 	}
 	o.Keep = func(res *shell.Result) bool { return !a.show(ctx, res) || stdio.Left(ctx) }
@@ -75,7 +76,20 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return nil, err
 	}
+	r.record(t, res, out)
 	return a.of(ctx, res), nil
+}
+
+// record records what a call reports of what it has typed, for the waits that follow.
+func (r *Runner) record(t *typing.Typist, res *shell.Result, out *sink) {
+	at, typed := t.Line(res.Pane)
+	switch {
+	case !typed:
+	case res.State == shell.Ended || res.State == shell.Lost:
+		r.Screens.Returned(t.Tmux, at, out.lines, out.tail)
+	case res.Job != nil:
+		r.Screens.Runs(t.Tmux, at, res.Job.ID())
+	}
 }
 
 // turn waits until no other command runs in the pane, from this server or another server of

@@ -3,17 +3,19 @@ package screen
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
-// A cursor of capture_since is at least 280 bytes long, which a model would have to read
+// A cursor of capture_since is at least 350 bytes long, which a model would have to read
 // and repeat each time. So a server that keeps running stores it, and gives the client a
 // short one: the name of this server run, the number of the pane, and the number of the
 // cursor.
@@ -30,9 +32,10 @@ type cursors struct {
 	size int
 }
 
-// kept is a short cursor, and what it stands for in both forms.
+// kept is a short cursor, and what it stands for. same is equal for cursors between which
+// nothing has changed, and nothing was typed.
 type kept struct {
-	short, long string
+	short, same string
 	at          Bookmark
 }
 
@@ -45,18 +48,18 @@ const (
 // Serve gives clients short cursors from now on, as the server goes on.
 func (r *Reader) Serve() { r.cursors = &cursors{run: strings.ToLower(rand.Text()[:4])} }
 
-// give returns a short cursor for a long one: an idle pane keeps its cursor.
-func (k *cursors) give(at Bookmark, long string) string {
+// give returns a short cursor: an idle pane keeps its own.
+func (k *cursors) give(at Bookmark, same string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if i := slices.IndexFunc(k.kept, func(c kept) bool { return c.long == long }); i >= 0 {
+	if i := slices.IndexFunc(k.kept, func(c kept) bool { return c.same == same }); i >= 0 {
 		return k.kept[i].short
 	}
 	k.last++
 	short := fmt.Sprintf("%s.%s.%d", k.run, strings.TrimPrefix(string(at.Mark.Pane), "%"), k.last)
-	k.kept = append(k.kept, kept{short, long, at})
-	for k.size += len(long); len(k.kept) > maxCursors || k.size > maxCursorBytes; k.kept = k.kept[1:] {
-		k.size -= len(k.kept[0].long)
+	k.kept = append(k.kept, kept{short, same, at})
+	for k.size += len(same); len(k.kept) > maxCursors || k.size > maxCursorBytes; k.kept = k.kept[1:] {
+		k.size -= len(k.kept[0].same)
 	}
 	return short
 }
@@ -71,22 +74,22 @@ func (k *cursors) bookmark(short string) Bookmark {
 	return Bookmark{}
 }
 
-// cursorFor returns the cursor from which a later call continues. prompt reports whether
-// the look found a shell at its prompt.
-func (r *Reader) cursorFor(form reply.Form, l *tmux.Look, prompt bool) string {
-	at := Bookmark{Mark: l.Mark(), prompt: prompt}
+// cursorFor returns the cursor from which a later call continues.
+func (r *Reader) cursorFor(form reply.Form, at Bookmark) string {
 	raw, err := at.Mark.MarshalBinary()
 	if err != nil {
 		panic(err) // it holds strings and numbers
 	}
+	raw = append(raw, at.above.bytes()...)
 	flag := byte(0)
-	if prompt {
+	if at.prompt {
 		flag = 1
 	}
 	raw = append(raw, flag)
 	if r.cursors != nil && form.Results == reply.ResultsText {
-		return r.cursors.give(at, string(raw))
+		return r.cursors.give(at, fmt.Sprint(string(raw), at.line))
 	}
+	raw = binary.LittleEndian.AppendUint64(raw, uint64(at.at.UnixNano()))
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
@@ -132,11 +135,14 @@ func splitCursor(given string) (run string, pane tmux.PaneID, at Bookmark) {
 			return parts[0], pane, at
 		}
 	}
+	const flag = 4 * len(rowsAbove{}) // where it is behind the mark
 	raw, err := base64.RawURLEncoding.DecodeString(given)
-	end := len(raw) - 1
+	end := len(raw) - flag - 1 - 8
 	mark := new(tmux.Mark)
-	if err != nil || end < 0 || raw[end] > 1 || mark.UnmarshalBinary(raw[:end]) != nil {
+	if err != nil || end < 0 || raw[end+flag] > 1 || mark.UnmarshalBinary(raw[:end]) != nil {
 		return "", "", at
 	}
-	return "", mark.Pane, Bookmark{Mark: mark, prompt: raw[end] == 1}
+	rest := raw[end:]
+	looked := time.Unix(0, int64(binary.LittleEndian.Uint64(rest[flag+1:])))
+	return "", mark.Pane, Bookmark{Mark: mark, prompt: rest[flag] == 1, above: rowsAboveOf(rest), at: looked}
 }

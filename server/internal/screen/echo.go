@@ -34,6 +34,8 @@ type Echo struct {
 	// there, but prints nothing: it leaves the row before a command begins.
 	prompt    string
 	promptRow int
+	promptY   int // that row on the screen
+	above     rowsAbove
 	begun     bool   // the first typed line has appeared
 	expands   string // a typed line of which the shell may show the expansion in the next row
 
@@ -84,19 +86,20 @@ func EchoOf(text string) Echo {
 // at returns the echo of something typed while a pane looked like this, at most so long ago,
 // appended to before, if any.
 func (e Echo) at(pid int, look *tmux.Look, before *Echo, ago time.Duration) *Echo {
+	e.above = above(look)
 	if before != nil {
 		e.Lines = append(slices.Clone(before.Lines), e.Lines...)
 		e.known, e.row, e.text = before.known, before.row, before.text
 		e.earlier = before.earlier
 		e.Redrawn, e.Entered, e.Edits = before.Redrawn || e.Redrawn, before.Entered || e.Entered, before.Edits || e.Edits
-		e.prompt, e.promptRow = before.prompt, before.promptRow
+		e.prompt, e.promptRow, e.promptY = before.prompt, before.promptRow, before.promptY
 		return &e
 	}
 	e.known = true
 	e.row, e.text = look.CursorLine()
 	left, typed := leftOfCursor(look), (len(e.Lines) > 0 || e.Entered || e.Edits) && !e.Command
 	if typed && !look.Alternate && strings.TrimSpace(left) != "" && runner.WasAtPrompt(pid, look.TTY, left, ago) {
-		e.prompt, e.promptRow = left, e.row
+		e.prompt, e.promptRow, e.promptY = left, e.row, look.CursorY
 		e.text = strings.TrimRight(e.prompt, " ") // without what is on the right
 	}
 	return &e
@@ -268,7 +271,7 @@ func (e *Echo) inPrompt(line string, row int, isCursors bool) bool {
 		return false
 	}
 	typed := slices.Concat(e.earlier, e.Lines)
-	is := begins(line, e.prompt) || sameButDigits(line, strings.TrimRight(e.prompt, " ")) ||
+	is := begins(line, e.prompt) || runner.SameButDigits(line, strings.TrimRight(e.prompt, " ")) ||
 		len(typed) > 0 && len(typed[0]) >= leastEcho && strings.Contains(line, typed[0])
 	if !is || e.begun || len(e.Lines) == 0 {
 		return is

@@ -2,6 +2,8 @@ package screen
 
 import (
 	"tmuxmcp/internal/procstat"
+	"tmuxmcp/internal/runner"
+	"tmuxmcp/tmux"
 )
 
 // inForeground reports whether a program other than the pane's own is known to read from
@@ -9,4 +11,10 @@ import (
 func inForeground(pid int) bool {
 	p, err := procstat.Of(pid)
 	return err == nil && p.Foreground > 0 && p.Foreground != pid
+}
+
+// readerOf returns the program that reads what is typed into a pane, if that is known.
+func readerOf(pid int, l *tmux.Look) (runner.Foreground, bool) {
+	f, err := runner.ForegroundOf(pid, l.TTY, "")
+	return f, err == nil
 }

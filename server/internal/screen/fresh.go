@@ -65,6 +65,18 @@ func (f *freshLines) add(l *tmux.Look, lines []string, rows []int) {
 	}
 }
 
+// onScreen forgets the lines that the screen shows: all that it shows is added next.
+func (f *freshLines) onScreen(l *tmux.Look) {
+	screen := l.Lines()
+	f.lines = slices.DeleteFunc(f.lines, func(line freshLine) bool {
+		shown := slices.Contains(screen, line.text)
+		if shown {
+			f.bytes -= len(line.text) + 1
+		}
+		return shown
+	})
+}
+
 // textsOf returns the texts of lines.
 func textsOf(lines []freshLine) (texts []string) {
 	for _, line := range lines {

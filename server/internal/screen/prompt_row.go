@@ -2,6 +2,8 @@ package screen
 
 import (
 	"context"
+	"encoding/binary"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +17,64 @@ import (
 
 // A prompt may be drawn again at any time: with a clock, after a look at a repository, or
 // as something is typed. None of that is output. The signs are that a shell was at its
-// prompt and still is, with the cursor in the same row.
+// prompt and still is, with the cursor in the same row, that the rows above it show what they
+// showed then, but for digits, and that this server has submitted no line meanwhile.
+
+// promptRows is how many rows a prompt may have above the cursor's line.
+const promptRows = 2
+
+// rowsAbove are digests of the lines above the cursor's, the nearest first: of each as it is,
+// and without its digits. 0 is no line.
+type rowsAbove [2 * promptRows]uint32
+
+// above returns those of a look.
+func above(l *tmux.Look) (a rowsAbove) {
+	lines, _ := l.Above(promptRows)
+	for i, line := range lines {
+		a[2*i], a[2*i+1] = lineDigest(line), lineDigest(withoutDigits(line))
+	}
+	return a
+}
+
+// shows reports whether the line so many lines above the cursor's was this one, or if exact is
+// not set, the same but for digits.
+func (a rowsAbove) shows(i int, line string, exact bool) bool {
+	if exact {
+		return a[2*i] == lineDigest(line)
+	}
+	return a[2*i+1] == lineDigest(withoutDigits(line))
+}
+
+// bytes returns the binary form of the digests.
+func (a rowsAbove) bytes() (raw []byte) {
+	for _, d := range a {
+		raw = binary.LittleEndian.AppendUint32(raw, d)
+	}
+	return raw
+}
+
+// rowsAboveOf returns what [rowsAbove.bytes] has made bytes of.
+func rowsAboveOf(raw []byte) (a rowsAbove) {
+	for i := range a {
+		a[i] = binary.LittleEndian.Uint32(raw[4*i:])
+	}
+	return a
+}
+
+func lineDigest(line string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(line))
+	return max(h.Sum32(), 1)
+}
+
+func withoutDigits(line string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return '0'
+		}
+		return r
+	}, line)
+}
 
 // rests records whether the cursor is at the prompt of a shell, and reports whether at most
 // the prompt has been drawn again since the last look, or typed at.
@@ -23,9 +82,9 @@ func (p *waitedPane) rests(ctx context.Context, srv *tmux.Server, l *tmux.Look) 
 	pid, known := caller.PID(ctx, srv, l.PaneState), p.prompt
 	left := strings.TrimRight(leftOfCursor(l), " ")
 	// A shell may have been in a trap or an event handler at the last look.
-	was := p.prompt || p.left != "" && sameButDigits(p.left, left)
-	again := was && redrawn(l)
-	p.left = left
+	was := p.prompt || p.left != "" && runner.SameButDigits(p.left, left)
+	again := was && redrawn(l, p.above, p.submitted())
+	p.left, p.above = left, above(l)
 	p.prompt = p.prompt && again && !l.Printed || atPrompt(pid, l, p.prompt && again)
 	if again && p.prompt && !known {
 		// The shell is at its prompt by now. At the look it may have been a program's line.
@@ -77,26 +136,37 @@ func atPrompt(pid int, l *tmux.Look, likely bool) bool {
 
 // leftOfCursor returns the text of the cursor's line up to the cursor.
 func leftOfCursor(l *tmux.Look) string {
-	above, row := l.CursorRow()
-	left, _ := cells.SplitAt(row, l.CursorX)
-	return above + left
+	left, _ := besideCursor(l)
+	return left
 }
 
-// promptRows is how many rows a prompt may have above the cursor's line.
-const promptRows = 2
+// besideCursor returns the text of the cursor's line up to the cursor, and what follows in
+// the cursor's row.
+func besideCursor(l *tmux.Look) (left, right string) {
+	above, row := l.CursorRow()
+	left, right = cells.SplitAt(row, l.CursorX)
+	return above + left, right
+}
 
-// redrawn reports whether at most a prompt is new, with the cursor in the same row. At the
-// top of the screen, where clearing the rest of it clears all, tmux moves the old prompt to
-// the history.
-func redrawn(l *tmux.Look) bool {
+// redrawn reports whether at most a prompt is new, with the cursor in the same row, given the
+// rows above the cursor's line at the last look, and whether a line may have been submitted
+// since. At the top of the screen, where clearing the rest of it clears all, tmux moves the
+// old prompt to the history.
+func redrawn(l *tmux.Look, was rowsAbove, submitted bool) bool {
 	row, _ := l.CursorLine()
 	pushed := l.CursorIn() - l.WasRow
 	switch {
-	case l.WasRow < 0, pushed < 0, pushed > 0 && (l.WasY != l.CursorY || l.WasY > promptRows || l.Height <= promptRows+1):
+	case l.WasRow < 0, submitted && l.Missed, pushed < 0, pushed > 0 && (l.WasY != l.CursorY || l.WasY > promptRows || l.Height <= promptRows+1):
 		return false
 	}
+	_, above := l.Above(promptRows)
 	for i, n := range l.NewRows {
-		if n > row || n < row-promptRows && !(pushed > 0 && slices.ContainsFunc(l.Lines(), func(prompt string) bool { return begins(prompt, l.New[i]) })) {
+		if n == row {
+			continue
+		}
+		at := slices.Index(above, n)
+		redrawn := at >= 0 && !submitted && was.shows(at, l.New[i], l.Missed)
+		if n > row || !redrawn && !(pushed > 0 && slices.ContainsFunc(l.Lines(), func(prompt string) bool { return begins(prompt, l.New[i]) })) {
 			return false
 		}
 	}
@@ -105,16 +175,5 @@ func redrawn(l *tmux.Look) bool {
 
 // begins reports whether a line begins with a text, apart from digits: a clock changes.
 func begins(line, text string) bool {
-	return len(text) <= len(line) && sameButDigits(line[:len(text)], text)
-}
-
-// sameButDigits reports whether two texts are the same apart from digits.
-func sameButDigits(a, b string) bool {
-	digits := func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return '0'
-		}
-		return r
-	}
-	return strings.Map(digits, a) == strings.Map(digits, b)
+	return len(text) <= len(line) && runner.SameButDigits(line[:len(text)], text)
 }

@@ -9,8 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/internal/pause"
+	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/ledger"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/tmux"
@@ -27,6 +30,8 @@ type Reader struct {
 	MatchTime time.Duration
 	// Agents finds the agents whose states a wait can be for.
 	Agents *agents.Finder
+	// Ledger has what was typed, and what of that has been reported to have ended.
+	Ledger *ledger.Ledger
 	// cursors are the short cursors that clients have; nil until the server is serving.
 	cursors   *cursors
 	bookmarks bookmarks
@@ -42,23 +47,52 @@ type bookmarks struct {
 
 // Bookmark is how far a pane was read, and what was typed but may not have appeared yet.
 type Bookmark struct {
-	Mark   *tmux.Mark
-	echo   *Echo
-	prompt bool // the cursor was at the prompt of a shell
+	Mark     *tmux.Mark
+	at       time.Time // when the look began
+	echo     *Echo
+	prompt   bool      // the cursor was at the prompt of a shell
+	above    rowsAbove // at that look
+	size     [2]int    // of the pane, and what its screen showed; unset in a cursor
+	text     []string
+	line     int       // the number of what had been typed in the ledger
+	typed    bool      // that line was typed at it
+	returned *returned // what run_command has returned since
 }
 
 // maxBookmarks bounds the number of panes; beyond it, one of them is forgotten.
 const maxBookmarks = 1000
 
-// Typed records what is typed into a pane that has just been looked at, the typing of which
-// began at a time.
-func (b *Bookmark) Typed(ctx context.Context, srv *tmux.Server, l *tmux.Look, what Echo, began time.Time) {
-	b.echo = what.at(caller.PID(ctx, srv, l.PaneState), l, b.echo, time.Since(began))
-	b.prompt = b.echo.prompt != ""
+// bookmark returns the bookmark of a look that began at a time.
+func (r *Reader) bookmark(srv *tmux.Server, l *tmux.Look, began time.Time, prompt bool) Bookmark {
+	b := Bookmark{Mark: l.Mark(), at: began, prompt: prompt, above: above(l)}
+	line, _ := r.Ledger.Of(b.pane(srv))
+	b.line = line.Number()
+	return b
 }
 
-// Remember records how far a pane was read.
-func (r *Reader) Remember(srv *tmux.Server, at Bookmark) { r.bookmarks.set(srv, at) }
+// pane returns the pane of a bookmark, as the ledger knows it.
+func (b Bookmark) pane(srv *tmux.Server) ledger.Pane {
+	return ledger.Pane{Socket: srv.SocketPath(), ID: string(b.Mark.Pane), PID: b.Mark.PID}
+}
+
+// Typed records what was typed into a pane, how the pane looked just before, and when that
+// began. before is the bookmark of what the same call has typed there already; its zero value
+// if it has not.
+func (r *Reader) Typed(ctx context.Context, srv *tmux.Server, l *tmux.Look, what Echo, began time.Time, before Bookmark) Bookmark {
+	b := before
+	if b.Mark == nil {
+		b = r.bookmark(srv, l, began, false)
+		b.size, b.text = [2]int{l.Width, l.Height}, l.Lines()
+	}
+	pid := caller.PID(ctx, srv, l.PaneState)
+	b.echo = what.at(pid, l, b.echo, time.Since(began))
+	b.prompt = b.echo.prompt != ""
+	if line, counts := b.echo.line(pid, l, what, began); counts {
+		b.line, b.typed = r.Ledger.Typed(b.pane(srv), line), true
+	}
+	r.bookmarks.set(srv, b)
+	return b
+}
 
 // Bookmark returns how far a pane was read, or the zero bookmark.
 func (r *Reader) Bookmark(srv *tmux.Server, pane tmux.PaneID) Bookmark {
@@ -175,6 +209,7 @@ type news struct {
 // News returns what is new in a pane since a bookmark; without one, all that its screen
 // shows.
 func (r *Reader) News(ctx context.Context, src rows.Source, pane tmux.Target, since Bookmark) (*news, error) {
+	began := time.Now()
 	l, err := lookSince(ctx, src.Tmux, pane, since.Mark)
 	switch {
 	case err != nil:
@@ -182,17 +217,47 @@ func (r *Reader) News(ctx context.Context, src rows.Source, pane tmux.Target, si
 	case l.Dead:
 		return nil, died(l)
 	}
+	pid := caller.PID(ctx, src.Tmux, l.PaneState)
+	line, _ := r.Ledger.Of(inLedger(src.Tmux, l))
+	submitted := 0
+	if since.Mark != nil {
+		submitted = line.SubmittedSince(since.at)
+	}
+	cleared, sure := false, 0
+	for d := range pause.Growing(20 * time.Millisecond) {
+		if submitted == 0 || !since.prompt || l.WasRow < 0 || !wiped(l, l.CursorIn()-l.WasRow-submitted+1, line.Last) || time.Since(began) > 2*readWait {
+			break
+		}
+		// The shell may not have read what was typed, and at the look at which it has, tmux may
+		// not have passed it on.
+		now, _ := promptOf(pid, l, line)
+		runs := line.Ran || line.Read || inForeground(pid)
+		if sure++; !runs && (now != ledger.EmptyPrompt || !l.Printed && time.Since(line.At) < readWait) {
+			sure = 0
+		}
+		if cleared = sure == 2; cleared {
+			break
+		}
+		if err := pause.For(ctx, d); err != nil {
+			return nil, err
+		}
+		if l, err = lookSince(ctx, src.Tmux, pane, since.Mark); err != nil {
+			return nil, err
+		}
+	}
 	same := false // what is left of the cursor
 	if since.Mark != nil {
 		typed := l.Mark().Typed()
-		same = sameButDigits(since.Mark.Typed(), typed) && (since.prompt || typed != "")
+		same = runner.SameButDigits(since.Mark.Typed(), typed) && (since.prompt || typed != "")
 	}
-	prompt := atPrompt(caller.PID(ctx, src.Tmux, l.PaneState), l, since.prompt && same)
-	n := &news{PaneID: l.ID, Lines: l.New, Missed: l.Missed, Cursor: r.cursorFor(src.Form, l, prompt)}
+	prompt := atPrompt(pid, l, since.prompt && same)
+	n := &news{PaneID: l.ID, Lines: l.New, Missed: l.Missed, Cursor: r.cursorFor(src.Form, r.bookmark(src.Tmux, l, began, prompt))}
 	switch {
 	case since.Mark == nil:
 		n.Lines = l.Lines()
-	case same && prompt && redrawn(l):
+	case cleared:
+		n.Lines, n.Missed = l.Lines(), true
+	case same && prompt && redrawn(l, since.above, submitted > 0):
 		n.Lines, n.Missed = nil, false
 	}
 	return n, nil

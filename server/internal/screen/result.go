@@ -25,6 +25,7 @@ type Result struct {
 	MatchedAtEntry   bool        `json:"matched_at_entry"`
 	AlternateScreen  bool        `json:"alternate_screen"`
 	LinesMissed      bool        `json:"lines_missed"`
+	AtPrompt         bool        `json:"at_prompt"`
 	PaneID           tmux.PaneID `json:"pane_id"`
 	ElapsedSeconds   float64     `json:"elapsed_seconds"`
 	EffectiveTimeout float64     `json:"effective_timeout"`
@@ -76,7 +77,8 @@ func (w *Wait) Result(ctx context.Context) *Result {
 		ElapsedSeconds: reply.Seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Others: []otherPane{},
 	}
 	if p.outcome != outcomeGone {
-		r.Cursor = w.reader.cursorFor(w.src.Form, p.look, p.prompt)
+		r.Cursor = w.reader.cursorFor(w.src.Form, w.reader.bookmark(w.src.Tmux, p.look, p.began, p.prompt))
+		r.AtPrompt = p.prompt || p.proven
 	}
 	if p.screen {
 		r.look = p.look
@@ -115,6 +117,7 @@ func (r *Result) View() reply.View {
 	v.FactIf(r.LinesCut > 0, "%s before these left out", reply.Count(r.LinesCut, "line"))
 	if r.Outcome == outcomeTimeout {
 		v.FactIf(!r.SawNewOutput, "nothing was printed yet")
+		v.FactIf(r.AtPrompt, "the shell is at its prompt")
 		v.FactIf(r.MatchedAtEntry, "a pattern was on the screen before the wait: since=screen counts it")
 	}
 	var waiting []string

@@ -9,6 +9,7 @@ import (
 	"tmuxmcp/internal/pause"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/caller"
+	"tmuxmcp/server/internal/ledger"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
@@ -44,12 +45,6 @@ const (
 	ShownLines, shownBytes = 20, 2000
 )
 
-// endPause is how long the shell must have been in the foreground again, without output,
-// for its program to count as ended: between the commands of a line it is there too. It is
-// shorter than the silence after which a pane counts as quiet, as the end of a program is
-// stronger evidence.
-const endPause = 250 * time.Millisecond
-
 // Wait is a wait for something to happen in panes.
 type Wait struct {
 	reader         *Reader
@@ -76,28 +71,33 @@ type Wait struct {
 
 // waitedPane is a pane being waited for.
 type waitedPane struct {
-	id      tmux.PaneID
-	look    *tmux.Look
-	began   time.Time // when the look began
-	fresh   freshLines
-	echo    *Echo  // of what was typed before the wait
-	drew    bool   // the program has printed something since
-	text    bool   // the screen has shown text
-	blank   bool   // it was switched or cleared, and nothing has been drawn yet
-	atEntry bool   // a pattern was on the screen already and does not count
-	alt     bool   // the alternate screen has been seen
-	prompt  bool   // the cursor is at the prompt of a shell
-	left    string // what is left of the cursor, without trailing blanks
-	missed  bool
-	printed time.Time // when it last printed, or when the wait began
+	id       tmux.PaneID
+	look     *tmux.Look
+	began    time.Time // when the look began
+	fresh    freshLines
+	echo     *Echo     // of what was typed before the wait
+	drew     bool      // the program has printed something since
+	text     bool      // the screen has shown text
+	blank    bool      // it was switched or cleared, and nothing has been drawn yet
+	atEntry  bool      // a pattern was on the screen already and does not count
+	alt      bool      // the alternate screen has been seen
+	prompt   bool      // the cursor is at the prompt of a shell
+	left     string    // what is left of the cursor, without trailing blanks
+	above    rowsAbove // at the last look
+	size     [2]int    // of the pane at the last look, 0 if unknown
+	onScreen []string  // what its screen showed then
+	before   []string  // what it showed when it was resized, shortly before, at a prompt
+	resized  time.Time
+	missed   bool
+	printed  time.Time // when it last printed, or when the wait began
 
 	state   agents.State  // of its agent, if it is one of the awaited states
 	settled time.Time     // since when
 	asked   time.Time     // when it was last read
 	gap     time.Duration // to the next reading that nobody asked for
 
-	runs bool      // a program of its shell has been seen in the foreground
-	back time.Time // since when the shell has been in the foreground again
+	ending
+	returned *returned // what run_command has returned of what is new to the wait
 
 	outcome string // empty: still waiting
 	screen  bool   // show the screen
@@ -151,7 +151,7 @@ func (w *Wait) Run(ctx context.Context, interval time.Duration, panes []tmux.Pan
 	w.watch = w.src.Tmux.Follower(ctx, interval)
 	defer w.watch.Close()
 	for _, id := range panes {
-		p := &waitedPane{id: id, printed: w.start}
+		p := &waitedPane{id: id, printed: w.start, ending: ending{since: w.start, row: -1, y: -1}}
 		w.panes = append(w.panes, p)
 		if err := w.first(ctx, p, from(id)); err != nil {
 			return err
@@ -178,11 +178,25 @@ func (w *Wait) Run(ctx context.Context, interval time.Duration, panes []tmux.Pan
 		}
 	}
 	for _, p := range w.panes {
-		if p.look.ID != "" {
-			w.reader.Remember(w.src.Tmux, Bookmark{p.look.Mark(), p.echo, p.prompt})
-		}
+		w.remember(p)
 	}
 	return nil
+}
+
+// remember records how far the wait has read a pane, and what its answer reports of it.
+func (w *Wait) remember(p *waitedPane) {
+	if p.look.ID == "" {
+		return
+	}
+	if p.outcome == outcomeEnded || p.verdict == ledger.Ended && (p.drew || p.sure) {
+		w.reader.Ledger.Report(p.pane, p.line.Number())
+	}
+	if p.changed || p.runs || p.sure {
+		w.reader.Ledger.Read(p.pane, p.line.Number())
+	}
+	at := w.reader.bookmark(w.src.Tmux, p.look, p.began, p.prompt)
+	at.echo, at.size, at.text = p.echo, p.size, p.onScreen
+	w.reader.bookmarks.set(w.src.Tmux, at)
 }
 
 // lookAt looks at a pane, within a time.
@@ -226,9 +240,17 @@ func (w *Wait) first(ctx context.Context, p *waitedPane, from Begin) error {
 	}
 	p.atEntry = at >= 0
 	p.runs = inForeground(caller.PID(ctx, w.src.Tmux, l.PaneState))
+	p.foreign = p.runs
 	p.prompt = from.prompt
 	if from.Mark != nil {
-		p.text, p.left = !from.Mark.Blank(), from.Mark.Typed()
+		p.text, p.left, p.above, p.since = !from.Mark.Blank(), from.Mark.Typed(), from.above, from.at
+		p.size, p.onScreen = from.size, from.text
+	}
+	if p.echo.prompt != "" {
+		p.row, p.y = p.echo.promptRow, p.echo.promptY
+	}
+	if !from.Given && !respawned && !from.Screen {
+		p.returned = from.returned
 	}
 	return w.processLook(ctx, p, l, now, fresh, rows)
 }
@@ -258,15 +280,29 @@ func (w *Wait) gone(p *waitedPane, err error) error {
 	}
 	p.outcome = outcomeGone
 	w.watch.Forget(p.id)
+	w.reader.Ledger.Forget(p.pane)
 	return nil
 }
 
 // processLook processes a look with the lines that are new to the wait.
 func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
 	bell := p.look != nil && !p.look.Bell && l.Bell
+	p.sized(l)
+	pid := caller.PID(ctx, w.src.Tmux, l.PaneState)
+	p.pane = inLedger(w.src.Tmux, l)
+	p.line, p.known = w.reader.Ledger.Of(p.pane)
 	redrawn := p.rests(ctx, w.src.Tmux, l)
-	if redrawn {
+	p.sees(pid, l)
+	switch {
+	case p.wipes(l):
+		p.fresh.onScreen(l)
+		redrawn, fresh, rows, p.missed = false, l.Lines(), nil, true
+	case redrawn:
 		fresh, rows = p.echo.atCursor(l, fresh, rows)
+	case p.before != nil:
+		fresh, rows = without(p.before, fresh, rows)
+	case p.returned != nil:
+		fresh, rows = p.returned.after(fresh, rows)
 	}
 	if !redrawn && p.look != nil && (l.Printed || l.Generation != nil && p.look.Generation != nil && *l.Generation != *p.look.Generation) {
 		p.printed = time.Now()
@@ -274,7 +310,7 @@ func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, beg
 	w.warn(ctx, l)
 	p.look, p.began = l, began
 	p.missed, p.alt = p.missed || l.Missed && !redrawn, p.alt || l.Alternate
-	p.sees(l)
+	p.draws(l)
 	p.fresh.add(l, fresh, rows)
 	fresh = p.echo.output(l, fresh, rows)
 	p.drew = p.drew || len(fresh) > 0 || l.Alternate
@@ -297,16 +333,12 @@ func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, beg
 	if l.Dead {
 		return w.gone(p, died(l))
 	}
-	switch runs := inForeground(caller.PID(ctx, w.src.Tmux, l.PaneState)); {
-	case runs:
-		p.runs, p.back = true, time.Time{}
-	case p.runs && p.back.IsZero():
-		p.back = time.Now()
-	}
+	fresh = p.withoutPrompt(l, fresh)
+	blank := l.Printed && !redrawn && !p.proven && !p.blank && p.returned == nil && p.before == nil
 	switch {
 	case w.anything && len(fresh) > 0:
 		p.outcome, p.matched = outcomeAnyOutput, fresh
-	case w.anything && l.Printed && !redrawn && !p.blank && began.After(w.start):
+	case w.anything && blank && began.After(w.start):
 		p.outcome, p.matched = outcomeAnyOutput, []string{""}
 	case bell:
 		p.outcome = outcomeBell
@@ -314,9 +346,41 @@ func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, beg
 	return nil
 }
 
-// sees records whether the screen has been drawn. An empty alternate screen is about to be,
+// sized takes note of the size of a pane. A shell that is at its prompt when it changes draws
+// the prompt again, in another row, and which of the other rows have moved is not known.
+func (p *waitedPane) sized(l *tmux.Look) {
+	const drawing = 500 * time.Millisecond
+	size := [2]int{l.Width, l.Height}
+	switch {
+	case p.prompt && p.size[0] > 0 && p.size != size:
+		p.before, p.resized = p.onScreen, time.Now()
+	case time.Since(p.resized) > drawing:
+		p.before = nil
+	}
+	p.size, p.onScreen = size, l.Lines()
+}
+
+// without returns new lines and their rows, but for those that were on a screen.
+func without(screen, fresh []string, rows []int) (left []string, at []int) {
+	was := map[string]int{}
+	for _, line := range screen {
+		was[withoutDigits(line)]++
+	}
+	for i, line := range fresh {
+		if key := withoutDigits(line); was[key] > 0 {
+			was[key]--
+			continue
+		}
+		if left = append(left, line); i < len(rows) {
+			at = append(at, rows[i])
+		}
+	}
+	return left, at
+}
+
+// draws records whether the screen has been drawn. An empty alternate screen is about to be,
 // and so is a normal screen that had text and has been cleared.
-func (p *waitedPane) sees(l *tmux.Look) {
+func (p *waitedPane) draws(l *tmux.Look) {
 	blank := l.Blank()
 	p.text = p.text || !blank
 	p.blank = blank && (l.Alternate || p.text)
@@ -343,31 +407,30 @@ func (w *Wait) nextOf(p *waitedPane) time.Time {
 	for _, e := range w.endings(p) {
 		next = earlier(next, e.at)
 	}
+	if !p.again.IsZero() {
+		next = earlier(next, p.again)
+	}
 	if held := p.echo.due(); !held.IsZero() {
 		next = earlier(next, held)
 	}
 	return next
 }
 
-// ending is a time at which the wait for a pane ends if a look that begins after it finds
+// due is a time at which the wait for a pane ends if a look that begins after it finds
 // nothing: on a busy machine the last look may be old.
-type ending struct {
+type due struct {
 	at      time.Time
 	outcome string
 }
 
-func (w *Wait) endings(p *waitedPane) (all []ending) {
-	if w.quiet > 0 && !p.blank && !(w.draws && p.echo.Entered && !p.drew) {
-		all = append(all, ending{p.printed.Add(w.quiet), outcomeQuiet})
+func (w *Wait) endings(p *waitedPane) (all []due) {
+	switch {
+	case !p.back.IsZero(): // which says more than that it is quiet
+		all = append(all, due{p.ending.due(p.printed), outcomeEnded})
+	case w.quiet > 0 && !p.blank && !(w.draws && p.echo.Entered && !p.drew):
+		all = append(all, due{p.printed.Add(w.quiet), outcomeQuiet})
 	}
-	if !p.back.IsZero() {
-		since := p.back
-		if p.printed.After(since) {
-			since = p.printed
-		}
-		all = append(all, ending{since.Add(endPause), outcomeEnded})
-	}
-	return append(all, ending{w.deadline, outcomeTimeout})
+	return append(all, due{w.deadline, outcomeTimeout})
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -503,6 +566,7 @@ func (w *Wait) settle(ctx context.Context, p *waitedPane) error {
 		if err := pause.For(ctx, left); err != nil {
 			return err
 		}
+		began := time.Now()
 		l, err := w.lookAt(ctx, p.id, nil)
 		if err != nil {
 			return nil // show what was there before the pane was gone
@@ -510,9 +574,9 @@ func (w *Wait) settle(ctx context.Context, p *waitedPane) error {
 		if !p.rests(ctx, w.src.Tmux, l) && l.Printed {
 			p.printed = time.Now()
 		}
-		p.look = l
-		p.sees(l)
-		w.reader.Remember(w.src.Tmux, Bookmark{l.Mark(), p.echo, p.prompt})
+		p.look, p.began = l, began
+		p.draws(l)
+		w.remember(p)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server/internal/agents"
+	"tmuxmcp/server/internal/ledger"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/tmux"
@@ -34,7 +35,7 @@ func TestAStateComesWithItsLines(t *testing.T) {
 	testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", command)
 	testserver.WaitScreen(t, srv, "%0", "interrupt")
 	ctx := testserver.Context(t)
-	r := &Reader{WaitMax: MaxWait, LookTime: 20 * time.Second, Agents: agents.NewFinder(agents.BuiltIn())}
+	r := &Reader{WaitMax: MaxWait, LookTime: 20 * time.Second, Agents: agents.NewFinder(agents.BuiltIn()), Ledger: new(ledger.Ledger)}
 	w, err := r.Wait(ctx, rows.Source{Tmux: srv}, Conditions{}, false, 60)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +79,7 @@ func TestAnOldLookIsNoPrompt(t *testing.T) {
 		}
 		return l
 	}
-	w := &Wait{src: rows.Source{Tmux: srv}, watch: srv.Follower(ctx, 50*time.Millisecond), look: match.Search{Most: match.MaxTime}}
+	w := &Wait{reader: &Reader{Ledger: new(ledger.Ledger)}, src: rows.Source{Tmux: srv}, watch: srv.Follower(ctx, 50*time.Millisecond), look: match.Search{Most: match.MaxTime}}
 	defer w.watch.Close()
 	p := &waitedPane{id: "%0", echo: new(Echo)}
 	first := look(nil, "47 %")

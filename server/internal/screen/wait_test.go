@@ -22,7 +22,7 @@ func TestNoEndWithoutALook(t *testing.T) {
 		{outcomeEnded, endPause, 0, start},
 		{outcomeTimeout, time.Hour, 0, time.Time{}},
 	} {
-		p := &waitedPane{look: &tmux.Look{}, printed: start, began: start, back: c.back, echo: new(Echo)}
+		p := &waitedPane{look: &tmux.Look{}, printed: start, began: start, ending: ending{back: c.back}, echo: new(Echo)}
 		w := &Wait{panes: []*waitedPane{p}, deadline: start.Add(time.Hour), quiet: c.quiet}
 		at := start.Add(c.at)
 		if next := w.next(); !next.Equal(at) {

@@ -58,10 +58,22 @@ func (t *Typist) remember(ctx context.Context, look *tmux.Look, what screen.Echo
 	i := slices.IndexFunc(t.into, func(p screen.Bookmark) bool { return p.Mark.Pane == look.ID })
 	if i < 0 {
 		i = len(t.into)
-		t.into = append(t.into, screen.Bookmark{Mark: look.Mark()})
+		t.into = append(t.into, screen.Bookmark{})
 	}
-	t.into[i].Typed(ctx, t.Tmux, look, what, began)
-	t.keyboard.Screens.Remember(t.Tmux, t.into[i])
+	t.into[i] = t.keyboard.Screens.Typed(ctx, t.Tmux, look, what, began, t.into[i])
+}
+
+// Line returns the bookmark of what the call has typed last into a pane, for a tool that knows
+// what comes of it; false if it has typed nothing there.
+func (t *Typist) Line(pane tmux.PaneID) (screen.Bookmark, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, at := range t.into {
+		if at.Mark.Pane == pane {
+			return at, true
+		}
+	}
+	return screen.Bookmark{}, false
 }
 
 // Typed is what a tool that types returns.

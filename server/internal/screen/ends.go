@@ -1,0 +1,283 @@
+package screen
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"tmuxmcp/internal/runner"
+	"tmuxmcp/server/internal/ledger"
+	"tmuxmcp/server/internal/reply"
+	"tmuxmcp/tmux"
+)
+
+// ending is what a wait knows of the end of the program that it is for.
+type ending struct {
+	pane    ledger.Pane
+	line    ledger.Line // what was typed, if known
+	known   bool
+	since   time.Time // when the look was made after which all is new to the wait
+	foreign bool      // a program ran in the foreground when the wait began
+	runs    bool      // one has been seen there since
+	changed bool      // the pane has printed since
+	verdict ledger.Verdict
+	back    time.Time // since when it has ended; zero if it has not
+	proven  bool      // by an empty prompt
+	arrived int       // the number of the line that had been read at the last look
+	sure    bool      // and at the look before
+	taken   int       // the number of the line after which the prompt came
+	wiped   int       // the number of the line that cleared the screen
+	row, y  int       // where the first line was submitted: as in NewRows, and on the screen; -1 if unknown
+	again   time.Time // when to look again though nothing is printed; zero if not
+}
+
+const (
+	// promptPause is how long a wait goes on once a shell is at an empty prompt, for another
+	// look at the pane: at the first, tmux may not have passed on what was typed.
+	promptPause = 50 * time.Millisecond
+	// endPause is how long the pane's own program must have been in the foreground again,
+	// without output, for one that it has started to count as ended, if it shows no prompt that
+	// is known: between the commands of a line it is there too.
+	endPause = 250 * time.Millisecond
+	// readWait is how long what was typed may take to be read, on a busy machine, if nothing
+	// that is printed or runs shows that it was: the kernel hands it on when it has time.
+	readWait = 500 * time.Millisecond
+	// alivePause is the time between two looks at what a line has left in the background.
+	alivePause = 500 * time.Millisecond
+)
+
+// due returns when the program has ended if a look that begins then finds no other, given when
+// the pane last printed. What it printed itself is above the prompt that proves it.
+func (e *ending) due(printed time.Time) time.Time {
+	switch {
+	case e.proven:
+		return e.back.Add(promptPause)
+	case printed.After(e.back):
+		return printed.Add(endPause)
+	}
+	return e.back.Add(endPause)
+}
+
+// submitted reports whether this server has submitted a line, and the prompt that comes after
+// it has not been seen yet.
+func (e *ending) submitted() bool {
+	return submittedSince(e.line, e.since) && e.taken != e.line.Number()
+}
+
+// submittedSince reports whether a line was submitted since a look that began at a time.
+func submittedSince(line ledger.Line, look time.Time) bool {
+	return !line.Submitted.IsZero() && !line.Submitted.Before(look)
+}
+
+// sees judges by a look whether the program has ended.
+func (e *ending) sees(pid int, l *tmux.Look) {
+	now, shell := promptOf(pid, l, e.line)
+	runs := inForeground(pid)
+	e.runs, e.again = e.runs || runs || e.line.Ran && !e.line.Reported, time.Time{}
+	e.changed = e.changed || l.Printed
+	proven := now == ledger.EmptyPrompt
+	if read := e.line.At.Add(readWait); proven && !e.line.Read && !e.changed && !e.runs && time.Now().Before(read) {
+		now, proven, e.again = ledger.NoPrompt, false, read
+	}
+	if e.runs && !runs && pid != 0 {
+		now = ledger.EmptyPrompt // as far as is known
+	}
+	e.verdict = ledger.FactsOf(e.line, e.known, now, e.foreign).Verdict()
+	if e.verdict == ledger.Ended && proven && e.known && shell.BegunSince(time.Since(e.line.Began)) {
+		e.verdict, e.again = ledger.Runs, time.Now().Add(alivePause)
+	}
+	switch {
+	case e.verdict != ledger.Ended:
+		e.back = time.Time{}
+	case e.back.IsZero() || proven != e.proven:
+		e.back = time.Now()
+	}
+	e.proven = proven
+	// At the first look that finds a line read, tmux may not have passed it on.
+	e.sure = (proven || runs) && e.arrived == e.line.Number()
+	if e.arrived = 0; proven || runs {
+		e.arrived = e.line.Number()
+	}
+	if e.sure && proven {
+		e.taken = e.line.Number()
+	}
+}
+
+// wipes reports, once for each line that this server has submitted, whether the line has
+// cleared the screen. Then what was printed before is gone, and what came afterwards may look
+// as the screen did.
+func (p *waitedPane) wipes(l *tmux.Look) bool {
+	if l.Shift < 0 {
+		p.row = -1
+	} else if p.row -= l.Shift; p.row < 0 {
+		p.row = -1
+	}
+	n := p.line.Number()
+	is := p.row >= 0 && wiped(l, l.CursorIn()-p.row, p.line.Last) || p.row < 0 && p.y < l.Height-1 && wiped(l, l.CursorY-p.y, p.line.Last)
+	if !is || p.wiped == n || !submittedSince(p.line, p.since) {
+		return false
+	}
+	if !p.sure {
+		if p.arrived == n && p.again.IsZero() {
+			p.again = time.Now().Add(promptPause)
+		}
+		return false
+	}
+	p.wiped = n
+	return true
+}
+
+// wiped reports whether the screen was cleared, or drawn on from above, since a line was
+// submitted so many rows above the cursor: what a shell does with a line leaves the cursor
+// further down, and the line on the screen.
+func wiped(l *tmux.Look, down int, typed string) bool {
+	return down <= 0 && !l.Alternate && !slices.ContainsFunc(l.Lines(), func(line string) bool {
+		return typed != "" && len(line) > len(typed) && strings.HasSuffix(line, typed)
+	})
+}
+
+// withoutPrompt returns new lines without the prompt at which the cursor is, if they end with
+// it: for a wait for any output, that is none.
+func (p *waitedPane) withoutPrompt(l *tmux.Look, fresh []string) []string {
+	_, text := l.CursorLine()
+	if p.line.Prompt == "" || !runner.SameButDigits(text, strings.TrimRight(p.line.Prompt, " ")) {
+		return fresh
+	}
+	if n := len(fresh) - 1; n >= 0 && fresh[n] == text {
+		fresh = fresh[:n]
+	}
+	if p.returned == nil || len(fresh) > promptRows {
+		return fresh
+	}
+	for i := range fresh { // what else is new may be output
+		if !p.returned.above.shows(len(fresh)-1-i, fresh[i], false) {
+			return fresh
+		}
+	}
+	return nil
+}
+
+// returned is what run_command has returned of a command.
+type returned struct {
+	echoed int       // how many lines were shown before its output, if all of them are new
+	lines  int       // how many lines it printed, if all of them are new
+	last   []string  // the last of them, in order
+	above  rowsAbove // the prompt at which it was typed
+}
+
+// mostReturned is how many of the last lines are kept, and mostCompared how many bytes of each.
+const mostReturned, mostCompared = 8, 200
+
+// Returned records that run_command has returned what a command has printed: so many lines,
+// of which these were the last. at is the bookmark of the line that it typed.
+func (r *Reader) Returned(srv *tmux.Server, at Bookmark, lines int, last []string) {
+	r.Ledger.Report(at.pane(srv), at.line)
+	if r.bookmarks.of(srv, at.Mark.Pane).echo != at.echo {
+		return // somebody has typed, or waited, since
+	}
+	kept := &returned{above: at.echo.above}
+	if at.typed { // otherwise a wait has seen some of it
+		kept.echoed, kept.lines = len(at.echo.Lines), lines
+	}
+	for _, line := range last[max(0, len(last)-mostReturned):] {
+		kept.last = append(kept.last, compared(line))
+	}
+	at.returned = kept
+	r.bookmarks.set(srv, at)
+}
+
+// Runs records which job the line that run_command typed has begun.
+func (r *Reader) Runs(srv *tmux.Server, at Bookmark, job string) {
+	r.Ledger.Runs(at.pane(srv), at.line, job)
+}
+
+// JobReturned does what Returned does for a job, if nothing was typed in its pane since.
+func (r *Reader) JobReturned(srv *tmux.Server, pane tmux.PaneID, job string, lines int, last []string) {
+	at := r.bookmarks.of(srv, pane)
+	if at.Mark == nil || at.echo == nil || job == "" {
+		return
+	}
+	if line, _ := r.Ledger.Of(at.pane(srv)); line.Job != job {
+		return
+	}
+	r.Returned(srv, at, lines, last)
+}
+
+// after returns those of the new lines of a pane that were printed after the command ended,
+// and their rows.
+func (r *returned) after(fresh []string, rows []int) ([]string, []int) {
+	if len(rows) < len(fresh) {
+		return fresh, rows
+	}
+	end := r.echoed + r.lines
+	for at := r.lines; !r.endsAt(fresh, end); at++ { // it has drawn over some
+		if end = at; at > len(fresh) {
+			return fresh, rows
+		}
+	}
+	return fresh[end:], rows[end:]
+}
+
+// endsAt reports whether the first lines are those up to the end of the output.
+func (r *returned) endsAt(lines []string, end int) bool {
+	last := r.last
+	if r.lines == 0 && 0 < end {
+		last = last[max(0, len(last)-end):]
+	}
+	if end > len(lines) || end < len(last) {
+		return false
+	}
+	for i, want := range last {
+		got := lines[end-len(last)+i]
+		switch whole := i < len(last)-1; { // the prompt may follow the last
+		case whole && compared(got) != want, !strings.HasPrefix(got, want):
+			return false
+		}
+	}
+	return true
+}
+
+// compared returns the part of a line that is compared.
+func compared(line string) string {
+	return strings.TrimRight(reply.Head(line, mostCompared), " ")
+}
+
+// inLedger returns the pane of a look, as the ledger knows it.
+func inLedger(srv *tmux.Server, l *tmux.Look) ledger.Pane {
+	return ledger.Pane{Socket: srv.SocketPath(), ID: string(l.ID), PID: reply.Value(l.PID)}
+}
+
+// line returns what the ledger records of something that was typed while a pane looked like
+// this, and whether it records it: run_command also types keys, to get an empty prompt.
+func (e *Echo) line(pid int, l *tmux.Look, what Echo, began time.Time) (line ledger.Line, counts bool) {
+	line = ledger.Line{Began: began, At: began, AtPrompt: e.prompt != "", Ran: inForeground(pid), Prompt: e.prompt}
+	if what.Command {
+		line.AtPrompt, line.Prompt = true, leftOfCursor(l)
+	}
+	if what.Entered || what.Command {
+		line.Submitted = began
+	}
+	if n := len(what.Lines); n > 0 {
+		line.Last = what.Lines[n-1]
+	}
+	return line, what.Command || len(what.Lines) > 0 || what.Entered || what.Edits
+}
+
+// promptOf returns what a pane shows of its shell's prompt, given what was typed there, and
+// the shell. It asks the system after the look, so a line that was submitted before that look
+// and that the shell has not read yet is not missed, unless tmux has not passed it on.
+func promptOf(pid int, l *tmux.Look, line ledger.Line) (ledger.Prompt, runner.Foreground) {
+	shell, known := readerOf(pid, l)
+	switch {
+	case !known, l.Alternate, !shell.IsShell(), !shell.Prompt, !shell.Waiting:
+		return ledger.NoPrompt, shell
+	case shell.PID != pid && !line.Submitted.IsZero() && shell.Younger(time.Since(line.Submitted)):
+		return ledger.NoPrompt, shell // of a shell that the line has begun
+	}
+	left, right := besideCursor(l)
+	typed := line.Prompt != "" && len(left) > len(line.Prompt) && begins(left, line.Prompt) || line.Last != "" && strings.HasSuffix(strings.TrimSpace(left), line.Last)
+	if typed && !runner.SameButDigits(strings.TrimRight(left, " "), strings.TrimRight(line.Prompt, " ")) || !shell.HasEmptyLine(left, right, line.Prompt) {
+		return ledger.HalfTyped, shell
+	}
+	return ledger.EmptyPrompt, shell
+}
