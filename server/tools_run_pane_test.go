@@ -119,6 +119,74 @@ func TestRunCommandInAStrangeShell(t *testing.T) {
 	}
 }
 
+// TestRunCommandWhateverNamesMean: an alias or a function for every name that a shell allows
+// changes neither what a command prints nor its exit status, and the shell lives on.
+func TestRunCommandWhateverNamesMean(t *testing.T) {
+	t.Parallel()
+	reserved := strings.Fields("if then elif else fi case in esac for select while until do done time function coproc repeat foreach end nocorrect " +
+		"[[ ]] { } ! >/dev/null /dev/null /dev/stdout /dev/tty")
+	names := strings.Fields("a b c d e f g h i j k l m n o p q r s t u v w x y z S _ 0 1 2 7 . .. : [ ] - -- + % , @ ~ ^ ? always " +
+		"alias unalias autoload bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo emulate enable " +
+		"exec exit export false fc fg functions getopts hash hist history jobs kill let limit local logout mapfile noglob popd print printf pushd pwd " +
+		"read readarray readonly rehash return sched set setopt shift shopt sleep source stop suspend test times trap true type typeset ulimit umask " +
+		"unfunction unhash unset unsetopt vared wait whence which zle zmodload zparseopts zstyle -n -p -rs -s -u")
+	// Where it is possible, what defines the names is used last.
+	names = append(names, "builtin", "command", "alias", "abbr", "eval")
+	each := func(format string, names ...string) (text string) {
+		for _, name := range names {
+			text += strings.ReplaceAll(format, "NAME", "'"+name+"'")
+		}
+		return text
+	}
+	functions := "for n in" + each(" NAME", names...) + `; do (eval "$n() { :; }") && eval "$n() { /bin/echo WRONG; }"; done 2>/dev/null`
+	// The line that is typed uses a function named ., and ksh93 has no command left once a
+	// function of that name is removed.
+	without := func(left string) string { return strings.Replace(functions, " '"+left+"' ", " ", 2) }
+	eachShell(t, len(shells), func(t *testing.T, shell string) {
+		setups := map[string]string{
+			"aliases that end the shell": each(`\alias NAME=exit 2>/dev/null || \:`+"\n", append(reserved, names...)...),
+			"aliases for something else": each(`\alias NAME=pwd 2>/dev/null || \:`+"\n", append(reserved, names...)...),
+			"functions":                  functions,
+		}
+		switch shell {
+		case "bash":
+			setups["functions"] = without(".")
+			setups["functions, in POSIX mode"] = "set -o posix; " + functions
+			setups["errexit and aliases"] = "set -e; " + each(`\alias NAME=false 2>/dev/null || \:`+"\n", append(reserved, names...)...)
+		case "zsh":
+			setups["functions"] = without(".")
+			setups["global aliases"] = each(`\builtin \alias -g \-- NAME=pwd 2>/dev/null || \:`+"\n", append(reserved, names...)...)
+		case "ksh":
+			setups["functions"] = without("command")
+		case "fish":
+			setups = map[string]string{
+				"abbreviations": each("abbr -a -- NAME exit 2>/dev/null\n", names...),
+				"functions":     "function fish_prompt; /bin/echo -n '> '; end\n" + each("function NAME; /bin/echo WRONG; end 2>/dev/null\n", names...),
+			}
+		}
+		for name, setup := range setups {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				srv, p := shellPane(t, shell)
+				pid := format(t, srv, "%0", "#{pane_pid}")
+				file := filepath.Join(t.TempDir(), "names")
+				if err := os.WriteFile(file, []byte(setup+"\n/bin/echo names are defined\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				waitPrompt(t, srv, "%0")
+				typeCommand(t, srv, "%0", ". "+file)
+				testserver.WaitScreen(t, srv, "%0", "names are defined")
+				for _, hide := range []string{"true", "false"} {
+					got := p.command("%0", `/bin/echo ran; /bin/sh -c "exit 7"`, `"suppress_history":`+hide)
+					if fmt.Sprint(got.Output) != "[ran]" || got.status() != "7" || got.LinesMissed || format(t, srv, "%0", "#{pane_pid}") != pid {
+						t.Errorf("exit status %s, output %q, lines missed is %t; the screen:\n%s", got.status(), got.Output, got.LinesMissed, testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0"))
+					}
+				}
+			})
+		}
+	})
+}
+
 func TestRunCommandKeepsOutOfHistory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []string{"bash", "bash ignorespace", "bash ignoredups:erasedups", "zsh", "fish"} {

@@ -1,9 +1,12 @@
 package runner
 
 import (
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/internal/test/testtool"
 )
@@ -58,6 +61,42 @@ func TestNamesThatAreTaken(t *testing.T) {
 					}
 				} else if s.Phase != Ended || s.Status != 7 || !begun || !marked || strings.Join(lines, "|") != "ran" {
 					t.Errorf("%s: %+v, begun %t, marked %t, between the marks %q:\n%s", setup, s, begun, marked, lines, out)
+				}
+				cmd.Remove()
+			}
+		})
+	}
+}
+
+// TestOptionsOfTheShell: a command runs with the options of its shell.
+func TestOptionsOfTheShell(t *testing.T) {
+	f := ownFiles(t)
+	bash := []string{":", "set -o posix", "set -e", "shopt -u sourcepath interactive_comments", "shopt -s expand_aliases", "shopt -s inherit_errexit nullglob"}
+	for _, c := range []struct {
+		shell, show string
+		setups      []string
+	}{
+		{"bash", "shopt; shopt -o", bash},
+		{"zsh", `builtin print -l "${(@kv)options}"; typeset -m "_tmux*"`, []string{":", "setopt noaliases", "setopt ksharrays nounset", "setopt posixaliases errexit"}},
+		{"dash", "set -o", []string{":", "set -e"}},
+		{"ksh", "set -o", []string{":", "set -e"}},
+		{"mksh", "set -o", []string{":", "set -e"}},
+	} {
+		t.Run(c.shell, func(t *testing.T) {
+			path := testtool.Path(t, c.shell)
+			for _, setup := range c.setups {
+				cmd, err := f.Command(Place{}, true, false)
+				ok(t, err)
+				ok(t, cmd.Write(Foreground{Name: c.shell, shell: dialects[c.shell], path: path}, c.show, false))
+				args := []string{"-c", fmt.Sprintf("%s\n(%s)\necho then\n%s", setup, c.show, strings.TrimSuffix(cmd.Line(Foreground{shell: dialects[c.shell]}), "\r"))}
+				if c.shell == "zsh" {
+					args[0] = "-fc"
+				}
+				out, _ := exec.Command(path, args...).CombinedOutput()
+				own, rest, _ := strings.Cut(string(out), "then\n")
+				lines, _, marked := cmd.Between(strings.Split(rest, "\n"))
+				if diff := cmp.Diff(strings.Split(strings.TrimSpace(own), "\n"), lines); diff != "" || !marked {
+					t.Errorf("%s: marked %t; options (-shell +command):\n%s", setup, marked, diff)
 				}
 				cmd.Remove()
 			}

@@ -17,8 +17,10 @@ type dialect struct {
 	// builtin precedes a builtin so that it is used despite any functions and aliases;
 	// empty for shells outside the POSIX family.
 	builtin string
-	// plain is what a subshell runs first, so that builtin itself works.
-	plain string
+	// plain is what a subshell runs first, so that builtin itself works, and so that words
+	// which cannot be quoted, such as case and {, are no aliases where a shell allows such;
+	// restore gives the command its aliases again.
+	plain, restore string
 	// forget removes the typed line from the history, if it is there; record adds another.
 	forget, record string
 	// edits is set for a shell that always turns on line editing at its prompt.
@@ -47,13 +49,25 @@ const (
 	// which an assignment turns on. (In ksh93, unsetting such a function leaves no command
 	// at all: there the command does not begin.)
 	plainPOSIX = `\unset -f command 2>/dev/null; `
-	plainBash  = `case :$SHELLOPTS: in *:posix:*) \unset -f builtin;; *) POSIXLY_CORRECT=; \unset -f builtin; \unset POSIXLY_CORRECT;; esac; \builtin trap - ERR DEBUG; `
-	plainZsh   = `if (( ${+functions[builtin]} )); then \unfunction builtin; fi; \builtin trap - ZERR DEBUG; `
+	// bash and zsh take aliases for reserved words, too, but bash not in POSIX mode. So the first
+	// line, which is read before anything can be done about that, consists of assignments.
+	// POSIX mode, which ends in the second, turns on some options and leaves them on; BASHOPTS
+	// is not up to date about these in a shell that was in POSIX mode before.
+	plainBash = `_tmux_mcp_options=:$SHELLOPTS:${BASHOPTS-expand_aliases:sourcepath:interactive_comments}: POSIXLY_CORRECT=${POSIXLY_CORRECT-}` + "\n" +
+		`{ \unset -f builtin; case $_tmux_mcp_options in *:posix:*) ;; *) \unset POSIXLY_CORRECT; \builtin \shopt -u expand_aliases; ` +
+		`for _tmux_mcp_option in inherit_errexit sourcepath interactive_comments; do ` +
+		`case $_tmux_mcp_options in *:"$_tmux_mcp_option":*) ;; *) \builtin \shopt -u "$_tmux_mcp_option" || \builtin \:;; esac; done;; esac; } 2>/dev/null` + "\n" +
+		`\builtin \trap - ERR DEBUG; `
+	restoreBash = `case $_tmux_mcp_options in *:posix:*) ;; *:expand_aliases:*) @shopt -s expand_aliases;; esac; @unset _tmux_mcp_option _tmux_mcp_options; `
+	// A function that is disabled takes the place of any other.
+	plainZsh = `_tmux_mcp_options=${options[aliases]-} options[aliases]=off dis_functions[builtin]=:` + "\n" +
+		`\builtin \trap - ZERR DEBUG; `
+	restoreZsh = `options[aliases]=$_tmux_mcp_options; @unset _tmux_mcp_options; `
 )
 
 var dialects = map[string]*dialect{
-	"bash":  {builtin: `\builtin \`, plain: plainBash, forget: `history -p x`, record: `history -s --`, edits: true, state: returnsStay},
-	"zsh":   {builtin: `\builtin \`, plain: plainZsh, record: `print -rs --`, edits: true, state: returnsSwapped},
+	"bash":  {builtin: `\builtin \`, plain: plainBash, restore: restoreBash, forget: `history -p x`, record: `history -s --`, edits: true, state: returnsStay},
+	"zsh":   {builtin: `\builtin \`, plain: plainZsh, restore: restoreZsh, record: `print \-rs \--`, edits: true, state: returnsSwapped},
 	"fish":  {edits: true, state: noExtensions, probe: "sSS"},
 	"dash":  {builtin: `\command \`, plain: plainPOSIX, gathers: true},
 	"sh":    {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals},
@@ -114,12 +128,15 @@ func (s script) write(d *dialect, shellPath, command string, record bool) error 
 }
 
 // Line returns the line to type to begin the command. The leading blank keeps it out of
-// histories that support this.
+// histories that support this. A quoted word is no alias and no abbreviation. (A function
+// named . is found first in bash, outside POSIX mode, and in zsh. If it does not read the
+// file, the command does not begin. With builtin in front, that would be so for a function
+// named builtin, and there is no word for which it is not.)
 func (s script) Line(f Foreground) string {
 	if f.shell.builtin == "" {
 		return f.emptyLine() + " /bin/sh " + s.path("run") + "\r"
 	}
-	return f.emptyLine() + " . " + s.path("run") + "\r"
+	return f.emptyLine() + ` \. ` + s.path("run") + "\r"
 }
 
 // emptyLine returns what to type to delete whatever is on the line. The first S is a
@@ -142,8 +159,8 @@ func (f Foreground) emptyLine() string {
 // second replaces the line in vi's command mode.
 func (f Foreground) Probe() string { return f.shell.probe }
 
-// run returns what a shell reads to run a command, one line: the file run and, in a subshell
-// of the POSIX family, body, so that a shell that names its job shows no more than that. In
+// run returns what a shell reads to run a command: the file run, one line, and, in a subshell
+// of the POSIX family, body, so that a shell that names its job shows no more than that line. In
 // these texts, @ is what makes a builtin of a word (see dialect), and words in capitals stand
 // for what is inserted last.
 func (s script) run(d *dialect, shellPath, command string, record, body bool) string {
@@ -151,12 +168,14 @@ func (s script) run(d *dialect, shellPath, command string, record, body bool) st
 	if !posix {
 		b = dialects["sh"].builtin
 	}
-	enter := ""
+	// In the shell itself, which errexit must not end, only this certainly succeeds, whatever
+	// names mean.
+	enter, succeed := "", " || ((1));"
 	if d.forget != "" {
-		enter = b + d.forget + " >/dev/null 2>&1 || :;"
+		enter = b + d.forget + " >/dev/null 2>&1" + succeed
 	}
 	if record && d.record != "" {
-		enter += " " + b + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null || :;"
+		enter += " " + b + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null" + succeed
 	}
 	printed := func(words string) string {
 		return "if @test -p /dev/stdout; then @printf " + words + "; else @printf " + words + " >|/dev/tty; fi"
@@ -179,9 +198,12 @@ func (s script) run(d *dialect, shellPath, command string, record, body bool) st
 		}
 	}
 	claim += `{ @printf '\033[2m+ %s\033[m\n' SHOWN; } 2>/dev/null; @trap : INT QUIT; `
+	if d.restore != "" {
+		start += `{ ` + d.restore + `} 2>/dev/null; `
+	}
 	start += `{ ` + printed("BEGIN") + `; } 2>/dev/null; `
 	end += `@exit "$2"; } 2>/dev/null`
-	text := `ENTER ( . DIR/body )`
+	text := `ENTER ( \. DIR/body )`
 	switch {
 	case body:
 		text = `PLAIN ` + claim + `case $- in *e*) @set +e; ( @set -e; ` + start + `@. DIR/command ); { @set -- "$?" 0; ` + end +
