@@ -74,3 +74,66 @@ func TestSeveralServersShareAPane(t *testing.T) {
 		}
 	})
 }
+
+// TestJobsFoundByAnotherServer: what another server has found while it ran can be asked for when
+// its own server has answered.
+func TestJobsFoundByAnotherServer(t *testing.T) {
+	t.Parallel()
+	srv, _ := shellPane(t, "bash")
+	typist, other := start(t, srv, nil), start(t, srv, nil)
+	typist.handshake("{}")
+	other.handshake("{}")
+	running := func() (id string) {
+		t.Helper()
+		testtool.Eventually(t, "the job is listed", func() bool {
+			for _, job := range ok[rows](other, "list_jobs", `{}`).Result {
+				if job["state"] == "running" {
+					id = job["job_id"].(string)
+				}
+			}
+			return id != ""
+		})
+		return id
+	}
+	answered := func(c <-chan reply) (got ran) {
+		t.Helper()
+		res := typist.toolResult("run_command", typist.await(c))
+		if res.IsError || json.Unmarshal(res.Structured, &got) != nil {
+			t.Fatal(res.text())
+		}
+		return got
+	}
+	for i := range testtool.Size(20, 200) {
+		// The recorder of the last command is used again.
+		typist.expect("%0", fmt.Sprint("echo ", i), fmt.Sprint(i))
+		c, _ := typist.running("%0", "echo begun; exec sleep 1000")
+		id := running()
+		runs(t, srv, "%0", "sleep") // an interrupt of bash itself has another status
+		cancelled := ok[ran](other, "cancel_job", `{"job_id":"`+id+`"}`)
+		own := answered(c)
+		for _, got := range []ran{cancelled, own, other.job(id), other.job(id, `"timeout":1`)} {
+			if got.State != "ended" || got.status() != "130" || !slices.Equal(got.Output, own.Output) || got.LinesMissed {
+				t.Errorf("cancelled, exit status %s, own output %q: %+v", got.status(), own.Output, got)
+			}
+		}
+		g := newGate(t)
+		c, _ = typist.running("%0", "echo begun; "+g.wait()+"; echo done; exit 5")
+		id = running()
+		waiting, _ := other.begin("tools/call", map[string]any{"name": "get_job", "arguments": map[string]any{"job_id": id, "timeout": 60}})
+		g.open(t)
+		own = answered(c)
+		found := other.toolResult("get_job", other.await(waiting))
+		var waited ran
+		if found.IsError || json.Unmarshal(found.Structured, &waited) != nil {
+			t.Fatal(found.text())
+		}
+		for _, got := range []ran{own, waited, other.job(id)} {
+			if got.State != "ended" || got.status() != "5" || fmt.Sprint(got.Output) != "[begun done]" || got.LinesMissed {
+				t.Errorf("%+v", got)
+			}
+		}
+		if found := ok[rows](other, "list_jobs", `{}`).Result; len(found) != 2*(i+1) {
+			t.Errorf("after %d jobs that were found and as many that were not, the jobs are %v", 2*(i+1), found)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func (c *Command) Finish(limit time.Duration) bool {
 		return false
 	}
 	all := false
-	for end := time.Now().Add(limit); !all && time.Now().Before(end); {
+	for end := time.Now().Add(limit); !all && time.Now().Before(end) && !c.Removed(); {
 		select {
 		case <-c.Over:
 			all = true

@@ -52,7 +52,8 @@ Its directory says where it runs (job.go), and any server of the user finds it b
 [Find], [Jobs]. [Job.Look] determines its state; [Job.Await] reads its output from the
 beginning, as for one's own command. On Linux the shell notes which process it is, so
 that a killed job is not taken for a running one, and a signal reaches nothing else
-(signal_linux.go). [Sweep] removes what is over.
+(signal_linux.go). A job whose result was returned in full is removed, unless somebody has found
+it by then ([Job.Forget], [Job.Keep]). [Sweep] removes what is over.
 
 # Who reads what is typed
 

@@ -142,6 +142,28 @@ func Jobs(on Place) []*Job {
 	return slices.DeleteFunc(described(on), func(j *Job) bool { return j.Resting || j.Look().Phase == Waiting })
 }
 
+// A job whose server has returned all of it is forgotten. But others may have found it while
+// it ran, and ask what became of it. As with begun, both sides create the same name, kept: a
+// file by who has found the job, a directory by who forgets it.
+
+// Keep has the files of a job stay until they are swept, for who has found it. It returns
+// false if they are being removed.
+func (j *Job) Keep() bool {
+	f, err := os.OpenFile(j.path("kept"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case err == nil:
+		f.Close()
+	case errors.Is(err, os.ErrExist):
+		info, err := os.Lstat(j.path("kept"))
+		return err == nil && info.Mode().IsRegular()
+	}
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+// Forget reports whether the files of a job may be removed, since nobody has found it. From
+// then on nobody will.
+func (j *Job) Forget() bool { return !errors.Is(os.Mkdir(j.path("kept"), 0o700), os.ErrExist) }
+
 // described returns all jobs on a tmux server, newest first, including resting recorders.
 func described(on Place) (jobs []*Job) {
 	for _, home := range homes() {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -137,6 +138,54 @@ func TestEndMarkIsTheEnd(t *testing.T) {
 		ok(t, os.WriteFile(j.path("o0"), []byte("output\r\n"+text), 0o600))
 		if got := j.Look(); got.Phase != want.Phase || got.Status != want.Status {
 			t.Errorf("after %q it is %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+// TestOneMark: a command that was interrupted as it began has printed only the second mark,
+// which may come in pieces.
+func TestOneMark(t *testing.T) {
+	c, err := ownFiles(t).Command(Place{Columns: 80, Rows: 24}, false, false)
+	ok(t, err)
+	text := []byte("prompt\r\n" + c.end() + "130" + c.endOfEnd() + "prompt")
+	for at := range text {
+		lines := &keeper{}
+		r := newReading(c.Job, lines)
+		for _, piece := range [][]byte{text[:at], text[at:]} {
+			if !r.ended {
+				r.take(piece)
+			}
+		}
+		if r.close(); !r.ended || r.status != 130 || len(*lines) > 0 {
+			t.Errorf("in pieces of %d and %d bytes: ended %t, status %d, lines %q", at, len(text)-at, r.ended, r.status, *lines)
+		}
+	}
+}
+
+// TestFoundOrForgotten: a job has been found or is forgotten, and never both.
+func TestFoundOrForgotten(t *testing.T) {
+	f := ownFiles(t)
+	for range 200 {
+		c, err := f.Command(Place{}, true, false)
+		ok(t, err)
+		var found [2]bool
+		var all sync.WaitGroup
+		for i := range found {
+			all.Go(func() {
+				j, err := Find(c.ID())
+				found[i] = err == nil && j.Keep()
+			})
+		}
+		forgotten := c.Forget()
+		if forgotten {
+			c.Remove()
+		}
+		all.Wait()
+		if found[0] && forgotten || found[1] && forgotten || !forgotten && !found[0] && !found[1] {
+			t.Errorf("found %v, forgotten %t", found, forgotten)
+		}
+		if j, err := Find(c.ID()); (err == nil && j.Keep()) == forgotten {
+			t.Errorf("later, found %v, forgotten %t", err, forgotten)
 		}
 	}
 }

@@ -195,10 +195,18 @@ func (r *reading) close() {
 func (r *reading) take(p []byte) {
 	r.held = append(r.held, p...)
 	if !r.begun.Load() {
-		begin := []byte(r.begin())
+		begin, end := []byte(r.begin()), []byte(r.end())
 		at := bytes.Index(r.held, begin)
 		if at < 0 {
-			r.held = r.held[max(0, len(r.held)-len(begin)+1):]
+			// A command that is interrupted as it begins has only the second mark.
+			if at = bytes.Index(r.held, end); at < 0 {
+				at = max(0, len(r.held)-max(len(begin), len(end))+1)
+			} else if status, ok := r.statusIn(r.held[at:]); ok {
+				r.begun.Store(true)
+				r.held, r.status, r.ended = nil, status, true
+				return
+			}
+			r.held = r.held[at:]
 			return
 		}
 		r.held = r.held[at+len(begin):]
@@ -377,8 +385,11 @@ func (c *Command) endReading(limit time.Duration) (all bool) {
 				return false
 			}
 		}
-		if r.ended {
-			c.Ended <- r.status
+	}
+	if r.ended {
+		select {
+		case c.Ended <- r.status:
+		default: // it is there
 		}
 	}
 	r.close()

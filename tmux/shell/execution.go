@@ -239,6 +239,7 @@ func (x *execution) conclude(ctx context.Context, err error) error {
 	forget := !x.detach && (x.status != nil && (x.options.Keep == nil || !x.options.Keep(res)) || x.result.PaneEnded)
 	if forget {
 		res.Job = nil
+		forget = x.cmd.Forget()
 	}
 	switch {
 	case forget && rests && !x.result.PaneEnded:

@@ -41,7 +41,7 @@ func Jobs(ctx context.Context, srv *tmux.Server) ([]*Job, error) {
 func (r *Runner) Find(ctx context.Context, srv *tmux.Server, id string) (*Job, error) {
 	found, err := runner.Find(id)
 	switch {
-	case errors.Is(err, runner.ErrNoJob):
+	case errors.Is(err, runner.ErrNoJob), err == nil && !found.Keep():
 		return nil, &Error{Kind: ErrNoJob, Text: fmt.Sprintf("there is no job %.40q", id)}
 	case err != nil:
 		return nil, fmt.Errorf("the job cannot be read: %w", err)
@@ -72,6 +72,9 @@ func (r *Runner) Jobs(ctx context.Context, srv *tmux.Server) ([]*Job, error) {
 	}
 	var all []*Job
 	for _, found := range runner.Jobs(place(srv, panes[0])) {
+		if !found.Keep() {
+			continue
+		}
 		j := &Job{job: found, srv: srv, settle: r.settleTime()}
 		if p := programs[found.Pane]; p.PID == found.Pid {
 			j.pane = p
@@ -252,7 +255,7 @@ func (j *Job) await(ctx context.Context, out *output, until time.Time) (*Result,
 		} else if after.Phase == runner.Lost && !seen {
 			res.State = Lost
 		}
-	case j.pane.ID == "":
+	case j.pane.ID == "" && !seen:
 		res.State, res.PaneEnded = Lost, true
 	}
 	if seen || res.State == Lost { // nothing more will arrive

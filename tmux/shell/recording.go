@@ -99,7 +99,13 @@ func (r *recording) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 	s := r.cmd.Look()
 	switch {
 	case r.cmd.Removed():
-		r.result.State, r.missed = Lost, true
+		// What is open can still be read, and may contain the end.
+		missed := r.missed
+		if r.finish(); r.marked {
+			r.missed = missed
+		} else {
+			r.result.State = Lost
+		}
 		return true, nil
 	case s.Phase != runner.Ended && runner.Gone(r.shell.PID):
 		if r.gone(ctx) {

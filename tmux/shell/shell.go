@@ -60,7 +60,7 @@ type Options struct {
 	// error is [ErrRunning]; otherwise it is [ErrNotBegun] or another one of its kind.
 	Limit time.Duration
 	// Keep, if set, decides whether the job of a command that has ended is kept, as that of
-	// one that goes on is. By default it is not.
+	// one that goes on is. By default it is not, unless [Find] or [Jobs] has found it meanwhile.
 	Keep func(*Result) bool
 	// Type, if set, types in place of this package.
 	Type Typist

@@ -589,6 +589,22 @@ func TestFilesRemoved(t *testing.T) {
 	if !errors.Is(err, shell.ErrLost) || res == nil || !res.Missed {
 		t.Errorf("%+v, %v", res, err)
 	}
+
+	// What is being read is read to the end.
+	pane = inShell(t, "exec sh")
+	job, err = shell.Start(ctx, pane, "seq 1 100; exit 7")
+	ok(t, err)
+	testtool.Eventually(t, "the job has ended", func() bool { state, _ := job.State(); return state == shell.Ended })
+	lines := 0
+	res, err = job.Wait(ctx, shell.Options{Lines: func(string) {
+		if lines++; lines == 1 {
+			remove(job.ID())
+			time.Sleep(300 * time.Millisecond) // so that the wait notices
+		}
+	}})
+	if exit := (*shell.ExitError)(nil); !errors.As(err, &exit) || exit.Status != 7 || res.Missed || lines != 100 {
+		t.Errorf("after %d lines, %+v, %v", lines, res, err)
+	}
 }
 
 // Output that was dropped is not passed off as all of it.

@@ -177,7 +177,7 @@ func faultOf(err error) error {
 		f = f.Suggest("remove or rename what is in the way, or set TMPDIR to a directory of your own with mode 0700 and start this server again")
 	case shell.ErrNoJob:
 		f.Kind = reply.KindNotFound
-		f = f.Suggest("list_jobs lists the jobs; one is forgotten an hour after its end, or when its tmux server ends")
+		f = f.Suggest("list_jobs lists the jobs; one is forgotten an hour after its end, when its tmux server ends, or, if nobody has found it by then, once run_command has returned all of it")
 	case shell.ErrServerEnded:
 		f.Kind = reply.KindNotFound
 		f = f.Suggest("list_jobs lists those of the server that runs there now")
