@@ -41,6 +41,9 @@ func TestRunCommandAnswersNoQuestion(t *testing.T) {
 			typeCommand(t, srv, "%0", "clear; echo ask''ed; "+ask+"; echo got=$x.")
 			testserver.WaitScreen(t, srv, "%0", "asked")
 			p.fails("run_command", runArgs("%0", "echo second"), shell[:2], "is busy: it shows no prompt")
+			// Nor is one that shows nothing.
+			testserver.Run(t, srv, "send-keys", "-R", "-t", "%0")
+			p.fails("run_command", runArgs("%0", "echo second"), shell[:2], "is busy: it shows no prompt")
 			answered(t, srv, ask)
 			s.SetPromptWait(time.Minute)
 			p.expect("%0", "echo third", "third")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,6 +97,11 @@ func (s *Shell) LookAgain(ctx context.Context) error { return s.Pane.LookAgain(c
 // else. In case of doubt the line is interrupted, which every shell accepts in every state;
 // the user sees it and can type it again.
 func (s *Shell) FreshLine(ctx context.Context) error {
+	if s.blank() && (s.Foreground.Edits() || !s.AtPrompt()) {
+		if err := s.drawLine(ctx); err != nil {
+			return err
+		}
+	}
 	if fresh, err := s.BecomesFresh(ctx, 30*time.Millisecond); fresh || err != nil {
 		return err
 	}
@@ -103,6 +109,50 @@ func (s *Shell) FreshLine(ctx context.Context) error {
 		return s.busy()
 	}
 	return s.interruptLine(ctx)
+}
+
+// blank reports whether the pane shows nothing at all.
+func (s *Shell) blank() bool {
+	return !slices.ContainsFunc(s.Pane.Screen, func(row string) bool { return row != "" })
+}
+
+// drawLine makes a shell draw its line on a screen that shows nothing, as after a reset of the
+// terminal, which the shell does not notice. C-l has every line editor draw its line, also one
+// that a function has started to ask for something, which so is not disturbed; there it shows
+// no prompt. Only in the insertion mode of vi is it text, in bash and ksh. If the terminal edits
+// the line, only an interrupt makes the shell show its prompt; it is sent to a shell that certainly
+// reads a command.
+func (s *Shell) drawLine(ctx context.Context) error {
+	shows := func() bool { return !s.blank() }
+	if drawn, err := s.AwaitLook(ctx, max(300*time.Millisecond, startUp-s.Foreground.Age), shows); drawn || err != nil {
+		return err
+	}
+	switch {
+	case !s.Pane.Idle(s.Foreground.PID):
+		return s.busy()
+	case s.Foreground.Edits():
+	case s.Foreground.ReadsLine():
+		return s.interruptLine(ctx)
+	default:
+		return s.busy()
+	}
+	if err := s.typeBytes(ctx, "\x0c"); err != nil {
+		return err
+	}
+	drawn, err := s.AwaitLook(ctx, time.Second, shows)
+	if err != nil {
+		return err
+	}
+	left, _ := s.Pane.cursorLine()
+	if drawn && left == "^L" {
+		if err := s.typeBytes(ctx, "\x7f"); err != nil {
+			return err
+		}
+	}
+	if left == "^L" || !drawn && !s.AtPrompt() {
+		return s.busy()
+	}
+	return nil
 }
 
 func (s *Shell) busy() error {

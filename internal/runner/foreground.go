@@ -36,6 +36,9 @@ type Foreground struct {
 // IsShell reports whether it is a shell that takes commands from its terminal.
 func (f Foreground) IsShell() bool { return f.shell != nil }
 
+// Edits reports whether the shell edits its line itself.
+func (f Foreground) Edits() bool { return f.editing }
+
 // NamesShell reports whether it has the name of a shell: that of one whose pipeline goes on
 // without its first command.
 func (f Foreground) NamesShell() bool { return shellOf(f.Name, f.Name) != nil }

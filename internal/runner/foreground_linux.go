@@ -136,14 +136,52 @@ func (f Foreground) Held() bool {
 	return err == nil && file == f.tty
 }
 
+// Draw writes text to the terminal of a shell that is waiting for a line, for which it may take
+// so long, and reports whether it has.
+func (f Foreground) Draw(text string, limit time.Duration) bool {
+	if !f.Prompt || !f.Waiting {
+		return false
+	}
+	fd, err := procstat.OpenTerminal(f.PID, f.tty)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	// Of output that is held back, as after C-s, nothing is waited for any longer.
+	tty, err := os.OpenFile("/proc/self/fd/"+strconv.Itoa(fd), os.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer tty.Close()
+	if tty.SetWriteDeadline(time.Now().Add(limit)) != nil {
+		return false
+	}
+	_, err = tty.WriteString(text)
+	return err == nil
+}
+
 // readsLines reports whether a shell without line editing is waiting for a line, and not
 // for a child nor, as far as the system shows what it reads, in its builtin read.
 func (d *dialect) readsLines(proc string) bool {
 	where, _ := os.ReadFile(proc + "wchan")
+	return string(where) != "do_wait" && !(d.gathers && readSize(proc) == 1)
+}
+
+// ReadsLine reports whether the system shows that the shell reads a whole line from the
+// terminal, which in some shells the builtin read does not.
+func (f Foreground) ReadsLine() bool {
+	return f.shell.gathers && readSize("/proc/"+strconv.Itoa(f.PID)+"/") > 1
+}
+
+// readSize returns how many bytes a process is waiting to read, 0 if it does not read.
+func readSize(proc string) uint64 {
 	call, _ := os.ReadFile(proc + "syscall") // number, arguments…
 	words := strings.Fields(string(call))
-	oneByte := len(words) > 3 && words[0] == strconv.Itoa(unix.SYS_READ) && words[3] == "0x1"
-	return string(where) != "do_wait" && !(d.gathers && oneByte)
+	if len(words) < 4 || words[0] != strconv.Itoa(unix.SYS_READ) {
+		return 0
+	}
+	size, _ := strconv.ParseUint(strings.TrimPrefix(words[3], "0x"), 16, 64)
+	return size
 }
 
 // unseenPrompt reports whether the prompt is printed elsewhere, or the one that the shell

@@ -32,6 +32,12 @@ func (Foreground) BegunSince(time.Duration) bool { return false }
 // Reaches assumes that a shell can read this program's files.
 func (Foreground) Reaches(*Command) error { return nil }
 
+// Draw does nothing here, since a shell may not be at its prompt.
+func (Foreground) Draw(string, time.Duration) bool { return false }
+
+// ReadsLine is unknown here.
+func (Foreground) ReadsLine() bool { return false }
+
 // Held is unknown here.
 func (Foreground) Held() bool { return false }
 

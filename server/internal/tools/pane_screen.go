@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/reply"
@@ -21,11 +22,10 @@ import (
 var clearPane = tool.New(tool.Decl{
 	Name: "clear_pane", Title: "Clear Pane", Kind: tool.Discards, Set: tool.Panes,
 	Aim: target.Need(target.Pane), Harm: guard.Disturbs,
-	Desc: "Clear a pane: reset its terminal and discard its screen and scrollback. The program keeps running and does not redraw by itself.",
+	Desc: "Clear a pane: reset its terminal and discard its screen and scrollback. A shell keeps its prompt and line; other programs do not redraw.",
 }, func(ctx context.Context, c tool.Call, in target.OfPane) (reply.PaneText, error) {
-	at := c.On.Target
-	id, err := onPane(ctx, c, at, tmux.SendKeys{Target: at, Reset: true}, tmux.ClearHistory{Target: at})
-	return reply.PaneText{Result: "Pane cleared: " + id, PaneID: id}, err
+	pane, err := prompt.Clear(ctx, c.Tmux, c.On.Target)
+	return reply.PaneText{Result: "Pane cleared: " + string(pane), PaneID: string(pane)}, err
 })
 
 // onPane runs commands and returns which pane their target is.
