@@ -87,3 +87,27 @@ func (f *Files) lock(context.Context, string, time.Duration) (release func(), wa
 
 // watch announces nothing here.
 func watch(string, <-chan struct{}) (changes <-chan struct{}, ok bool) { return nil, false }
+
+// Reader is unknown here.
+type Reader struct{ Foreground }
+
+// ReaderOf is not supported here.
+func ReaderOf(int, string) Reader { return Reader{} }
+
+// Known reports that nothing is known.
+func (Reader) Known() bool { return false }
+
+// Same is unknown here.
+func (Reader) Same(Reader) bool { return false }
+
+// Leads is unknown here.
+func (Reader) Leads(Reader) bool { return false }
+
+// Ended is unknown here.
+func (Reader) Ended() bool { return false }
+
+// AtOnce is unknown here.
+func AtOnce(int, string) (takes, known bool) { return false, false }
+
+// ReadsInterrupt is unknown here.
+func ReadsInterrupt(int, string) bool { return false }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,6 +80,9 @@ var dialects = map[string]*dialect{
 
 // Shells names the shells that a [Command] can be typed into.
 const Shells = "bash, zsh, fish, dash, sh, ksh, mksh, busybox sh"
+
+// ShellNames returns the names of the programs that are shells, apart from busybox.
+func ShellNames() []string { return slices.Sorted(maps.Keys(dialects)) }
 
 // script is one command for one shell.
 type script struct {

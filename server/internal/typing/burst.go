@@ -1,6 +1,7 @@
 package typing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -20,22 +21,48 @@ type burst struct {
 	// after, for a burst that is not the first, waits until it may be typed. It gets the
 	// pane as it was before the first.
 	after func(context.Context, *tmux.Look) error
+	// enter is set if the burst is one only because the program may take an Enter for a part of
+	// a paste that it comes with. Whoever lists what follows Enter means what reads then.
+	enter bool
 }
 
 // bursts makes what is typed into a pane in several round trips.
 type bursts func(tmux.Target) ([]burst, error)
 
-// typeBurst types one burst. It returns the pane as it was before, of which only the id is
-// set if the keys would also reach the agent. If the burst follows others, the pane
-// still has to run the program that it ran at the look since.
-func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Object, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
-	none := new(tmux.Look)
+// sending is what one round trip types, and under which conditions.
+type sending struct {
+	cmds  []tmux.Command
+	first []tmux.Command // run in any case
+	// since is an earlier look at the pane, which still has to run the program of then.
+	since *tmux.Look
+	// readers are the panes in which commands have to have the names that they had.
+	readers []reader
+	// rest is typed behind cmds if a shell reads.
+	rest []tmux.Command
+}
+
+// sent is what came of it.
+type sent struct {
+	// before is the pane as it was before, of which only the id is set if nothing was typed
+	// because the keys would also reach the agent.
+	before  *tmux.Look
+	reaches bool
+	// all is set if the rest was typed too.
+	all bool
+}
+
+// errRenamed: nothing was typed, as a reader's command has another name, which it now has.
+var errRenamed = errors.New("the program has another name")
+
+// typeBurst types one burst.
+func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Object, s sending) (sent, error) {
+	none := sent{before: new(tmux.Look)}
 	condition := prompt.Takes(tmux.Not(own.Shows()))
-	if since != nil && since.PID != nil {
-		condition = "#{?" + tmux.MatchEqual("pane_pid", strconv.Itoa(*since.PID)) + "," + condition + ",0}"
+	if s.since != nil && s.since.PID != nil {
+		condition = "#{?" + tmux.MatchEqual("pane_pid", strconv.Itoa(*s.since.PID)) + "," + condition + ",0}"
 	}
 	var b tmux.Batch
-	for _, cmd := range first {
+	for _, cmd := range s.first {
 		tmux.Add(&b, cmd)
 	}
 	states := tmux.AddRows[prompt.State](&b, tmux.DisplayMessage{Target: on.Target})
@@ -46,39 +73,65 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 		condition = "#{?" + reach + ",0," + condition + "}"
 	}
 	// A wait in this pane counts what is new from here on.
-	before = tmux.AddLook(&b, on.Target)
+	before := tmux.AddLook(&b, on.Target)
 	tmux.Add(&b, tmux.Require{Target: on.Target, Condition: condition})
-	for _, cmd := range cmds {
+	var commands []*string
+	for _, r := range s.readers {
+		commands = append(commands, tmux.AddMessage(&b, tmux.DisplayMessage{Target: r.ID, Message: "#{pane_current_command}"}))
+	}
+	for _, r := range s.readers {
+		tmux.Add(&b, tmux.Require{Target: r.ID, Condition: tmux.MatchEqual("pane_current_command", r.Command)})
+	}
+	for _, cmd := range s.cmds {
 		tmux.Add(&b, cmd)
 	}
-	err = b.Do(ctx, t.Tmux)
+	typed := new(string)
+	if len(s.rest) > 0 {
+		typed = tmux.AddMessage(&b, tmux.DisplayMessage{Target: on.Target, Message: "1"})
+		tmux.Add(&b, tmux.Require{Target: on.Target, Condition: shellReads})
+		for _, cmd := range s.rest {
+			tmux.Add(&b, cmd)
+		}
+	}
+	err := b.Do(ctx, t.Tmux)
 	if errors.Is(err, tmux.ErrNotFound) && len(*states) > 0 && (*states)[0].ID == "" {
-		return none, false, target.Missing(ctx, t.Tmux, on.Selection)
+		return none, target.Missing(ctx, t.Tmux, on.Selection)
+	}
+	all := err == nil
+	if errors.Is(err, tmux.ErrUnmet) && *typed == "1" {
+		err = nil
 	}
 	if errors.Is(err, tmux.ErrUnmet) {
 		if err := refusal(ctx, t.Tmux, (*states)[0], on.Selection); err != nil {
-			return none, false, err
+			return none, err
 		}
 		if *reached == "1" {
-			none.ID = (*states)[0].ID
-			return none, true, nil
+			none.before.ID, none.reaches = (*states)[0].ID, true
+			return none, nil
 		}
-		if since != nil && reply.Value(before.PID) != reply.Value(since.PID) {
-			return none, false, screen.Respawned(before, reply.Value(since.PID), nil)
+		if s.since != nil && reply.Value(before.PID) != reply.Value(s.since.PID) {
+			return none, screen.Respawned(before, reply.Value(s.since.PID), nil)
+		}
+		for i, r := range s.readers {
+			if now := *commands[i]; now != "" && now != r.Command {
+				return none, cmp.Or(renamed(s.readers, commands), errRenamed)
+			}
 		}
 		if shows, failed := t.Tmux.Pane((*states)[0].ID).Display(ctx, own.Shows()); failed != nil || shows != "1" {
-			return none, false, err // a condition of the commands themselves
+			return none, err // a condition of the commands themselves
 		}
-		return none, false, reply.Faultf(reply.KindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", (*states)[0].ID).
+		return none, reply.Faultf(reply.KindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", (*states)[0].ID).
 			Suggest("type into that pane: list_panes has it, or does with the socket_name of the other tmux")
 	}
 	if err != nil {
-		return none, false, err
+		return none, err
 	}
-	if pane := (*states)[0]; pane.Synchronized && slices.ContainsFunc(cmds, func(cmd tmux.Command) bool { _, is := cmd.(tmux.SendKeys); return is }) {
+	pane := (*states)[0]
+	t.keyboard.terminals.add(t.Tmux, before.ID, terminal{reply.Value(before.PID), before.TTY})
+	if pane.Synchronized && slices.ContainsFunc(s.cmds, func(cmd tmux.Command) bool { _, is := cmd.(tmux.SendKeys); return is }) {
 		t.noteSynchronized(ctx, pane.ID)
 	}
-	return before, false, nil
+	return sent{before: before, all: all}, nil
 }
 
 // noteSynchronized records which other panes of its window got the keys typed into a pane.

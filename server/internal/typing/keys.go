@@ -20,8 +20,12 @@ func (k Key) escapes() bool {
 	return isEscape(k.Name) || k.Name == "" && strings.HasSuffix(k.Text, "\x1b")
 }
 
+// isText reports whether it types something.
+func (k Key) isText() bool { return k.Name == "" && k.Text != "" }
+
 // Keys types keys into a pane, whose terminal it may reset before. It says what may be
-// echoed of them. What follows an Escape is typed after a pause.
+// echoed of them. What follows an Escape is typed after a pause. So are an Enter behind a text
+// and what follows Enter, unless what reads is known to take them at once.
 func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []Key, what screen.Echo) (tmux.PaneID, error) {
 	id, err := t.typeBursts(ctx, on, what, func(to tmux.Target) ([]burst, error) {
 		all := []burst{{}}
@@ -33,8 +37,11 @@ func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []
 			if err != nil {
 				return nil, err
 			}
-			if i > 0 && keys[i-1].escapes() {
+			switch {
+			case i > 0 && keys[i-1].escapes():
 				all = append(all, burst{after: pauseAfterEscape(isEscape(k.Name))})
+			case i > 0 && (isEnter(keys[i-1].Name) || isEnter(k.Name) && keys[i-1].isText()):
+				all = append(all, burst{after: t.textTaken, enter: true})
 			}
 			last := &all[len(all)-1]
 			last.cmds = append(last.cmds, cmds...)
@@ -42,9 +49,10 @@ func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []
 		return all, nil
 	})
 	// What was typed in part ends with an Escape too.
-	if id != "" && (err != nil || keys[len(keys)-1].escapes()) {
+	last := keys[len(keys)-1]
+	if enter := err == nil && isEnter(last.Name); id != "" && (err != nil || last.escapes() || enter) {
 		for _, pane := range append([]tmux.PaneID{id}, t.Others()...) {
-			t.keyboard.escapes.add(t.Tmux, pane)
+			t.keyboard.endings.add(t.Tmux, pane, enter)
 		}
 	}
 	return id, err

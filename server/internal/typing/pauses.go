@@ -16,15 +16,15 @@ import (
 )
 
 // Some of what is typed means something else if the next key follows at once: a program
-// takes Escape and O for the beginning of an arrow key, and an Enter that comes with a paste
-// for a part of it.
+// takes Escape and O for the beginning of an arrow key, and an Enter that comes with a text or
+// a paste for a part of that.
 
 const (
 	// escapePause follows an Escape. Programs wait at most a second for the rest of a key:
 	// vim (timeoutlen) and ncurses (ESCDELAY) for one, readline for half of one.
 	escapePause = 1100 * time.Millisecond
 	// typedPause is between two keys that a program must not read at once: two Escapes, or a
-	// paste and its Enter.
+	// text or paste and its Enter.
 	typedPause = 120 * time.Millisecond
 )
 
@@ -44,39 +44,81 @@ func pauseAfterEscape(again bool) func(context.Context, *tmux.Look) error {
 	return func(ctx context.Context, _ *tmux.Look) error { return pause.For(ctx, d) }
 }
 
-// escapes are the panes that a call has left with Escape as the last key, and when.
-type escapes struct {
-	mu   sync.Mutex
-	last []escape
+// enterKey matches the names of Enter.
+var enterKey = lazy.Regexp(`^(Enter|KPEnter|C-m)$`)
+
+func isEnter(name string) bool { return enterKey().MatchString(name) }
+
+// textTaken waits until a program that may take Enter for a part of a paste has taken a text:
+// until it has read everything, where that is known, and for a moment more.
+func (t *Typist) textTaken(ctx context.Context, before *tmux.Look) error {
+	const most = 2 * time.Second // for a program that does not read
+	pid := caller.PID(ctx, t.Tmux, before.PaneState)
+	for start, read := time.Now(), time.Now(); time.Since(read) < typedPause && time.Since(start) < most; {
+		if takes, _ := t.takesEnter(ctx, before.ID); takes {
+			return nil // as when the shell is back
+		}
+		if runner.Unread(pid, before.TTY) {
+			read = time.Now()
+		}
+		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-type escape struct {
+// endings are the panes that a call has left with Escape or Enter as the last key, and when.
+type endings struct {
+	mu   sync.Mutex
+	last []ending
+}
+
+type ending struct {
 	socket string
 	pane   tmux.PaneID
+	enter  bool
 	at     time.Time
 }
 
-func (e *escapes) add(srv *tmux.Server, pane tmux.PaneID) {
+func (e *endings) add(srv *tmux.Server, pane tmux.PaneID, enter bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.last = append(slices.DeleteFunc(e.last, escape.over), escape{srv.SocketPath(), pane, time.Now()})
+	e.last = append(slices.DeleteFunc(e.last, ending.over), ending{srv.SocketPath(), pane, enter, time.Now()})
 }
 
-func (e escape) over() bool { return time.Since(e.at) > escapePause }
-
-// pass waits until a key that is typed into a pane is not taken for a part of an Escape.
-// Without an id it may be any pane.
-func (e *escapes) pass(ctx context.Context, srv *tmux.Server, pane tmux.PaneID) error {
+// of returns the endings of a pane; without an id, of any pane.
+func (e *endings) of(srv *tmux.Server, pane tmux.PaneID) []ending {
 	e.mu.Lock()
-	var end time.Time
-	for _, last := range e.last {
-		if last.socket == srv.SocketPath() && (pane == "" || last.pane == pane) {
-			end = last.at.Add(escapePause)
-		}
+	defer e.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(e.last), func(last ending) bool {
+		return last.over() || last.socket != srv.SocketPath() || pane != "" && last.pane != pane
+	})
+}
+
+func (e ending) over() bool { return time.Since(e.at) > e.pause() }
+
+func (e ending) pause() time.Duration {
+	if e.enter {
+		return typedPause
 	}
-	e.mu.Unlock()
-	if left := time.Until(end); left > 0 {
-		return pause.For(ctx, left)
+	return escapePause
+}
+
+// pass waits until a key that is typed into a pane is not taken for a part of what another
+// call has typed. Without an id it may be any pane.
+func (t *Typist) pass(ctx context.Context, pane tmux.PaneID) error {
+	for _, last := range t.keyboard.endings.of(t.Tmux, pane) {
+		if last.enter {
+			if takes, known := t.takesEnter(ctx, last.pane); takes || !known {
+				continue
+			}
+		}
+		if left := time.Until(last.at.Add(last.pause())); left > 0 {
+			if err := pause.For(ctx, left); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ package typing
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +27,8 @@ type Keyboard struct {
 	Screens *screen.Reader
 	// PromptWait is [prompt.Wait], except in tests.
 	PromptWait time.Duration
-	escapes    escapes
+	endings    endings
+	terminals  terminals
 }
 
 // New returns a keyboard.
@@ -128,31 +131,45 @@ func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, on target.O
 			return "", false, err
 		}
 	}
-	if err := t.keyboard.escapes.pass(ctx, t.Tmux, on.Selection.Pane); err != nil {
+	if err := t.pass(ctx, on.Selection.Pane); err != nil {
 		return "", false, err
 	}
-	all, err := typing(on.Target)
-	if _, is := on.Target.(tmux.PaneID); err == nil && len(all) > 1 && !is { // all of them into the same pane
-		var states []prompt.State
-		if states, err = tmux.List[prompt.State](ctx, t.Tmux, tmux.DisplayMessage{Target: on.Target}); err == nil && states[0].ID != "" {
-			on.Target = states[0].ID
-			all, err = typing(on.Target)
-		}
-	}
+	p, err := t.plan(ctx, on.Target, typing)
 	if err != nil {
 		return "", false, err
 	}
-	began := time.Now()
-	before, reaches, err := t.typeBurst(ctx, own, on, nil, all[0].cmds, first...)
-	if err != nil || reaches {
-		return before.ID, reaches, err
+	if p.readers != nil { // all of it into the same pane
+		on.Target = p.readers[0].ID
 	}
+	s := sending{cmds: p.bursts[0].cmds, first: first, readers: p.readers}
+	if p.ask {
+		s.rest = commands(p.bursts[1:])
+	}
+	began := time.Now()
+	done, err := t.typeSame(ctx, own, on, s)
+	if err != nil || done.reaches {
+		return done.before.ID, done.reaches, err
+	}
+	before, rest := done.before, p.bursts[1:]
 	t.remember(ctx, before, what, began)
-	for _, next := range all[1:] {
-		if err = next.after(ctx, before); err == nil {
-			_, reaches, err = t.typeBurst(ctx, own, target.Object{Selection: target.Selection{Pane: before.ID}, Target: before.ID}, before, next.cmds)
+	on = target.AtPane(before.ID)
+	if p.ask {
+		if rest, err = t.leftOver(ctx, on.Target, typing, done.all); err != nil {
+			return before.ID, false, inPart(before.ID, err)
 		}
-		if err == nil && reaches {
+	}
+	for _, next := range rest {
+		s := sending{cmds: next.cmds, since: before}
+		if !next.enter {
+			s.readers = p.readers
+		}
+		if next.after != nil {
+			err = next.after(ctx, before)
+		}
+		if err == nil {
+			done, err = t.typeSame(ctx, own, on, s)
+		}
+		if err == nil && done.reaches {
 			err = reply.Faultf(reply.KindRefused, "its keys would now also reach %s", own.What())
 		}
 		if err != nil {
@@ -160,6 +177,90 @@ func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, on target.O
 		}
 	}
 	return before.ID, false, nil
+}
+
+// plan is what is typed, and what is known of who reads it.
+type plan struct {
+	bursts []burst
+	// readers are the panes, if what reads there matters.
+	readers []reader
+	// ask is set if the bursts are text and Enter, and it is not known whether the program takes
+	// that at once.
+	ask bool
+}
+
+// plan makes what is typed into a pane.
+func (t *Typist) plan(ctx context.Context, on tmux.Target, typing bursts) (p plan, err error) {
+	p.bursts, err = typing(on)
+	if err != nil || len(p.bursts) == 1 {
+		return p, err
+	}
+	pane, is := on.(tmux.PaneID)
+	if slices.ContainsFunc(p.bursts[1:], func(b burst) bool { return !b.enter }) {
+		if p.readers, err = t.readers(ctx, on); err != nil || p.readers == nil {
+			return p, err
+		}
+		if pane = p.readers[0].ID; !is {
+			p.bursts, err = typing(pane)
+		}
+	}
+	switch takes, known := t.takesEnter(ctx, pane); {
+	case !known:
+		p.ask = p.readers == nil
+	case takes:
+		p.bursts = joined(p.bursts)
+	}
+	return p, err
+}
+
+// leftOver returns what is left to be typed when tmux was asked whether a shell takes Enter.
+func (t *Typist) leftOver(ctx context.Context, pane tmux.Target, typing bursts, all bool) ([]burst, error) {
+	if all {
+		return nil, nil
+	}
+	rest, err := typing(pane)
+	if err != nil {
+		return nil, err
+	}
+	rest = rest[1:]
+	if takes, _ := t.takesEnter(ctx, pane.(tmux.PaneID)); takes {
+		rest = []burst{{cmds: commands(rest), enter: true}}
+	}
+	return rest, nil
+}
+
+// joined returns bursts of which no Enter is one of its own.
+func joined(all []burst) (some []burst) {
+	for _, b := range all {
+		if last := len(some) - 1; b.enter {
+			some[last].cmds = append(some[last].cmds, b.cmds...)
+		} else {
+			some = append(some, b)
+		}
+	}
+	return some
+}
+
+// commands returns what bursts type.
+func commands(all []burst) (cmds []tmux.Command) {
+	for _, b := range all {
+		cmds = append(cmds, b.cmds...)
+	}
+	return cmds
+}
+
+// typeSame types one burst if what reads it is what has read the ones before.
+func (t *Typist) typeSame(ctx context.Context, own guard.Presence, on target.Object, s sending) (done sent, err error) {
+	const most = 10 // renamings, as of programs that a shell runs for its prompt
+	for range most {
+		if err := still(s.readers); err != nil {
+			return sent{before: new(tmux.Look)}, err
+		}
+		if done, err = t.typeBurst(ctx, own, on, s); !errors.Is(err, errRenamed) {
+			return done, err
+		}
+	}
+	return done, err
 }
 
 // inPart returns the error for a pane that got only the first bursts.
