@@ -64,6 +64,7 @@ func (p *building) id() tmux.PaneID { return (*p.row)[0].Pane }
 
 // created is where something was created.
 type created struct {
+	Fleeting
 	Session tmux.SessionID `tmux:"session_id"`
 	Path    string         `tmux:"session_path"`
 	Window  tmux.WindowID  `tmux:"window_id"`
@@ -117,7 +118,7 @@ func (b *builder) begin(ctx context.Context) error {
 	if err != nil && b.made {
 		b.undo(ctx)
 	}
-	return err
+	return b.vanished(err)
 }
 
 // prepare checks directories and variables, which only this server can look up.
@@ -244,6 +245,9 @@ func (b *builder) vanished(err error) error {
 	if !b.made || !screen.IsGone(err) {
 		return err
 	}
+	if why := b.session.why(); why != "" {
+		return endedSession(b.in.SessionName, why)
+	}
 	f := reply.Faultf(reply.KindPaneGone, "a program ended at once, before session %s was built: nothing is left of it", b.in.SessionName).
 		Suggest("run_command in a pane with a shell shows why")
 	f.Cause = err
@@ -315,7 +319,7 @@ func (b *builder) start(ctx context.Context) error {
 				problems[i] = typing.FaultOf(b.typeCommand(ctx, p))
 			} else {
 				var ended string
-				if ended, problems[i] = b.starter.ended(ctx, b.Tmux, &rows.Pane{PaneID: p.id()}, p.Shell); ended != "" {
+				if ended, _, problems[i] = b.starter.ended(ctx, b.Tmux, &rows.Pane{PaneID: p.id()}, p.Shell); ended != "" {
 					problems[i] = reply.Faultf(reply.KindPaneGone, "%s", ended)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
+	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
 
@@ -39,40 +40,94 @@ const (
 // Started completes the row of a newly created pane, and notes if its program has ended at
 // once.
 func (s *Starter) Started(ctx context.Context, srv *tmux.Server, p *rows.Pane, command string) error {
-	ended, err := s.ended(ctx, srv, p, command)
+	ended, _, err := s.ended(ctx, srv, p, command)
 	if ended != "" {
 		reply.Note(ctx, "%s", ended)
 	}
 	return err
 }
 
+// Fleeting is part of the row of a new session.
+type Fleeting struct {
+	// Unattached is the option destroy-unattached: before tmux 3.4 a flag.
+	Unattached string `tmux:"destroy-unattached"`
+}
+
+// why returns why tmux ends the session as soon as nobody is attached to it, or "".
+func (f Fleeting) why() string {
+	switch f.Unattached {
+	case "", "0", "off":
+		return ""
+	case "1":
+		f.Unattached = "on"
+	}
+	return "no client is attached to it, and the option destroy-unattached is " + f.Unattached
+}
+
+// StartedSession does what Started does for the pane of a new session. It fails if that is
+// gone.
+func (s *Starter) StartedSession(ctx context.Context, srv *tmux.Server, session *rows.Session, p *rows.Pane, f Fleeting) error {
+	ended, gone, err := s.ended(ctx, srv, p, "")
+	if err != nil || ended == "" {
+		return err
+	}
+	if gone { // a hook may have made another pane
+		left, err := tmux.List[target.IDs](ctx, srv, tmux.ListSessions{Filter: tmux.MatchEqual("session_id", string(session.SessionID))})
+		switch {
+		case screen.IsServerGone(err) || err == nil && len(left) == 0:
+			return endedSession(session.SessionName, f.why())
+		case err != nil:
+			return err
+		}
+	}
+	reply.Note(ctx, "%s", ended)
+	return nil
+}
+
+// endedSession returns the fault for a session that did not last.
+func endedSession(name, why string) *reply.Fault {
+	if why == "" {
+		return reply.Faultf(reply.KindPaneGone, "session %s ended at once: its program exited", reply.Named("", name, "")).
+			Suggest("tmux's options default-command and default-shell say what it was: correct them in the configuration")
+	}
+	return reply.Faultf(reply.KindPaneGone, "session %s ended at once: %s", reply.Named("", name, ""), why).
+		Suggest("turn that option off, with set_option while there is a session or in tmux's configuration")
+}
+
 // ended completes the row of a newly created pane. For 1 or 2 ms, until the program runs,
 // tmux reports its own forked copy, or nothing. If the command ends at once, as a misspelt
 // one does, ended says so; the pane may then be gone.
-func (s *Starter) ended(ctx context.Context, srv *tmux.Server, p *rows.Pane, command string) (ended string, err error) {
+func (s *Starter) ended(ctx context.Context, srv *tmux.Server, p *rows.Pane, command string) (ended string, gone bool, err error) {
 	begun := time.Now()
 	within := func(limit time.Duration) bool { return time.Since(begun) < limit }
 	var status *int
+	looked := false // and it is known whether the pane has a command
 	// A pane is dead a moment before its program's status is known.
 	for d := range pause.Growing(32 * time.Millisecond) {
-		if p.PaneDead && status != nil || (runs(p, srv) || !within(s.StartWait)) && (command == "" || !within(s.EndWait)) {
+		if p.PaneDead && status != nil || (looked && runs(p, srv) || !within(s.StartWait)) && (command == "" || !within(s.EndWait)) {
 			break
 		}
 		if err := pause.For(ctx, d); err != nil {
-			return "", err
+			return "", false, err
 		}
 		var b tmux.Batch
 		panes := tmux.AddRows[rows.Pane](&b, tmux.DisplayMessage{Target: p.PaneID}, "pane_id", "window_id", "pane_dead", "pane_current_command", "pane_current_path")
 		dead := tmux.AddRows[struct {
 			Status *int `tmux:"pane_dead_status"`
 		}](&b, tmux.DisplayMessage{Target: p.PaneID})
+		// Without a command, it may be another one than a shell.
+		own := tmux.AddMessage(&b, tmux.DisplayMessage{Target: p.PaneID, Message: "#{pane_start_command}#{default-command}"})
 		err := b.Do(ctx, srv)
 		gone := screen.IsServerGone(err) || err == nil && (*panes)[0].PaneID == ""
 		if gone {
-			return fmt.Sprintf("its program has ended at once, and pane %s is gone: run_command in a pane with a shell shows why", p.PaneID), nil
+			return fmt.Sprintf("its program has ended at once, and pane %s is gone: run_command in a pane with a shell shows why", p.PaneID), true, nil
 		}
 		if err != nil {
-			return "", err
+			return "", false, err
+		}
+		looked = true
+		if command == "" {
+			command = *own
 		}
 		now := (*panes)[0]
 		status = (*dead)[0].Status
@@ -80,11 +135,11 @@ func (s *Starter) ended(ctx context.Context, srv *tmux.Server, p *rows.Pane, com
 	}
 	switch {
 	case p.PaneDead && status != nil:
-		return fmt.Sprintf("its program has ended at once with exit status %d, and pane %s shows what it printed", *status, p.PaneID), nil
+		return fmt.Sprintf("its program has ended at once with exit status %d, and pane %s shows what it printed", *status, p.PaneID), false, nil
 	case p.PaneDead:
-		return fmt.Sprintf("its program has ended at once, and pane %s shows what it printed", p.PaneID), nil
+		return fmt.Sprintf("its program has ended at once, and pane %s shows what it printed", p.PaneID), false, nil
 	}
-	return "", nil
+	return "", false, nil
 }
 
 // runs reports whether the row is about the pane's program.

@@ -10,6 +10,7 @@ import (
 	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/tmux"
@@ -33,9 +34,13 @@ func createSession(st *launch.Starter) *tool.Tool {
 		if cmd.Dir, cmd.Env, err = in.Prepare(st.Path); err != nil {
 			return nil, err
 		}
-		var listed []rows.Session
+		type made struct {
+			rows.Session
+			launch.Fleeting // the server may not live long enough to be asked later
+		}
+		var listed []made
 		err = launch.UntilServerEnds(ctx, c.Tmux, func() (err error) {
-			listed, err = rows.List[rows.Session](ctx, c.Source, new(tmux.Batch), cmd)
+			listed, err = tmux.List[made](ctx, c.Tmux, cmd)
 			return err
 		})
 		if err != nil {
@@ -44,13 +49,13 @@ func createSession(st *launch.Starter) *tool.Tool {
 		if len(listed) == 0 {
 			return nil, reply.Faultf(reply.KindTmux, "tmux made no session").Suggest("its configuration may end the server: start it by hand with tmux new-session to see what it says")
 		}
-		s := &createdSession{Session: listed[0]}
-		if err := launch.ResizeFirst(ctx, c.Tmux, s.SessionID, in.X, in.Y); err != nil {
+		s := &createdSession{Session: rows.Complete[rows.Session](c.Source, []rows.Session{listed[0].Session}, nil)[0]}
+		if err := launch.ResizeFirst(ctx, c.Tmux, s.SessionID, in.X, in.Y); err != nil && !screen.IsGone(err) {
 			return nil, err
 		}
 		if s.ActivePaneID != nil {
 			pane := rows.Pane{PaneID: *s.ActivePaneID}
-			err = st.Started(ctx, c.Tmux, &pane, "")
+			err = st.StartedSession(ctx, c.Tmux, &s.Session, &pane, listed[0].Fleeting)
 			s.ActiveWindowID = pane.WindowID
 		}
 		return s, err
