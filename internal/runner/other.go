@@ -109,5 +109,5 @@ func (Reader) Ended() bool { return false }
 // AtOnce is unknown here.
 func AtOnce(int, string) (takes, known bool) { return false, false }
 
-// ReadsInterrupt is unknown here.
-func ReadsInterrupt(int, string) bool { return false }
+// ReadsSignals is unknown here.
+func ReadsSignals(int, string) bool { return false }

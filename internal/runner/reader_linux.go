@@ -88,9 +88,9 @@ func AtOnce(pid int, tty string) (takes, known bool) {
 	return fg.IsShell(), err == nil
 }
 
-// ReadsInterrupt reports whether C-c at the terminal of a pane is known to be a key like others, which
-// its program reads.
-func ReadsInterrupt(pid int, tty string) bool {
+// ReadsSignals reports whether C-c and the like are known to be keys like others at the terminal
+// of a pane, which its program reads.
+func ReadsSignals(pid int, tty string) bool {
 	t, _, err := procstat.Terminal(pid, tty)
-	return err == nil && (t.Lflag&unix.ISIG == 0 || t.Cc[unix.VINTR] != ctrlC)
+	return err == nil && t.Lflag&unix.ISIG == 0
 }

@@ -228,8 +228,12 @@ func (b keysBatch) row(ctx context.Context, op keyStep) (row keysRow) {
 	start := time.Now()
 	id, err := tmux.PaneID(""), b.within.Err()
 	if err == nil {
-		if id, err = b.item(op.keyInput); err == nil && op.Patterns != nil {
+		switch id, err = b.item(op.keyInput); {
+		case err != nil:
+		case op.Patterns != nil:
 			row.seen, err = b.await(ctx, id, op.Patterns)
+		default:
+			err = b.InterruptTaken(b.within)
 		}
 		row.ElapsedSeconds = reply.Seconds(time.Since(start))
 	}

@@ -27,6 +27,11 @@ func (k Key) isText() bool { return k.Name == "" && k.Text != "" }
 // echoed of them. What follows an Escape is typed after a pause. So are an Enter behind a text
 // and what follows Enter, unless what reads is known to take them at once.
 func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []Key, what screen.Echo) (tmux.PaneID, error) {
+	last := keys[len(keys)-1]
+	t.interrupted = nil
+	if last.interrupts() {
+		t.interrupted = t.interrupting(ctx, on)
+	}
 	id, err := t.typeBursts(ctx, on, what, func(to tmux.Target) ([]burst, error) {
 		all := []burst{{}}
 		if reset {
@@ -49,7 +54,6 @@ func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []
 		return all, nil
 	})
 	// What was typed in part ends with an Escape too.
-	last := keys[len(keys)-1]
 	if enter := err == nil && isEnter(last.Name); id != "" && (err != nil || last.escapes() || enter) {
 		for _, pane := range append([]tmux.PaneID{id}, t.Others()...) {
 			t.keyboard.endings.add(t.Tmux, pane, enter)

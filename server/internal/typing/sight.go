@@ -54,7 +54,7 @@ func (in Sight) await(ctx context.Context, r *screen.Reader, src rows.Source) (*
 func (t *Typist) remember(ctx context.Context, look *tmux.Look, what screen.Echo, began time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.row = look.History + look.CursorY
+	t.row, t.last = look.History+look.CursorY, look.Mark()
 	i := slices.IndexFunc(t.into, func(p screen.Bookmark) bool { return p.Mark.Pane == look.ID })
 	if i < 0 {
 		i = len(t.into)
@@ -94,7 +94,7 @@ func (a Synchronized) AddTo(v reply.View) reply.View {
 	return v
 }
 
-// AndSee types, then waits and looks as the call says.
+// AndSee types, then waits and looks as the call says, or until an interrupt is taken.
 func (t *Typist) AndSee(ctx context.Context, in Sight, typing func() (string, error)) (Typed, error) {
 	what, err := typing()
 	if err != nil {
@@ -102,6 +102,9 @@ func (t *Typist) AndSee(ctx context.Context, in Sight, typing func() (string, er
 	}
 	out := Typed{PaneText: reply.PaneText{Result: what, PaneID: string(t.into[0].Mark.Pane)}}
 	out.SynchronizedPanes = t.Others()
+	if !in.Waits() {
+		return out, t.InterruptTaken(ctx)
+	}
 	out.Seen, err = t.See(ctx, in)
 	return out, err
 }

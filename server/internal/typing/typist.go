@@ -46,6 +46,9 @@ type Typist struct {
 	into []screen.Bookmark // the panes as they were before the call typed into them, in order
 	also []tmux.PaneID     // other panes, which are synchronized with these
 	row  int               // the cursor's row, from the first of the history, when last typing
+	last *tmux.Mark        // the pane as it was when last typing
+	// interrupted is set if the last key was C-c.
+	interrupted *interrupted
 }
 
 // Typist returns the Typist of a call.
