@@ -119,7 +119,7 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 		}
 		b.unknown = append(b.unknown, path+name)
 		if b.takes == nil {
-			b.takes = Names(v.Type())
+			b.takes = Listed(v.Type())
 		}
 		if len(b.problems) == maxProblems {
 			b.more++

@@ -24,6 +24,7 @@ type Field struct {
 	Optional bool
 	Exact    bool // the tag exact
 	Unlisted bool // the tag unlisted: accepted, but not in the schema of inputs
+	Brief    bool // the tag brief: what it holds is described elsewhere, apart from what is required
 	min      *float64
 }
 
@@ -51,7 +52,7 @@ func FieldsOf(t reflect.Type) []Field {
 			continue
 		}
 		f := Field{Name: name, Index: []int{i}, Type: sf.Type, Desc: sf.Tag.Get("desc"), Optional: options == "omitempty",
-			Exact: sf.Tag.Get("exact") == "true", Unlisted: sf.Tag.Get("unlisted") == "true"}
+			Exact: sf.Tag.Get("exact") == "true", Unlisted: sf.Tag.Get("unlisted") == "true", Brief: sf.Tag.Get("brief") == "true"}
 		if d, ok := sf.Tag.Lookup("default"); ok {
 			f.Default, f.Optional = d, true
 			if Elem(sf.Type).Kind() == reflect.String {
@@ -108,6 +109,7 @@ type schemas struct {
 	strings.Builder
 	input    bool
 	defaults map[string]string // of the outermost object
+	brief    bool              // in what is described elsewhere
 }
 
 func (w *schemas) schema() json.RawMessage { return json.RawMessage("{" + w.String() + "}") }
@@ -146,7 +148,10 @@ func (w *schemas) object(t reflect.Type, nullable bool) {
 }
 
 func (w *schemas) field(f Field, def string) {
+	brief := w.brief
+	w.brief = brief || f.Brief
 	w.typ(Elem(f.Type), f.Type.Kind() == reflect.Pointer && !w.input)
+	w.brief = brief
 	if f.Enum != nil {
 		w.write(`,"enum":`, jsonOf(f.Enum))
 	}
@@ -156,7 +161,7 @@ func (w *schemas) field(f Field, def string) {
 	if def = cmp.Or(def, f.Default); def != "" {
 		w.write(`,"default":`, def)
 	}
-	if f.Desc != "" {
+	if f.Desc != "" && !(brief && f.Optional) {
 		w.write(`,"description":`, jsonOf(f.Desc))
 	}
 }
@@ -218,6 +223,18 @@ func Names(t reflect.Type) []string {
 	var names []string
 	for _, f := range FieldsOf(t) {
 		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Listed returns those of the names that the schema of inputs has.
+func Listed(t reflect.Type) []string {
+	var names []string
+	for _, f := range FieldsOf(t) {
+		if !f.Unlisted {
+			names = append(names, f.Name)
+		}
 	}
 	slices.Sort(names)
 	return names

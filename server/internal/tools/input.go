@@ -31,12 +31,17 @@ func sendKeys(k *typing.Keyboard) *tool.Tool {
 }
 
 type sendKeysIn struct {
-	keyInput
-	typing.Sight
+	keyStep
 	target.OnSocket
 }
 
-func (in sendKeysIn) Check(l tool.Limits) error {
+// keyStep is a call of send_keys, or one input of a batch, which takes all that send_keys does.
+type keyStep struct {
+	keyInput
+	typing.Sight
+}
+
+func (in keyStep) Check(l tool.Limits) error {
 	if err := in.keyInput.Check(l); err != nil {
 		return err
 	}
@@ -142,10 +147,10 @@ func sendKeysBatch(k *typing.Keyboard) *tool.Tool {
 		Name: "send_keys_batch", Title: "Send Keys Batch", Kind: tool.Shell, Set: tool.Input,
 		Aim:  target.NeedEach(target.Pane),
 		Hint: "type several inputs",
-		Desc: "Type several inputs in order, into one or more panes. With patterns a step waits before the next: a wizard in one call. " +
+		Desc: "Type several inputs in order, into one or more panes. With patterns or quiet a step waits before the next: a wizard in one call. " +
 			"A failed input is reported in its row.",
 	}, func(ctx context.Context, t *typing.Typist, _ target.Object, in sendKeysBatchIn) (out sendKeysBatchResult, err error) {
-		b := keysBatch{t, in, ctx}
+		b := keysBatch{t, in, tool.Limits{WaitMax: k.Screens.WaitMax}, ctx}
 		if in.Timeout != nil {
 			limit, err := k.Screens.Budget(*in.Timeout)
 			if err != nil {
@@ -174,14 +179,8 @@ func sendKeysBatch(k *typing.Keyboard) *tool.Tool {
 	})
 }
 
-// keyStep is one input of a batch.
-type keyStep struct {
-	keyInput
-	Patterns []string `json:"patterns,omitempty" desc:"wait for any of these texts"`
-}
-
 type sendKeysBatchIn struct {
-	Operations []keyStep `json:"operations" desc:"as send_keys takes them"`
+	Operations []keyStep `json:"operations" brief:"true" desc:"as send_keys takes them"`
 	OnError    string    `json:"on_error" default:"stop" enum:"stop,continue"`
 	typing.Sight
 	target.OnSocket
@@ -195,7 +194,7 @@ func (in sendKeysBatchIn) Check(l tool.Limits) error {
 }
 
 func (in sendKeysBatchIn) Waits() bool {
-	return in.Sight.Waits() || slices.ContainsFunc(in.Operations, func(op keyStep) bool { return op.Patterns != nil })
+	return in.Sight.Waits() || slices.ContainsFunc(in.Operations, func(op keyStep) bool { return op.Waits() })
 }
 
 type sendKeysBatchResult struct {
@@ -212,6 +211,8 @@ type keysRow struct {
 	Success        bool         `json:"success"`
 	Error          *string      `json:"error" exact:"true"`
 	ElapsedSeconds float64      `json:"elapsed_seconds"`
+	// Tail is what the pane shows, if the input says what to show.
+	Tail []string `json:"tail" exact:"true"`
 
 	seen *screen.Result // what the pane printed, if the input waits for it
 }
@@ -220,18 +221,23 @@ type keysRow struct {
 type keysBatch struct {
 	*typing.Typist
 	in     sendKeysBatchIn
+	limits tool.Limits
 	within context.Context
 }
 
 // row types one input.
 func (b keysBatch) row(ctx context.Context, op keyStep) (row keysRow) {
+	row.Tail = []string{}
 	start := time.Now()
 	id, err := tmux.PaneID(""), b.within.Err()
 	if err == nil {
-		switch id, err = b.item(op.keyInput); {
+		switch id, err = b.item(op); {
 		case err != nil:
-		case op.Patterns != nil:
-			row.seen, err = b.await(ctx, id, op.Patterns)
+		case op.Waits():
+			row.seen, err = b.await(ctx, id, op.Sight)
+			if row.seen != nil && op.Show != "" {
+				row.Tail = row.seen.Tail
+			}
 		default:
 			err = b.InterruptTaken(b.within)
 		}
@@ -256,23 +262,33 @@ func (b keysBatch) row(ctx context.Context, op keyStep) (row keysRow) {
 	return row
 }
 
-// await waits until a pane prints what an input waits for.
-func (b keysBatch) await(ctx context.Context, id tmux.PaneID, patterns []string) (*screen.Result, error) {
-	in := b.in.Sight
-	in.Patterns, in.Quiet, in.Show = patterns, 0, ""
+// await waits for what an input waits for. What the batch says of its own wait, regex and stop,
+// is for its inputs too, which have its time.
+func (b keysBatch) await(ctx context.Context, id tmux.PaneID, in typing.Sight) (*screen.Result, error) {
+	in.Regex = in.Regex || b.in.Regex
+	if in.Stop == nil {
+		in.Stop = b.in.Stop
+	}
 	if end, ok := b.within.Deadline(); ok {
 		left := max(time.Until(end), 0).Seconds()
+		if in.Timeout != nil {
+			left = min(left, *in.Timeout)
+		}
 		in.Timeout = &left
 	}
 	seen, err := b.SeePane(ctx, id, in)
-	if err == nil && !seen.Found {
+	switch {
+	case err != nil:
+	case seen.Outcome == "stopped":
+		err = reply.Faultf(reply.KindTimeout, "typed, and one of its stop texts came")
+	case in.Patterns != nil && !seen.Found:
 		err = reply.Faultf(reply.KindTimeout, "typed, and none of its patterns came: %s", seen.Outcome)
 	}
 	return seen, err
 }
 
-func (b keysBatch) item(op keyInput) (tmux.PaneID, error) {
-	if err := op.Check(tool.Limits{}); err != nil {
+func (b keysBatch) item(op keyStep) (tmux.PaneID, error) {
+	if err := op.Check(b.limits); err != nil {
 		return "", err
 	}
 	on, err := b.At(b.within, op.Selected())

@@ -116,6 +116,9 @@ func (r sendKeysBatchResult) View() reply.View {
 		if row.Error != nil {
 			v.Lines = append(v.Lines, fmt.Sprintf("%d %s: %s", row.Index, reply.Value(row.PaneID), *row.Error))
 		}
+		if len(row.Tail) > 0 && row.seen != r.Seen {
+			v.Lines = append(append(v.Lines, fmt.Sprintf("[%d %s, %s]", row.Index, reply.Value(row.PaneID), reply.Count(len(row.Tail), "line"))), row.Tail...)
+		}
 	}
 	if r.Seen != nil {
 		seen := r.Seen.View()
