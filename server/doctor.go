@@ -44,7 +44,7 @@ type DiagnosedServer struct {
 
 // DiagnosedCaller is the pane that the server would take for the agent's own.
 type DiagnosedCaller struct {
-	Place  string      `json:"place"` // "here", "elsewhere", "outside" (of tmux) or "unknown"
+	Place  string      `json:"place"` // "here", "elsewhere", "outside" (of tmux), "popup" (of a tmux server) or "unknown"
 	Pane   tmux.PaneID `json:"pane,omitempty"`
 	Socket string      `json:"socket,omitempty"`
 }
@@ -112,6 +112,10 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	here, _ := c.On(ctx, srv)
 	d.Caller = &DiagnosedCaller{Pane: c.Pane}
 	switch {
+	case c.Popup:
+		if d.Caller.Place = "popup"; !caller.SamePath(c.Socket, srv.SocketPath()) {
+			d.Caller.Socket = c.Socket
+		}
 	case c.Lost || !caller.Sees(ctx, srv) && !c.Outside:
 		d.Caller.Place = "unknown"
 	case c.Pane == "":
@@ -174,6 +178,12 @@ func (d *Diagnosis) write(w io.Writer) {
 	switch d.Caller.Place {
 	case "unknown":
 		line("caller", "unknown: the pane that TMUX_PANE names is not this process's, or tmux runs in another container; a call on a pane that may be the agent's needs consent")
+	case "popup":
+		of := "this server"
+		if d.Caller.Socket != "" {
+			of = d.Caller.Socket
+		}
+		line("caller", "in a popup of %s, or a command that it runs, which is no pane; a call on a pane that may be the agent's needs consent", of)
 	case "outside":
 		line("caller", "outside tmux")
 	case "here":

@@ -30,6 +30,9 @@ type Caller struct {
 	// Client, the client's program; Client is empty if that is unknown too.
 	Lost   bool
 	Client string
+	// Popup is set if Lost is because tmux itself started a program here without a pane: in a
+	// popup, or as a command of run-shell.
+	Popup bool
 }
 
 // ancestor is a process above this one, or this process itself.
@@ -74,7 +77,7 @@ func callerOf(env map[string]string, above []ancestor) Caller {
 				own = pane
 			}
 			if own == "" {
-				return Caller{Socket: socket, Server: server, Lost: true, Client: clientOfServer(above)}
+				return Caller{Socket: socket, Server: server, Lost: true, Client: clientOfServer(above), Popup: of == server}
 			}
 			return Caller{Pane: own, Socket: socket, Server: server}
 		}

@@ -44,6 +44,9 @@ func TestCallerNeedsProof(t *testing.T) {
 	shell := func(env map[string]string) ancestor { return ancestor{7, "/bin/sh", env} }
 	server := ancestor{pid: 3, program: "/bin/tmux"}
 	lost := Caller{Socket: "/tmp/s", Server: 3, Lost: true, Client: "/bin/agent"}
+	noPane := map[string]string{"TMUX": "/tmp/s,3,0"}
+	popup := lost
+	popup.Popup = true
 	for _, c := range []struct {
 		name  string
 		env   map[string]string
@@ -56,6 +59,8 @@ func TestCallerNeedsProof(t *testing.T) {
 		{"variables of another pane", in("%1", 3), []ancestor{self, client(in("%1", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
 		{"a pane that cannot be read", in("%5", 3), []ancestor{self, client(nil), shell(nil), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
 		{"a pane that nothing names", map[string]string{"TMUX": "/tmp/s,3,0"}, []ancestor{self, client(nil), shell(nil), server}, lost},
+		{"a popup", noPane, []ancestor{self, client(noPane), shell(noPane), server}, popup},
+		{"a popup of a client without the variables", nil, []ancestor{self, client(nil), shell(noPane), server}, popup},
 		{"a daemon", in("%5", 3), []ancestor{self, client(in("%5", 3))}, lost},
 		{"a daemon that passes nothing on", nil, []ancestor{self, client(in("%5", 3))}, lost},
 		{"nothing can be read", in("%5", 3), nil, Caller{Socket: "/tmp/s", Server: 3, Lost: true}},
