@@ -170,7 +170,7 @@ func faultOf(err error) error {
 	case shell.ErrUnseen:
 		f = f.Suggest("send_keys types, wait_for_text waits; or run tmux-mcp where tmux runs")
 	case shell.ErrUnreadable:
-		f = f.Suggest("send_keys types into it, wait_for_text waits")
+		f = f.Suggest("%s", typing.ByKeys)
 	case shell.ErrNoSpace:
 		f = f.Suggest("free some space there, or set TMPDIR to a directory that has some and start this server again")
 	case shell.ErrNoHome:
