@@ -64,6 +64,18 @@ func BenchmarkAgainst(b *testing.B) {
 		b.Run("search_panes/found/"+content, calls(srv, "search_panes", `{"pattern":"needle 7"}`))
 	}
 
+	shell := func() *tmux.Server {
+		srv := testserver.New(b)
+		testserver.Run(b, srv, "new-session", "-d", "-x", "80", "-y", "24", "exec env PS1='$ ' bash --norc --noprofile -i")
+		testserver.WaitScreen(b, srv, "%0", "$")
+		return srv
+	}
+	b.Run("capture_pane", calls(shell, "capture_pane", `{"pane_id":"%0"}`))
+	b.Run("capture_since", calls(shell, "capture_since", `{"pane_id":"%0"}`))
+	b.Run("send_keys", calls(shell, "send_keys", `{"pane_id":"%0","keys":"C-u"}`))
+	b.Run("send_keys/line", calls(shell, "send_keys", `{"pane_id":"%0","keys":"true"}`))
+	b.Run("run_command", calls(shell, "run_command", `{"pane_id":"%0","command":"true"}`))
+
 	one := with(1)
 	start := func(program string) turn {
 		return turn{"", func() {
