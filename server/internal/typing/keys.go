@@ -28,7 +28,7 @@ func (k Key) isText() bool { return k.Name == "" && k.Text != "" }
 // and what follows Enter, unless what reads is known to take them at once.
 func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []Key, what screen.Echo) (tmux.PaneID, error) {
 	last := keys[len(keys)-1]
-	t.interrupted = nil
+	t.interrupted, t.atOnce = nil, false
 	if last.interrupts() {
 		t.interrupted = t.interrupting(ctx, on)
 	}
@@ -54,7 +54,7 @@ func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []
 		return all, nil
 	})
 	// What was typed in part ends with an Escape too.
-	if enter := err == nil && isEnter(last.Name); id != "" && (err != nil || last.escapes() || enter) {
+	if enter := err == nil && isEnter(last.Name) && !t.atOnce; id != "" && (err != nil || last.escapes() || enter) {
 		for _, pane := range append([]tmux.PaneID{id}, t.Others()...) {
 			t.keyboard.endings.add(t.Tmux, pane, enter)
 		}

@@ -45,8 +45,10 @@ type Typist struct {
 	mu   sync.Mutex
 	into []screen.Bookmark // the panes as they were before the call typed into them, in order
 	also []tmux.PaneID     // other panes, which are synchronized with these
-	row  int               // the cursor's row, from the first of the history, when last typing
-	last *tmux.Mark        // the pane as it was when last typing
+	// atOnce is set if what read the keys was known to take Enter for itself.
+	atOnce bool
+	row    int        // the cursor's row, from the first of the history, when last typing
+	last   *tmux.Mark // the pane as it was when last typing
 	// interrupted is set if the last key was C-c.
 	interrupted *interrupted
 }
@@ -211,14 +213,14 @@ func (t *Typist) plan(ctx context.Context, on tmux.Target, typing bursts) (p pla
 	case !known:
 		p.ask = p.readers == nil
 	case takes:
-		p.bursts = joined(p.bursts)
+		p.bursts, t.atOnce = joined(p.bursts), true
 	}
 	return p, err
 }
 
 // leftOver returns what is left to be typed when tmux was asked whether a shell takes Enter.
 func (t *Typist) leftOver(ctx context.Context, pane tmux.Target, typing bursts, all bool) ([]burst, error) {
-	if all {
+	if t.atOnce = all; all {
 		return nil, nil
 	}
 	rest, err := typing(pane)
