@@ -51,7 +51,7 @@ func FaultOf(err error) error {
 		return f.Suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command")
 	case prompt.ErrBusy:
 		return reply.Faultf(reply.KindRefused, "%s in pane %s is busy: it shows no prompt", program, e.Pane).
-			Suggest("wait_for_text waits for the prompt; send_keys types anyway")
+			Suggest("wait_for_text waits for the prompt; send_keys types anyway: Enter shows one that the output of a job in the background hides")
 	default:
 		return f.Suggest("send_keys types into it")
 	}
