@@ -92,6 +92,7 @@ func TestNothingIsLostAboveAPrompt(t *testing.T) {
 			lines := 1 + r.IntN(3)
 			var parts []string
 			words := map[string]bool{}
+			drawn := "" // last
 			for n := range lines {
 				word := fmt.Sprintf("RUN%d", n) // as before, or the same but for digits
 				switch r.IntN(3) {
@@ -100,7 +101,7 @@ func TestNothingIsLostAboveAPrompt(t *testing.T) {
 				case 1:
 					word = fmt.Sprintf("AT%d", i)
 				}
-				words[word] = true
+				words[word], drawn = true, word
 				parts = append(parts, "printf '%s\\n' "+word[:1]+"''"+word[1:])
 			}
 			switch r.IntN(5) {
@@ -109,6 +110,7 @@ func TestNothingIsLostAboveAPrompt(t *testing.T) {
 			case 3:
 				parts = append(parts, `printf '\033[1A\r%s\033[K\n' O''VER`)
 				words["OVER"] = true
+				delete(words, drawn) // nobody can have seen it
 			}
 			line := strings.Join(parts, "; ")
 			if r.IntN(4) == 0 && last != "" {
@@ -136,6 +138,14 @@ func TestNothingIsLostAboveAPrompt(t *testing.T) {
 			got := a.waits(60, "patterns", []string{"ok 7"})
 			a.has("the same output again", got, "matched")
 			a.waits(1) // for its end, if that was not seen
+		}
+		// C-l moves what was there to the history.
+		for range 2 {
+			if !slices.Contains([]string{"bash", "zsh", "fish"}, a.shell) {
+				break // it is text without a line editor
+			}
+			a.has("C-l", a.types([]string{"C-l", "echo one; echo o''k 8", "Enter"}, "patterns", []string{"ok 8"}), "matched")
+			a.waits(1)
 		}
 	})
 }
@@ -183,7 +193,7 @@ func TestEndsAreReported(t *testing.T) {
 		// What the line has left in the background is waited for; what is half typed has begun nothing.
 		g := newGate(t)
 		call, _ := a.p.begin("tools/call", map[string]any{"name": "send_keys", "arguments": map[string]any{
-			"pane_id": a.pane, "keys": "sh -c '" + g.wait() + "; echo rea''dy' &", "patterns": []string{"ready$"}, "regex": true, "timeout": 60}})
+			"pane_id": a.pane, "keys": "sh -c '" + g.wait() + "; echo rea''dy' &", "patterns": []string{"ready"}, "timeout": 60}})
 		time.Sleep(700 * time.Millisecond) // in which it could be taken to have ended
 		g.open(t)
 		a.has("a job in the background", *decode[seen](a.p, "send_keys", a.p.await(call)).Seen, "matched")
@@ -201,6 +211,25 @@ func TestEndsAreReported(t *testing.T) {
 		a.has("a shell", a.types("env PS1='in$ ' bash --norc", "timeout", 0.7), "timeout")
 		a.has("a command in it", a.types("sh -c 'exit 1'"), "program_ended")
 		a.has("its end", a.types("exit"), "program_ended")
+	})
+}
+
+// TestEndsInShellsInShells: what a shell runs in, such as su or another shell, is not what a
+// line in it has left in the background.
+func TestEndsInShellsInShells(t *testing.T) {
+	t.Parallel()
+	atPrompts(t, 2, func(t *testing.T, a agentIn) {
+		for _, prompt := range []string{"one", "two"} { // nobody reports that they run
+			ok[map[string]any](a.p, "send_keys", args(t, "pane_id", a.pane, "keys", "env TERM=vt100 sh -c \"PS1='"+prompt+"\\$ ' bash --norc; exit 0\""))
+			testserver.Wait(t, a.srv, a.pane, prompt+"$", func() bool {
+				return strings.HasSuffix(strings.TrimSpace(testserver.Run(t, a.srv, "capture-pane", "-p", "-t", a.pane)), prompt+"$")
+			})
+			time.Sleep(100 * time.Millisecond) // the clock of processes is coarse
+		}
+		a.has("a command in both", a.types("sh -c 'exit 1'", "timeout", 10), "program_ended")
+		a.has("the end of one", a.types("exit", "timeout", 10), "program_ended")
+		a.has("a command in the other", a.types("sh -c 'exit 1'", "timeout", 10), "program_ended")
+		a.has("its end", a.types("exit", "timeout", 10), "program_ended")
 	})
 }
 
@@ -271,12 +300,75 @@ func TestEndsOfOthersAreNot(t *testing.T) {
 // TestAResizeIsNoOutput: a shell draws its prompt again in a pane of another size.
 func TestAResizeIsNoOutput(t *testing.T) {
 	t.Parallel()
-	atPrompts(t, 4, func(t *testing.T, a agentIn) {
+	atPrompts(t, 5, func(t *testing.T, a agentIn) {
 		a.types("echo first")
 		for _, width := range []string{"60", "90", "79"} {
 			call, _ := a.p.wait("wait_for_text", args(t, "pane_id", a.pane, "timeout", 0.8))
 			testserver.Run(t, a.srv, "resize-window", "-t", a.pane, "-x", width)
 			a.has("a width of "+width, decode[awaited](a.p, "wait_for_text", a.p.await(call)), "timeout")
+		}
+	})
+}
+
+// TestLinesForAProgramClearNothing: a program may show nothing of a line that is typed into it,
+// and leave the cursor where it was. Only a line at a prompt must move on.
+func TestLinesForAProgramClearNothing(t *testing.T) {
+	t.Parallel()
+	atPrompts(t, 2, func(t *testing.T, a agentIn) {
+		a.types("echo before")
+		cursor := a.cursor()
+		ok[seen](a.p, "send_keys", args(t, "pane_id", a.pane, "keys", "printf '\\033[?1049h'; stty -echo; echo asks; read x; read x; read x; stty echo; printf '\\033[?1049l'", "patterns", []string{"^asks"}, "regex", true, "timeout", 60))
+		for range 2 {
+			ok[map[string]any](a.p, "send_keys", args(t, "pane_id", a.pane, "keys", "secret"))
+		}
+		a.has("the last", a.types("secret"), "program_ended")
+		if got := ok[followed](a.p, "capture_since", args(t, "cursor", cursor)); got.Missed || slices.Contains(got.Lines, "before") {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestEndsBesideABackgroundJob: what an answered line has left in the background does not hold
+// up the waits for later ones.
+func TestEndsBesideABackgroundJob(t *testing.T) {
+	t.Parallel()
+	atPrompts(t, 3, func(t *testing.T, a agentIn) {
+		a.has("a server", a.types("sh -c 'echo serv''ing; exec sleep 1000' &", "patterns", []string{"^serving|[$>#] serving"}, "regex", true), "matched")
+		time.Sleep(100 * time.Millisecond) // the clock of processes is coarse
+		for _, line := range []string{"sh -c 'exit 3'", "false", "nosuchcommand"} {
+			a.has(line, a.types(line, "timeout", 10), "program_ended")
+		}
+		a.has("a running one", a.types("sleep 1000", "timeout", 0.7), "timeout")
+		a.has("C-c", a.types("C-c", "enter", false, "timeout", 10), "program_ended")
+	})
+}
+
+// TestAShellGoesOnByItself: after a program, the line may go on with what the shell itself does.
+func TestAShellGoesOnByItself(t *testing.T) {
+	t.Parallel()
+	for _, sh := range prompts[:testtool.Size(2, 3)] {
+		t.Run(sh.name, func(t *testing.T) {
+			t.Parallel()
+			srv, p := served(t)
+			a := agentIn{t, srv, p, readerPane(t, srv, p, sh.name, sh.start, sh.prompt), sh.name}
+			a.has("read after sleep", a.types("sleep 0.3; read x; echo go''ne", "timeout", 1.5), "timeout")
+			a.has("its end", a.types("answer"), "program_ended")
+		})
+	}
+}
+
+// TestAJobThatPrintsAtThePrompt: the prompt is where it was, above what a job has printed.
+func TestAJobThatPrintsAtThePrompt(t *testing.T) {
+	t.Parallel()
+	atPrompts(t, 4, func(t *testing.T, a agentIn) {
+		g := newGate(t)
+		call, _ := a.p.begin("tools/call", map[string]any{"name": "send_keys", "arguments": map[string]any{
+			"pane_id": a.pane, "keys": "sh -c '" + g.wait() + "; echo printed' &", "patterns": []string{"never there"}, "timeout": 15}})
+		time.Sleep(700 * time.Millisecond) // in which the prompt comes
+		g.open(t)
+		got := *decode[seen](a.p, "send_keys", a.p.await(call)).Seen
+		if a.has("the job", got, "program_ended"); !got.AtPrompt {
+			t.Errorf("%+v", got)
 		}
 	})
 }

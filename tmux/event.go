@@ -144,7 +144,7 @@ type part struct {
 // finished returns the new lines of the normal screen, without the one that the cursor is in,
 // which is kept as the part; the one that it was in is among them when it has left it.
 func (p *followed) finished(l *Look, lines []string, rows []int) []string {
-	cursor, text := l.lineAt(l.cursor())
+	cursor, text := l.LineAt(l.cursor())
 	if l.Dead {
 		cursor = -1 // the cursor is below tmux's notice
 	}
@@ -161,7 +161,7 @@ func (p *followed) finished(l *Look, lines []string, rows []int) []string {
 	}
 	first, now := -1, was.text
 	if was.row >= 0 && !l.Missed {
-		if row, text := l.lineAt(was.row - l.Shift); row >= 0 {
+		if row, text := l.LineAt(was.row - l.Shift); row >= 0 {
 			first, now = row, text
 		}
 	}

@@ -152,9 +152,9 @@ func (l *Look) Above(n int) (texts []string, rows []int) {
 	return texts, rows
 }
 
-// lineAt returns the number of the first row of the normal screen's line in a row, and its
-// text; -1 if that was not read.
-func (l *Look) lineAt(row int) (first int, text string) {
+// LineAt returns the text of the normal screen's line in a row and the number of its first row,
+// as in NewRows; -1 if that was not read.
+func (l *Look) LineAt(row int) (first int, text string) {
 	for _, line := range l.all {
 		if line.first <= row && row < line.end {
 			return line.first, line.text

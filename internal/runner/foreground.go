@@ -153,12 +153,24 @@ func (f Foreground) HasEmptyLine(left, right, before string) bool {
 	switch {
 	case text == "", strings.TrimSpace(right) != "" && !strings.HasPrefix(right, "  "):
 		return false
+	case f.maybeContinues(left):
+		return false
 	case before != "" && SameButDigits(text, strings.TrimRight(before, " ")):
-		return f.shell == dialects["fish"] || !continuation().MatchString(left) // fish has none
-	case f.shell == dialects["fish"]:
-		return f.maybeFresh(left, right)
+		return true
 	}
-	return f.Fresh(left, right)
+	return f.maybeFresh(left, right)
+}
+
+// maybeContinues reports whether the text left of the cursor may be the shell's prompt for the
+// rest of a line, as shells have it by default. Only zsh's has words, and fish has none.
+func (f Foreground) maybeContinues(left string) bool {
+	switch f.shell {
+	case dialects["fish"]:
+		return false
+	case dialects["zsh"]:
+		return continuation().MatchString(left)
+	}
+	return left == ">" || strings.HasPrefix(left, "> ")
 }
 
 // Younger reports whether it has been running for no longer than so long, as far as the clock

@@ -37,14 +37,15 @@ func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 
 // WasAtPrompt reports whether what was typed so long ago, at most, was typed at the prompt of
 // a shell, given the text that was left of the cursor before. The shell may have begun to
-// run it: then a program is in the foreground that is not older.
-func WasAtPrompt(pid int, tty, left string, ago time.Duration) bool {
+// run it: then a program is in the foreground that is not older. ran reports whether one is.
+func WasAtPrompt(pid int, tty, left string, ago time.Duration) (was, ran bool) {
 	begun := time.Now()
 	for pause := 200 * time.Microsecond; pause < 40*time.Millisecond; pause *= 2 {
 		f, err := ForegroundOf(pid, tty, "")
 		if err != nil {
-			return false
+			return false, ran
 		}
+		ran = ran || f.PID != pid
 		below, gone := 0, false
 		for ; f.shell == nil; below++ {
 			p, err := procstat.Of(f.PID)
@@ -52,35 +53,45 @@ func WasAtPrompt(pid int, tty, left string, ago time.Duration) bool {
 				break
 			}
 			if older(p.Age(), ago+time.Since(begun)) || below == mostBelow {
-				return false
+				return false, ran
 			}
 			f, _ = programOf(p.Parent, "")
 			f.tty = tty
 		}
 		if !gone && (below > 0 || f.Prompt) {
-			return f.AtPrompt(left)
+			return f.AtPrompt(left), ran
 		}
 		time.Sleep(pause) // it may be about to run it, or what it has run has just ended
 	}
-	return false
+	return false, ran
 }
 
 // BegunSince reports whether a program other than this one runs in its session that has been
 // running for no longer than so long: what a line has begun in the background. One that is
-// stopped does not count.
+// stopped does not count, nor one that this one runs in, such as su.
 func (f Foreground) BegunSince(ago time.Duration) bool {
 	own, err := procstat.Of(f.PID)
 	if err != nil {
 		return false
 	}
+	outer := []int{f.PID}
+	for above := own; above.PID != own.Session && len(outer) < mostAbove; {
+		if above, err = procstat.Of(above.Parent); err != nil {
+			break
+		}
+		outer = append(outer, above.PID)
+	}
 	for _, pid := range procstat.Sessions([]int{own.Session})[own.Session] {
 		p, err := procstat.Of(pid)
-		if err == nil && pid != f.PID && p.State != 'T' && p.State != 'Z' && !p.Dying && !older(p.Age(), ago) {
+		if err == nil && !slices.Contains(outer, pid) && p.State != 'T' && p.State != 'Z' && !p.Dying && !older(p.Age(), ago) {
 			return true
 		}
 	}
 	return false
 }
+
+// mostAbove is how many programs a shell may run in.
+const mostAbove = 64
 
 // mostBelow is how many processes below a shell the leader of its job may be.
 const mostBelow = 4

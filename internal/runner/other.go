@@ -24,7 +24,7 @@ func ForegroundOf(pid int, _, command string) (Foreground, error) {
 }
 
 // WasAtPrompt is not known here.
-func WasAtPrompt(int, string, string, time.Duration) bool { return false }
+func WasAtPrompt(int, string, string, time.Duration) (was, ran bool) { return false, false }
 
 // BegunSince is not known here.
 func (Foreground) BegunSince(time.Duration) bool { return false }

@@ -36,19 +36,29 @@ type Line struct {
 	// Reported is set once an answer has said that what it began has ended, or has shown the
 	// prompt that came afterwards.
 	Reported bool
+	// Answered is set once a wait has answered after it was typed: what is submitted then is
+	// what the next wait is for, whatever this has left in the background.
+	Answered bool
 
 	number  int
-	submits []time.Time // when lines were submitted, also those whose end was reported
+	submits []Submission // also of those whose end was reported
 }
 
-// SubmittedSince returns how many lines were submitted since a time, as far as is known.
-func (line Line) SubmittedSince(t time.Time) (n int) {
-	for _, at := range line.submits {
-		if !at.Before(t) {
-			n++
-		}
-	}
-	return n
+// Submission is a line that was submitted with Enter.
+type Submission struct {
+	At time.Time
+	// Prompt is the text that was left of the cursor, if that was the prompt of a shell; else "".
+	Prompt string
+	// Row is the number of the cursor's row then, from the first of the history.
+	Row int
+	// Text is the end of what was typed.
+	Text string
+}
+
+// SubmittedSince returns the lines that were submitted since a time, as far as is known.
+func (line Line) SubmittedSince(t time.Time) []Submission {
+	i, _ := slices.BinarySearchFunc(line.submits, t, func(s Submission, t time.Time) int { return s.At.Compare(t) })
+	return line.submits[i:]
 }
 
 // Ledger has a Line for each pane into which this server has typed. It is safe for concurrent
@@ -59,23 +69,27 @@ type Ledger struct {
 	lines map[Pane]Line
 }
 
-// mostSubmits bounds how many lines of a pane are remembered.
-const mostSubmits = 100
+// mostSubmits bounds how many lines of a pane are remembered, and mostText how many bytes of each.
+const mostSubmits, mostText = 100, 200
 
 // mostPanes bounds the number of panes; beyond it, the one typed into least recently is
 // forgotten.
 const mostPanes = 1000
 
-// Typed records what is being typed, and returns its number. What was typed before and has
-// not been reported still counts.
-func (l *Ledger) Typed(at Pane, typed Line) (number int) {
+// Typed records what is being typed in a row, and returns its number. What was typed before and
+// has not been reported still counts.
+func (l *Ledger) Typed(at Pane, typed Line, row int) (number int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before, known := l.lines[at]
+	now := Submission{typed.Submitted, "", row, typed.Last[max(0, len(typed.Last)-mostText):]}
+	if typed.AtPrompt {
+		now.Prompt = typed.Prompt
+	}
 	if !known && len(l.lines) >= mostPanes {
 		l.forgetOldest()
 	}
-	if known && !before.Reported {
+	if known && !before.Reported && !(before.Answered && !now.At.IsZero() && typed.Last != "") {
 		typed.Began = before.Began
 		typed.AtPrompt, typed.Ran = typed.AtPrompt && before.AtPrompt, typed.Ran || before.Ran
 		if typed.Submitted.IsZero() {
@@ -86,8 +100,8 @@ func (l *Ledger) Typed(at Pane, typed Line) (number int) {
 		}
 	}
 	typed.submits = before.submits
-	if at := typed.Submitted; !at.IsZero() && !(known && at.Equal(before.Submitted)) {
-		typed.submits = append(slices.Clone(typed.submits[max(0, len(typed.submits)+1-mostSubmits):]), at)
+	if !now.At.IsZero() {
+		typed.submits = append(slices.Clone(typed.submits[max(0, len(typed.submits)+1-mostSubmits):]), now)
 	}
 	l.last++
 	typed.number = l.last
@@ -140,6 +154,11 @@ func (l *Ledger) Report(at Pane, number int) {
 // ReportJob records that an answer has reported the end of a job.
 func (l *Ledger) ReportJob(at Pane, job string) {
 	l.change(at, func(line *Line) { line.Reported = line.Reported || line.Job == job })
+}
+
+// Answer records that a wait has answered after what was typed with this number.
+func (l *Ledger) Answer(at Pane, number int) {
+	l.change(at, func(line *Line) { line.Answered = line.Answered || line.number == number })
 }
 
 func (l *Ledger) change(at Pane, do func(*Line)) {

@@ -47,8 +47,8 @@ func TestLinesAddUp(t *testing.T) {
 	var l Ledger
 	at, other := Pane{"s", "%1", 7}, Pane{"s", "%1", 8}
 	start := time.Now()
-	first := l.Typed(at, Line{Began: start, Submitted: start, AtPrompt: true, Prompt: "$ "})
-	second := l.Typed(at, Line{Began: start.Add(1)})
+	first := l.Typed(at, Line{Began: start, Submitted: start, AtPrompt: true, Prompt: "$ "}, 3)
+	second := l.Typed(at, Line{Began: start.Add(1)}, 3)
 	line, known := l.Of(at)
 	if !known || line.Began != start || line.Submitted != start || line.AtPrompt || line.Prompt != "$ " || line.Number() != second {
 		t.Errorf("%+v", line)
@@ -62,7 +62,7 @@ func TestLinesAddUp(t *testing.T) {
 	if line, _ := l.Of(at); !line.Reported {
 		t.Error("not reported")
 	}
-	third := l.Typed(at, Line{Began: start.Add(2), AtPrompt: true})
+	third := l.Typed(at, Line{Began: start.Add(2), AtPrompt: true}, 3)
 	if line, _ := l.Of(at); line.Reported || !line.Submitted.IsZero() || line.Began != start.Add(2) || !line.AtPrompt {
 		t.Errorf("after a report: %+v", line)
 	}
@@ -83,7 +83,7 @@ func TestLinesAddUp(t *testing.T) {
 		t.Errorf("%d lines", len(l.lines))
 	}
 	for i := range mostPanes + 10 {
-		l.Typed(Pane{"s", fmt.Sprint("%", i), 1}, Line{})
+		l.Typed(Pane{"s", fmt.Sprint("%", i), 1}, Line{}, 0)
 	}
 	if _, known := l.Of(Pane{"s", "%9", 1}); known || len(l.lines) != mostPanes {
 		t.Errorf("%d panes, the first is known: %t", len(l.lines), known)

@@ -36,6 +36,7 @@ type Echo struct {
 	promptRow int
 	promptY   int // that row on the screen
 	above     rowsAbove
+	ran       bool   // a program of the shell's was in the foreground
 	begun     bool   // the first typed line has appeared
 	expands   string // a typed line of which the shell may show the expansion in the next row
 
@@ -88,6 +89,7 @@ func EchoOf(text string) Echo {
 func (e Echo) at(pid int, look *tmux.Look, before *Echo, ago time.Duration) *Echo {
 	e.above = above(look)
 	if before != nil {
+		e.ran = before.ran
 		e.Lines = append(slices.Clone(before.Lines), e.Lines...)
 		e.known, e.row, e.text = before.known, before.row, before.text
 		e.earlier = before.earlier
@@ -98,7 +100,13 @@ func (e Echo) at(pid int, look *tmux.Look, before *Echo, ago time.Duration) *Ech
 	e.known = true
 	e.row, e.text = look.CursorLine()
 	left, typed := leftOfCursor(look), (len(e.Lines) > 0 || e.Entered || e.Edits) && !e.Command
-	if typed && !look.Alternate && strings.TrimSpace(left) != "" && runner.WasAtPrompt(pid, look.TTY, left, ago) {
+	was := false
+	if typed && !look.Alternate && strings.TrimSpace(left) != "" {
+		was, e.ran = runner.WasAtPrompt(pid, look.TTY, left, ago)
+	} else if typed {
+		e.ran = inForeground(pid)
+	}
+	if was {
 		e.prompt, e.promptRow, e.promptY = left, e.row, look.CursorY
 		e.text = strings.TrimRight(e.prompt, " ") // without what is on the right
 	}

@@ -79,7 +79,11 @@ func (e *ending) sees(pid int, l *tmux.Look) {
 	if read := e.line.At.Add(readWait); proven && !e.line.Read && !e.changed && !e.runs && time.Now().Before(read) {
 		now, proven, e.again = ledger.NoPrompt, false, read
 	}
-	if e.runs && !runs && pid != 0 {
+	switch {
+	case !e.runs || runs || pid == 0:
+	case shell.IsShell() && now == ledger.NoPrompt: // the shell itself runs, as in its builtin read
+		e.again = time.Now().Add(endPause)
+	default:
 		now = ledger.EmptyPrompt // as far as is known
 	}
 	e.verdict = ledger.FactsOf(e.line, e.known, now, e.foreign).Verdict()
@@ -113,7 +117,8 @@ func (p *waitedPane) wipes(l *tmux.Look) bool {
 		p.row = -1
 	}
 	n := p.line.Number()
-	is := p.row >= 0 && wiped(l, l.CursorIn()-p.row, p.line.Last) || p.row < 0 && p.y < l.Height-1 && wiped(l, l.CursorY-p.y, p.line.Last)
+	last := ledger.Submission{Prompt: p.line.Prompt, Text: p.line.Last}
+	is := p.row >= 0 && wiped(l, p.row, l.CursorIn() <= p.row, last) || p.row < 0 && p.y < l.Height-1 && wiped(l, -1, l.CursorY <= p.y, last)
 	if !is || p.wiped == n || !submittedSince(p.line, p.since) {
 		return false
 	}
@@ -128,12 +133,32 @@ func (p *waitedPane) wipes(l *tmux.Look) bool {
 }
 
 // wiped reports whether the screen was cleared, or drawn on from above, since a line was
-// submitted so many rows above the cursor: what a shell does with a line leaves the cursor
-// further down, and the line on the screen.
-func wiped(l *tmux.Look, down int, typed string) bool {
-	return down <= 0 && !l.Alternate && !slices.ContainsFunc(l.Lines(), func(line string) bool {
-		return typed != "" && len(line) > len(typed) && strings.HasSuffix(line, typed)
+// submitted in a row, -1 if unknown, at a prompt: what a shell does with a line leaves the
+// cursor further down, the prompt in its row, and the line on the screen. up is set if the
+// cursor is no further down.
+func wiped(l *tmux.Look, row int, up bool, typed ledger.Submission) bool {
+	if !up && row >= 0 {
+		first, text := l.LineAt(row)
+		shown := unspaced(strings.Trim(text, "<>*+")) // an editor may scroll the line sideways
+		up = first >= 0 && !begins(text, strings.TrimRight(typed.Prompt, " ")) && !strings.Contains(unspaced(typed.Prompt+typed.Text), shown)
+	}
+	return up && !l.Alternate && !slices.ContainsFunc(l.Lines(), func(line string) bool {
+		return typed.Text != "" && len(line) > len(typed.Text) && strings.HasSuffix(line, typed.Text)
 	})
+}
+
+// cleared reports whether lines that were submitted since a bookmark seem to have cleared the
+// screen. Those that a program has read may leave the cursor where it was, and are not shown.
+func cleared(l *tmux.Look, since Bookmark, lines []ledger.Submission) bool {
+	var own []ledger.Submission
+	for _, line := range lines {
+		if line.Prompt != "" {
+			own = append(own, line)
+		}
+	}
+	n := len(own)
+	return n > 0 && (since.prompt && l.WasRow >= 0 && wiped(l, l.WasRow, l.CursorIn() < l.WasRow+n, own[0]) ||
+		l.Shift == 0 && wiped(l, own[n-1].Row, l.CursorIn() <= own[n-1].Row, own[n-1]))
 }
 
 // withoutPrompt returns new lines without the prompt at which the cursor is, if they end with
@@ -157,91 +182,6 @@ func (p *waitedPane) withoutPrompt(l *tmux.Look, fresh []string) []string {
 	return nil
 }
 
-// returned is what run_command has returned of a command.
-type returned struct {
-	echoed int       // how many lines were shown before its output, if all of them are new
-	lines  int       // how many lines it printed, if all of them are new
-	last   []string  // the last of them, in order
-	above  rowsAbove // the prompt at which it was typed
-}
-
-// mostReturned is how many of the last lines are kept, and mostCompared how many bytes of each.
-const mostReturned, mostCompared = 8, 200
-
-// Returned records that run_command has returned what a command has printed: so many lines,
-// of which these were the last. at is the bookmark of the line that it typed.
-func (r *Reader) Returned(srv *tmux.Server, at Bookmark, lines int, last []string) {
-	r.Ledger.Report(at.pane(srv), at.line)
-	if r.bookmarks.of(srv, at.Mark.Pane).echo != at.echo {
-		return // somebody has typed, or waited, since
-	}
-	kept := &returned{above: at.echo.above}
-	if at.typed { // otherwise a wait has seen some of it
-		kept.echoed, kept.lines = len(at.echo.Lines), lines
-	}
-	for _, line := range last[max(0, len(last)-mostReturned):] {
-		kept.last = append(kept.last, compared(line))
-	}
-	at.returned = kept
-	r.bookmarks.set(srv, at)
-}
-
-// Runs records which job the line that run_command typed has begun.
-func (r *Reader) Runs(srv *tmux.Server, at Bookmark, job string) {
-	r.Ledger.Runs(at.pane(srv), at.line, job)
-}
-
-// JobReturned does what Returned does for a job, if nothing was typed in its pane since.
-func (r *Reader) JobReturned(srv *tmux.Server, pane tmux.PaneID, job string, lines int, last []string) {
-	at := r.bookmarks.of(srv, pane)
-	if at.Mark == nil || at.echo == nil || job == "" {
-		return
-	}
-	if line, _ := r.Ledger.Of(at.pane(srv)); line.Job != job {
-		return
-	}
-	r.Returned(srv, at, lines, last)
-}
-
-// after returns those of the new lines of a pane that were printed after the command ended,
-// and their rows.
-func (r *returned) after(fresh []string, rows []int) ([]string, []int) {
-	if len(rows) < len(fresh) {
-		return fresh, rows
-	}
-	end := r.echoed + r.lines
-	for at := r.lines; !r.endsAt(fresh, end); at++ { // it has drawn over some
-		if end = at; at > len(fresh) {
-			return fresh, rows
-		}
-	}
-	return fresh[end:], rows[end:]
-}
-
-// endsAt reports whether the first lines are those up to the end of the output.
-func (r *returned) endsAt(lines []string, end int) bool {
-	last := r.last
-	if r.lines == 0 && 0 < end {
-		last = last[max(0, len(last)-end):]
-	}
-	if end > len(lines) || end < len(last) {
-		return false
-	}
-	for i, want := range last {
-		got := lines[end-len(last)+i]
-		switch whole := i < len(last)-1; { // the prompt may follow the last
-		case whole && compared(got) != want, !strings.HasPrefix(got, want):
-			return false
-		}
-	}
-	return true
-}
-
-// compared returns the part of a line that is compared.
-func compared(line string) string {
-	return strings.TrimRight(reply.Head(line, mostCompared), " ")
-}
-
 // inLedger returns the pane of a look, as the ledger knows it.
 func inLedger(srv *tmux.Server, l *tmux.Look) ledger.Pane {
 	return ledger.Pane{Socket: srv.SocketPath(), ID: string(l.ID), PID: reply.Value(l.PID)}
@@ -249,8 +189,8 @@ func inLedger(srv *tmux.Server, l *tmux.Look) ledger.Pane {
 
 // line returns what the ledger records of something that was typed while a pane looked like
 // this, and whether it records it: run_command also types keys, to get an empty prompt.
-func (e *Echo) line(pid int, l *tmux.Look, what Echo, began time.Time) (line ledger.Line, counts bool) {
-	line = ledger.Line{Began: began, At: began, AtPrompt: e.prompt != "", Ran: inForeground(pid), Prompt: e.prompt}
+func (e *Echo) line(l *tmux.Look, what Echo, began time.Time) (line ledger.Line, counts bool) {
+	line = ledger.Line{Began: began, At: began, AtPrompt: e.prompt != "", Ran: e.ran, Prompt: e.prompt}
 	if what.Command {
 		line.AtPrompt, line.Prompt = true, leftOfCursor(l)
 	}
@@ -275,9 +215,36 @@ func promptOf(pid int, l *tmux.Look, line ledger.Line) (ledger.Prompt, runner.Fo
 		return ledger.NoPrompt, shell // of a shell that the line has begun
 	}
 	left, right := besideCursor(l)
+	if left+strings.TrimSpace(right) == "" && printedOver(l, line) {
+		return ledger.EmptyPrompt, shell
+	}
+	if !shell.AtPrompt(left) {
+		return ledger.NoPrompt, shell
+	}
+	if prompt := unspaced(line.Prompt); prompt != "" && strings.ReplaceAll(unspaced(left), prompt, "") == "" && strings.TrimSpace(right) == "" && !shell.Edits() {
+		return ledger.EmptyPrompt, shell // more than one, if lines were typed ahead and the terminal gathers them
+	}
 	typed := line.Prompt != "" && len(left) > len(line.Prompt) && begins(left, line.Prompt) || line.Last != "" && strings.HasSuffix(strings.TrimSpace(left), line.Last)
 	if typed && !runner.SameButDigits(strings.TrimRight(left, " "), strings.TrimRight(line.Prompt, " ")) || !shell.HasEmptyLine(left, right, line.Prompt) {
 		return ledger.HalfTyped, shell
 	}
 	return ledger.EmptyPrompt, shell
+}
+
+// printedOver reports whether the prompt is above the empty line of the cursor: a job in the
+// background has printed behind it.
+func printedOver(l *tmux.Look, line ledger.Line) bool {
+	if strings.TrimSpace(line.Prompt) == "" || line.Last == "" {
+		return false
+	}
+	lines, _ := l.Above(l.Height)
+	for _, text := range lines {
+		switch {
+		case strings.HasSuffix(text, line.Last):
+			return false // where it was typed: the line itself may read
+		case begins(text, line.Prompt):
+			return true
+		}
+	}
+	return false
 }

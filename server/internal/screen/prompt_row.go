@@ -156,7 +156,7 @@ func redrawn(l *tmux.Look, was rowsAbove, submitted bool) bool {
 	row, _ := l.CursorLine()
 	pushed := l.CursorIn() - l.WasRow
 	switch {
-	case l.WasRow < 0, submitted && l.Missed, pushed < 0, pushed > 0 && (l.WasY != l.CursorY || l.WasY > promptRows || l.Height <= promptRows+1):
+	case l.WasRow < 0, submitted && l.Missed, pushed < 0, pushed > 0 && (submitted || l.WasY != l.CursorY || l.WasY > promptRows || l.Height <= promptRows+1):
 		return false
 	}
 	_, above := l.Above(promptRows)
@@ -166,7 +166,7 @@ func redrawn(l *tmux.Look, was rowsAbove, submitted bool) bool {
 		}
 		at := slices.Index(above, n)
 		redrawn := at >= 0 && !submitted && was.shows(at, l.New[i], l.Missed)
-		if n > row || !redrawn && !(pushed > 0 && slices.ContainsFunc(l.Lines(), func(prompt string) bool { return begins(prompt, l.New[i]) })) {
+		if n > row || !redrawn && !(pushed > 0 && n < l.History && slices.ContainsFunc(l.Lines(), func(prompt string) bool { return begins(prompt, l.New[i]) })) {
 			return false
 		}
 	}

@@ -84,11 +84,10 @@ func (r *Reader) Typed(ctx context.Context, srv *tmux.Server, l *tmux.Look, what
 		b = r.bookmark(srv, l, began, false)
 		b.size, b.text = [2]int{l.Width, l.Height}, l.Lines()
 	}
-	pid := caller.PID(ctx, srv, l.PaneState)
-	b.echo = what.at(pid, l, b.echo, time.Since(began))
+	b.echo = what.at(caller.PID(ctx, srv, l.PaneState), l, b.echo, time.Since(began))
 	b.prompt = b.echo.prompt != ""
-	if line, counts := b.echo.line(pid, l, what, began); counts {
-		b.line, b.typed = r.Ledger.Typed(b.pane(srv), line), true
+	if line, counts := b.echo.line(l, what, began); counts {
+		b.line, b.typed = r.Ledger.Typed(b.pane(srv), line, l.CursorIn()), true
 	}
 	r.bookmarks.set(srv, b)
 	return b
@@ -219,13 +218,13 @@ func (r *Reader) News(ctx context.Context, src rows.Source, pane tmux.Target, si
 	}
 	pid := caller.PID(ctx, src.Tmux, l.PaneState)
 	line, _ := r.Ledger.Of(inLedger(src.Tmux, l))
-	submitted := 0
+	var submitted []ledger.Submission
 	if since.Mark != nil {
 		submitted = line.SubmittedSince(since.at)
 	}
-	cleared, sure := false, 0
+	wiped, sure := false, 0
 	for d := range pause.Growing(20 * time.Millisecond) {
-		if submitted == 0 || !since.prompt || l.WasRow < 0 || !wiped(l, l.CursorIn()-l.WasRow-submitted+1, line.Last) || time.Since(began) > 2*readWait {
+		if !cleared(l, since, submitted) || time.Since(began) > 2*readWait {
 			break
 		}
 		// The shell may not have read what was typed, and at the look at which it has, tmux may
@@ -235,7 +234,7 @@ func (r *Reader) News(ctx context.Context, src rows.Source, pane tmux.Target, si
 		if sure++; !runs && (now != ledger.EmptyPrompt || !l.Printed && time.Since(line.At) < readWait) {
 			sure = 0
 		}
-		if cleared = sure == 2; cleared {
+		if wiped = sure == 2; wiped {
 			break
 		}
 		if err := pause.For(ctx, d); err != nil {
@@ -255,9 +254,9 @@ func (r *Reader) News(ctx context.Context, src rows.Source, pane tmux.Target, si
 	switch {
 	case since.Mark == nil:
 		n.Lines = l.Lines()
-	case cleared:
+	case wiped:
 		n.Lines, n.Missed = l.Lines(), true
-	case same && prompt && redrawn(l, since.above, submitted > 0):
+	case same && prompt && redrawn(l, since.above, len(submitted) > 0):
 		n.Lines, n.Missed = nil, false
 	}
 	return n, nil

@@ -194,6 +194,7 @@ func (w *Wait) remember(p *waitedPane) {
 	if p.changed || p.runs || p.sure {
 		w.reader.Ledger.Read(p.pane, p.line.Number())
 	}
+	w.reader.Ledger.Answer(p.pane, p.line.Number())
 	at := w.reader.bookmark(w.src.Tmux, p.look, p.began, p.prompt)
 	at.echo, at.size, at.text = p.echo, p.size, p.onScreen
 	w.reader.bookmarks.set(w.src.Tmux, at)
@@ -360,14 +361,15 @@ func (p *waitedPane) sized(l *tmux.Look) {
 	p.size, p.onScreen = size, l.Lines()
 }
 
-// without returns new lines and their rows, but for those that were on a screen.
+// without returns new lines and their rows, but for those that were on a screen, of whatever
+// width: what a prompt shows on the right has moved.
 func without(screen, fresh []string, rows []int) (left []string, at []int) {
 	was := map[string]int{}
 	for _, line := range screen {
-		was[withoutDigits(line)]++
+		was[unspaced(withoutDigits(line))]++
 	}
 	for i, line := range fresh {
-		if key := withoutDigits(line); was[key] > 0 {
+		if key := unspaced(withoutDigits(line)); was[key] > 0 {
 			was[key]--
 			continue
 		}
