@@ -142,6 +142,8 @@ func (w *watcher) look(ctx context.Context) error {
 	case gone(err):
 		w.down = noServer
 		err = w.update(ctx, nil)
+	case errors.Is(err, tmux.ErrNoSession): // it is about to end, or has none
+		err = w.update(ctx, nil)
 	case err != nil && !w.looked:
 		return err
 	case err != nil: // it may answer again
