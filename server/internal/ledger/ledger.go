@@ -151,11 +151,6 @@ func (l *Ledger) Report(at Pane, number int) {
 	l.change(at, func(line *Line) { line.Reported = line.Reported || line.number <= number })
 }
 
-// ReportJob records that an answer has reported the end of a job.
-func (l *Ledger) ReportJob(at Pane, job string) {
-	l.change(at, func(line *Line) { line.Reported = line.Reported || line.Job == job })
-}
-
 // Answer records that a wait has answered after what was typed with this number.
 func (l *Ledger) Answer(at Pane, number int) {
 	l.change(at, func(line *Line) { line.Answered = line.Answered || line.number == number })
