@@ -68,10 +68,14 @@ func (f Fleeting) why() string {
 // gone.
 func (s *Starter) StartedSession(ctx context.Context, srv *tmux.Server, session *rows.Session, p *rows.Pane, f Fleeting) error {
 	ended, gone, err := s.ended(ctx, srv, p, "")
-	if err != nil || ended == "" {
+	if err != nil || ended == "" && f.why() == "" {
 		return err
 	}
-	if gone { // a hook may have made another pane
+	tries := 1 // a hook may have made another pane
+	if f.why() != "" {
+		tries = 10 // tmux ends such a session when it loses a client, which it notices later
+	}
+	for ; tries > 0 && (gone || f.why() != ""); tries-- {
 		left, err := tmux.List[target.IDs](ctx, srv, tmux.ListSessions{Filter: tmux.MatchEqual("session_id", string(session.SessionID))})
 		switch {
 		case screen.IsServerGone(err) || err == nil && len(left) == 0:
@@ -79,8 +83,15 @@ func (s *Starter) StartedSession(ctx context.Context, srv *tmux.Server, session 
 		case err != nil:
 			return err
 		}
+		if tries > 1 {
+			if err := pause.For(ctx, 10*time.Millisecond); err != nil {
+				return err
+			}
+		}
 	}
-	reply.Note(ctx, "%s", ended)
+	if ended != "" {
+		reply.Note(ctx, "%s", ended)
+	}
 	return nil
 }
 
