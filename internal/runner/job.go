@@ -153,11 +153,12 @@ func (j *Job) Keep() bool {
 	switch {
 	case err == nil:
 		f.Close()
-	case errors.Is(err, os.ErrExist):
-		info, err := os.Lstat(j.path("kept"))
-		return err == nil && info.Mode().IsRegular()
+	case !errors.Is(err, os.ErrExist):
+		return !errors.Is(err, os.ErrNotExist)
 	}
-	return !errors.Is(err, os.ErrNotExist)
+	// The directory may have got another name, and lost its own, while the file was created.
+	info, err := os.Lstat(j.path("kept"))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Forget reports whether the files of a job may be removed, since nobody has found it. From
