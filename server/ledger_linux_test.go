@@ -94,7 +94,7 @@ func TestNothingIsLostAboveAPrompt(t *testing.T) {
 			words := map[string]bool{}
 			drawn := "" // last
 			for n := range lines {
-				word := fmt.Sprintf("RUN%d", n) // as before, or the same but for digits
+				word := fmt.Sprintf("RUN%d", n) // as before, or the same apart from digits
 				switch r.IntN(3) {
 				case 0:
 					word = fmt.Sprintf("NEW%c%c", 'A'+i%26, 'A'+n)
@@ -119,6 +119,8 @@ func TestNothingIsLostAboveAPrompt(t *testing.T) {
 			cursor := a.cursor()
 			if r.IntN(4) == 0 {
 				ok[ran](a.p, "run_command", args(t, "pane_id", a.pane, "command", line))
+				// What is typed before the prompt shows has no known prompt.
+				testserver.Wait(t, a.srv, a.pane, "prompt", func() bool { return a.waits(0.05, "since", "now").AtPrompt })
 			} else {
 				a.has(line, a.types(line), "program_ended")
 			}
@@ -278,6 +280,14 @@ func TestEndsOfOthersAreNot(t *testing.T) {
 				a.waits(0.5)
 			}
 			late("a slow prompt", func() {})
+			// The same line again, in a row of its own.
+			g := newGate(t)
+			p.expect(a.pane, "sh -c '"+g.wait()+"; echo; echo once' & echo once", "once")
+			call, _ := p.wait("wait_for_text", args(t, "pane_id", a.pane, "patterns", []string{"^once$"}, "regex", true, "timeout", 5))
+			g.open(t)
+			a.has("the same line again", decode[awaited](p, "wait_for_text", p.await(call)), "matched")
+			ok[map[string]any](p, "send_keys", args(t, "pane_id", a.pane, "keys", "Enter"))
+			a.waits(0.5)
 			late("a resize", func() { testserver.Run(t, srv, "resize-window", "-t", a.pane, "-x", "70") })
 			late("the user", func() { typeLine(t, srv, a.pane, "sleep 0.2") })
 			job := ok[ran](p, "run_command", args(t, "pane_id", a.pane, "command", "echo printed", "detach", true)).JobID

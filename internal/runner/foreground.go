@@ -146,7 +146,7 @@ func (f Foreground) maybeFresh(left, right string) bool {
 }
 
 // HasEmptyLine reports whether the text left and right of the cursor is the shell's prompt with
-// nothing typed: the text that was there as prompt before, but for digits, or what looks like
+// nothing typed: the text that was there as prompt before, apart from digits, or what looks like
 // one. A prompt that looks like that for the rest of a line is not known to be another.
 func (f Foreground) HasEmptyLine(left, right, before string) bool {
 	text := strings.TrimRight(left, " ")

@@ -61,12 +61,7 @@ func (e *ending) due(printed time.Time) time.Time {
 // submitted reports whether this server has submitted a line, and the prompt that comes after
 // it has not been seen yet.
 func (e *ending) submitted() bool {
-	return submittedSince(e.line, e.since) && e.taken != e.line.Number()
-}
-
-// submittedSince reports whether a line was submitted since a look that began at a time.
-func submittedSince(line ledger.Line, look time.Time) bool {
-	return !line.Submitted.IsZero() && !line.Submitted.Before(look)
+	return len(e.line.SubmittedSince(e.since)) > 0 && e.taken != e.line.Number()
 }
 
 // sees judges by a look whether the program has ended.
@@ -119,7 +114,7 @@ func (p *waitedPane) wipes(l *tmux.Look) bool {
 	n := p.line.Number()
 	last := ledger.Submission{Prompt: p.line.Prompt, Text: p.line.Last}
 	is := p.row >= 0 && wiped(l, p.row, l.CursorIn() <= p.row, last) || p.row < 0 && p.y < l.Height-1 && wiped(l, -1, l.CursorY <= p.y, last)
-	if !is || p.wiped == n || !submittedSince(p.line, p.since) {
+	if !is || p.wiped == n || len(p.line.SubmittedSince(p.since)) == 0 {
 		return false
 	}
 	if !p.sure {

@@ -18,7 +18,7 @@ import (
 // A prompt may be drawn again at any time: with a clock, after a look at a repository, or
 // as something is typed. None of that is output. The signs are that a shell was at its
 // prompt and still is, with the cursor in the same row, that the rows above it show what they
-// showed then, but for digits, and that this server has submitted no line meanwhile.
+// showed then, apart from digits, and that this server has submitted no line meanwhile.
 
 // promptRows is how many rows a prompt may have above the cursor's line.
 const promptRows = 2
@@ -37,7 +37,7 @@ func above(l *tmux.Look) (a rowsAbove) {
 }
 
 // shows reports whether the line so many lines above the cursor's was this one, or if exact is
-// not set, the same but for digits.
+// not set, the same apart from digits.
 func (a rowsAbove) shows(i int, line string, exact bool) bool {
 	if exact {
 		return a[2*i] == lineDigest(line)

@@ -276,12 +276,12 @@ func (w *Wait) again(ctx context.Context, p *waitedPane) error {
 
 // gone records that a pane no longer exists, or runs another program.
 func (w *Wait) gone(p *waitedPane, err error) error {
+	w.reader.Ledger.Forget(p.pane)
 	if len(w.panes) == 1 && !w.typed {
 		return err
 	}
 	p.outcome = outcomeGone
 	w.watch.Forget(p.id)
-	w.reader.Ledger.Forget(p.pane)
 	return nil
 }
 
@@ -301,8 +301,10 @@ func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, beg
 	case redrawn:
 		fresh, rows = p.echo.atCursor(l, fresh, rows)
 	case p.before != nil:
+		n := len(fresh)
 		fresh, rows = without(p.before, fresh, rows)
-	case p.returned != nil:
+		p.missed = p.missed || len(fresh) < n // it may have been printed again
+	case p.returned != nil && p.look == nil: // what is printed from now on was not returned
 		fresh, rows = p.returned.after(fresh, rows)
 	}
 	if !redrawn && p.look != nil && (l.Printed || l.Generation != nil && p.look.Generation != nil && *l.Generation != *p.look.Generation) {
@@ -361,7 +363,7 @@ func (p *waitedPane) sized(l *tmux.Look) {
 	p.size, p.onScreen = size, l.Lines()
 }
 
-// without returns new lines and their rows, but for those that were on a screen, of whatever
+// without returns new lines and their rows, except those that were on a screen, of whatever
 // width: what a prompt shows on the right has moved.
 func without(screen, fresh []string, rows []int) (left []string, at []int) {
 	was := map[string]int{}
