@@ -73,8 +73,8 @@ func (s suite) Run() int {
 
 // The goals for all jobs.
 const (
-	jobs      = 20
-	mostCalls = 60
+	jobs      = 21
+	mostCalls = 70
 	mostRead  = 20_000
 )
 

@@ -101,6 +101,12 @@ func (p *Pane) LookAgain(ctx context.Context, srv *tmux.Server) error {
 // Row returns the number of the cursor's row, from the first of the history.
 func (p Pane) Row() int { return p.History + p.Y }
 
+// Left returns the text left of the cursor.
+func (p Pane) Left() string {
+	left, _ := p.cursorLine()
+	return left
+}
+
 // cursorLine returns the text of the cursor's row, before and after the cursor.
 func (p Pane) cursorLine() (left, right string) {
 	if p.Y >= len(p.Screen) {

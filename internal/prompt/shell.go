@@ -270,6 +270,15 @@ func (s *Shell) BecomesFresh(ctx context.Context, moment time.Duration) (bool, e
 	return false, nil
 }
 
+// AwaitEmptyLine waits until the shell shows a prompt with nothing typed, such as the text that
+// was left of the cursor before, and reports whether it does in time.
+func (s *Shell) AwaitEmptyLine(ctx context.Context, limit time.Duration, before string) (bool, error) {
+	return s.AwaitLook(ctx, limit, func() bool {
+		left, right := s.Pane.cursorLine()
+		return s.Foreground.HasEmptyLine(left, right, before)
+	})
+}
+
 // fresh reports whether the text before the cursor looks like a prompt with nothing typed,
 // from whichever row it begins in.
 func (s *Shell) fresh(right string) bool {

@@ -18,6 +18,7 @@ type Command struct {
 	Ended      chan int
 	Over, Read chan struct{}
 
+	way        Way
 	reading    *reading      // nil if nothing is recorded
 	stop, done chan struct{} // closed when its goroutine is to end, and has ended
 	stopped    bool          // stop is closed
@@ -27,7 +28,7 @@ type Command struct {
 // Command creates the directory of a command, with the file that describes its job. If
 // visible is set, its output will be read off the screen instead of recorded. With resume,
 // it takes over the directory of a recorder that is waiting in the pane, if there is one.
-func (f *Files) Command(at Place, visible, resume bool) (c *Command, err error) {
+func (f *Files) Command(at Place, way Way, visible, resume bool) (c *Command, err error) {
 	dir, resumed := "", false
 	if resume {
 		dir, resumed = f.resume(at)
@@ -40,7 +41,7 @@ func (f *Files) Command(at Place, visible, resume bool) (c *Command, err error) 
 	var nonce [8]byte
 	rand.Read(nonce[:])
 	j := newJob(at, script{dir: dir, Token: hex.EncodeToString(nonce[:]), OnScreen: visible})
-	j.resumed = resumed
+	j.resumed, j.Lasting = resumed, way.Lasting
 	err = j.describe()
 	if err == nil {
 		err = os.WriteFile(j.path("status"), []byte(noStatus), 0o600)
@@ -50,13 +51,21 @@ func (f *Files) Command(at Place, visible, resume bool) (c *Command, err error) 
 		remove(dir)
 		return nil, fmt.Errorf("describe the job: %w", err)
 	}
-	return &Command{Job: j}, nil
+	return &Command{Job: j, way: way}, nil
 }
 
-// Write writes the files that a shell reads. With record, the command is added to the
-// history of shells that support this.
-func (c *Command) Write(shell Foreground, command string, record bool) error {
-	return c.write(shell.shell, shell.path, command, record)
+// Write writes the files that a shell reads.
+func (c *Command) Write(shell Foreground, command string) error {
+	return c.write(shell, command, c.way)
+}
+
+// Line returns the line to type to begin the command. The leading blank keeps it out of
+// histories that support this.
+func (c *Command) Line(f Foreground) string {
+	if f.shell.builtin == "" && !c.way.Lasting {
+		return f.emptyLine() + " /bin/sh " + c.path("run") + "\r"
+	}
+	return f.reads(c.path("run"))
 }
 
 // Record starts reading the recording, which is made by the command that [Command.Feed]

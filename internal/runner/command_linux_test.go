@@ -29,9 +29,9 @@ func TestACommandBeginsOrIsRevoked(t *testing.T) {
 		}
 		for _, revokeFirst := range []bool{true, false} {
 			shell := Foreground{Name: name, shell: dialects[name], path: path}
-			c, err := f.Command(Place{}, true, false)
+			c, err := f.Command(Place{}, Way{}, true, false)
 			ok(t, err)
-			ok(t, c.Write(shell, "echo ran; exit 7", false))
+			ok(t, c.Write(shell, "echo ran; exit 7"))
 			if c.Begun() {
 				t.Errorf("%s: it has begun before anybody read it", name)
 			}
@@ -84,7 +84,7 @@ func fedBy(t *testing.T, c *Command, shell string, server int) (in io.WriteClose
 // recording returns a command to be recorded.
 func recording(t *testing.T, f *Files) (*Command, *keeper) {
 	t.Helper()
-	c, err := f.Command(Place{Columns: 80, Rows: 24}, false, false)
+	c, err := f.Command(Place{Columns: 80, Rows: 24}, Way{}, false, false)
 	ok(t, err)
 	t.Cleanup(c.Close)
 	lines := &keeper{}
@@ -295,7 +295,7 @@ func theRecorderIsBounded(t *testing.T, f *Files) {
 // TestReadingLags: a reader notices that parts were removed before it got to them.
 func TestReadingLags(t *testing.T) {
 	f := ownFiles(t)
-	j, err := f.Command(here(), false, false)
+	j, err := f.Command(here(), Way{}, false, false)
 	ok(t, err)
 	var lines keeper
 	r := newReading(j.Job, &lines)

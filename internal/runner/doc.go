@@ -19,7 +19,8 @@ disk.
 A shell of the POSIX family reads run itself, and runs the command in a subshell: its
 functions, aliases and options are available, and cd, export and exit have no effect on
 the shell. The subshell is in a third file, body, so that a shell which shows its jobs
-shows one short line. Another shell runs it as a script, by /bin/sh.
+shows one short line. Another shell runs it as a script, by /bin/sh. A lasting command is run
+by the shell itself: see lasting.go.
 
 Everything in run is a builtin of the shell, since PATH may be anything. Traps keep an
 interrupt of the command from ending run before the second mark; the subshell has them,

@@ -50,7 +50,7 @@ func TestRunFilesAreTheUsersAlone(t *testing.T) {
 			}
 		}
 		s := script{dir: dir}
-		ok(t, s.write(dialects["bash"], "bash", "echo secret", false))
+		ok(t, s.write(Foreground{shell: dialects["bash"], path: "bash"}, "echo secret", Way{}))
 		for _, name := range []string{"command", "run", "body"} {
 			if info, err := os.Stat(s.path(name)); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%s: %v %v", name, err, info.Mode())

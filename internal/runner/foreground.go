@@ -1,9 +1,13 @@
 package runner
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -42,6 +46,19 @@ func (f Foreground) Edits() bool { return f.editing }
 // NamesShell reports whether it has the name of a shell: that of one whose pipeline goes on
 // without its first command.
 func (f Foreground) NamesShell() bool { return shellOf(f.Name, f.Name) != nil }
+
+// isDirectory returns why a path, which is at another one here, is no directory; nil if that is
+// unknown.
+func isDirectory(dir, at string) error {
+	info, err := os.Stat(at)
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("there is no directory %q", dir)
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%q is not a directory", dir)
+	}
+	return nil
+}
 
 // shellOf returns the dialect of a shell, given its program's path or the name it was
 // started by; nil for anything else.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -299,4 +300,41 @@ func (f Foreground) Reaches(c *Command) error {
 		return fmt.Errorf("sees other files than this server, as in a container")
 	}
 	return nil
+}
+
+// Dir reports why the shell cannot run anything in a directory, absolute or below the shell's
+// own one; nil if that is unknown.
+func (f Foreground) Dir(dir string) error {
+	proc := "/proc/" + strconv.Itoa(f.PID)
+	if filepath.IsAbs(dir) {
+		return isDirectory(dir, proc+"/root"+dir)
+	}
+	return isDirectory(dir, proc+"/cwd/"+dir)
+}
+
+// freeDescriptor returns the last file descriptor that the shell does not use, of those that all
+// shells can redirect.
+func (f Foreground) freeDescriptor() int {
+	for n := 9; n > 2; n-- {
+		if _, err := os.Lstat(fmt.Sprintf("/proc/%d/fd/%d", f.PID, n)); errors.Is(err, os.ErrNotExist) {
+			return n
+		}
+	}
+	return 9
+}
+
+// holds reports whether the shell that runs a lasting command is still within it, or that is
+// unknown.
+func (j *Job) holds() bool {
+	p, _, _ := j.runner()
+	open := "/proc/" + strconv.Itoa(p.PID) + "/fd/"
+	entries, err := os.ReadDir(open)
+	held, unknown := os.Stat(j.path("held"))
+	if err != nil || unknown != nil {
+		return true
+	}
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { // fish opens it under another number
+		file, err := os.Stat(open + e.Name())
+		return err == nil && os.SameFile(held, file)
+	})
 }

@@ -67,6 +67,8 @@ type Job struct {
 	At time.Time // when
 	// Owner is the process of the server that typed it.
 	Owner int
+	// Lasting is set if the shell itself runs the command.
+	Lasting bool `json:",omitempty"`
 	// Resting is set for a recorder that is waiting for the next command (rest.go).
 	Resting bool
 	// Space is the name of the PID namespace to which the numbers belong.
@@ -309,7 +311,7 @@ func newJob(at Place, s script) *Job {
 // alive reports whether the process that runs the command, or at least its shell, exists.
 func (j *Job) alive() bool {
 	if there, known := j.process(); known {
-		return there
+		return there && (!j.Lasting || j.holds())
 	}
 	return !Gone(j.Shell)
 }

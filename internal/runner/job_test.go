@@ -22,7 +22,7 @@ func here() Place {
 // made creates a job with a status written that long ago.
 func made(t *testing.T, f *Files, at Place, status string, ago time.Duration) *Job {
 	t.Helper()
-	c, err := f.Command(at, false, false)
+	c, err := f.Command(at, Way{}, false, false)
 	ok(t, err)
 	j := c.Job
 	if status == "none" {
@@ -145,7 +145,7 @@ func TestEndMarkIsTheEnd(t *testing.T) {
 // TestOneMark: a command that was interrupted as it began has printed only the second mark,
 // which may come in pieces.
 func TestOneMark(t *testing.T) {
-	c, err := ownFiles(t).Command(Place{Columns: 80, Rows: 24}, false, false)
+	c, err := ownFiles(t).Command(Place{Columns: 80, Rows: 24}, Way{}, false, false)
 	ok(t, err)
 	text := []byte("prompt\r\n" + c.end() + "130" + c.endOfEnd() + "prompt")
 	for at := range text {
@@ -166,7 +166,7 @@ func TestOneMark(t *testing.T) {
 func TestFoundOrForgotten(t *testing.T) {
 	f := ownFiles(t)
 	for range 200 {
-		c, err := f.Command(Place{}, true, false)
+		c, err := f.Command(Place{}, Way{}, true, false)
 		ok(t, err)
 		var found [2]bool
 		var all sync.WaitGroup
@@ -284,9 +284,9 @@ func TestManyCommandsAtOnce(t *testing.T) {
 		go func() {
 			for range testtool.Size(25, 100) {
 				var f Files
-				j, err := f.Command(here(), false, false)
+				j, err := f.Command(here(), Way{}, false, false)
 				if err == nil {
-					err = j.write(dialects["sh"], "sh", "true", false)
+					err = j.write(Foreground{shell: dialects["sh"], path: "sh"}, "true", Way{})
 				}
 				Sweep()
 				if err == nil {

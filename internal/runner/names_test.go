@@ -49,9 +49,9 @@ func TestNamesThatAreTaken(t *testing.T) {
 			path := testtool.Path(t, c.shell)
 			shell := Foreground{Name: c.shell, shell: dialects[strings.Replace(c.shell, "busybox", "ash", 1)], path: path}
 			for _, setup := range append(c.setups, ":") {
-				cmd, err := f.Command(Place{}, true, false)
+				cmd, err := f.Command(Place{}, Way{}, true, false)
 				ok(t, err)
-				ok(t, cmd.Write(shell, `/bin/echo ran; /bin/sh -c "exit 7"`, false))
+				ok(t, cmd.Write(shell, `/bin/echo ran; /bin/sh -c "exit 7"`))
 				out, _ := exec.Command(path, append(c.args, setup+"\n"+strings.TrimSuffix(cmd.Line(shell), "\r"))...).CombinedOutput()
 				lines, begun, marked := cmd.Between(strings.Split(string(out), "\n"))
 				s := cmd.Look()
@@ -85,9 +85,9 @@ func TestOptionsOfTheShell(t *testing.T) {
 		t.Run(c.shell, func(t *testing.T) {
 			path := testtool.Path(t, c.shell)
 			for _, setup := range c.setups {
-				cmd, err := f.Command(Place{}, true, false)
+				cmd, err := f.Command(Place{}, Way{}, true, false)
 				ok(t, err)
-				ok(t, cmd.Write(Foreground{Name: c.shell, shell: dialects[c.shell], path: path}, c.show, false))
+				ok(t, cmd.Write(Foreground{Name: c.shell, shell: dialects[c.shell], path: path}, c.show))
 				args := []string{"-c", fmt.Sprintf("%s\n(%s)\necho then\n%s", setup, c.show, strings.TrimSuffix(cmd.Line(Foreground{shell: dialects[c.shell]}), "\r"))}
 				if c.shell == "zsh" {
 					args[0] = "-fc"

@@ -60,6 +60,15 @@ func (j *Job) Stopped() bool { return false }
 
 func (j *Job) process() (there, known bool) { return false, false }
 
+// holds is unknown here.
+func (j *Job) holds() bool { return true }
+
+// freeDescriptor assumes that the shell does not use its last one.
+func (Foreground) freeDescriptor() int { return 9 }
+
+// Dir reports why the shell cannot run anything in a directory, as far as that is known here.
+func (Foreground) Dir(dir string) error { return isDirectory(dir, dir) }
+
 // worksHere assumes that the pid of a recorder is not reused.
 func (s script) worksHere(pid int) bool { return syscall.Kill(pid, 0) == nil }
 

@@ -41,12 +41,28 @@ gone() {
 	test "$b" != "$2" || ! kill -0 $1
 }
 
+# A command that the shell runs itself has been dropped when the shell does not hold its file
+# open, and it has no status.
+dropped() {
+	test -e held && test -e begun && read -r p <process && test -e /proc/${p%% *}/fd || return
+	for f in /proc/${p%% *}/fd/*; do
+		test $f -ef held && return 1
+	done
+	r=
+	read -r r <status
+	case $r in *[0-9]*) return 1 ;; esac
+}
+
 # A recorder is at rest if its job says so, or has no status any more. A command that has
 # ended, or was killed, may just have sent USR1.
 watch() {
 	trap 'kill $s; exit' TERM
 	over=
 	while sleep 3 & s=$!; wait $s && kill -0 $$; do
+		if dropped && { ! test -e run || gone $server "$since"; }; then
+			kill $$
+			exit
+		fi
 		gone $server "$since" || continue
 		test -e status && ! grep -q '"Resting":true' job || { rm -f o*; over=1; }
 		test -z "$over" || { kill $$; exit; }

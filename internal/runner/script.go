@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -24,6 +25,10 @@ type dialect struct {
 	plain, restore string
 	// forget removes the typed line from the history, if it is there; record adds another.
 	forget, record string
+	// cd changes the directory without hooks; "cd" by default.
+	cd string
+	// guards keep exit from ending the shell; nil for fish.
+	guards *guards
 	// edits is set for a shell that always turns on line editing at its prompt.
 	edits bool
 	// gathers is set for a shell that reads a whole line from the terminal, but byte by
@@ -67,15 +72,17 @@ const (
 )
 
 var dialects = map[string]*dialect{
-	"bash":  {builtin: `\builtin \`, plain: plainBash, restore: restoreBash, forget: `history -p x`, record: `history -s --`, edits: true, state: returnsStay},
-	"zsh":   {builtin: `\builtin \`, plain: plainZsh, restore: restoreZsh, record: `print \-rs \--`, edits: true, state: returnsSwapped},
+	"bash": {builtin: `\builtin \`, plain: plainBash, restore: restoreBash, forget: `history -p x`, record: `history -s --`, edits: true, state: returnsStay,
+		guards: namedExit.with(`@test "${BASH_SUBSHELL-0}" != 0`)},
+	"zsh": {builtin: `\builtin \`, plain: plainZsh, restore: restoreZsh, record: `print \-rs \--`, edits: true, state: returnsSwapped, cd: "cd -q",
+		guards: namedExit.with(`@test "${ZSH_SUBSHELL-0}" != 0`)},
 	"fish":  {edits: true, state: noExtensions, probe: "sSS"},
-	"dash":  {builtin: `\command \`, plain: plainPOSIX, gathers: true},
-	"sh":    {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals},
-	"ash":   {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals},
-	"ksh":   {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay},
-	"ksh93": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay},
-	"mksh":  {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay},
+	"dash":  {builtin: `\command \`, plain: plainPOSIX, gathers: true, guards: aliasedExit.with(processDiffers)},
+	"sh":    {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals, guards: aliasedExit.with(processDiffers)},
+	"ash":   {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals, guards: aliasedExit.with(processDiffers)},
+	"ksh":   {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, guards: aliasedExit.with(ksh93Subshell)},
+	"ksh93": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, guards: aliasedExit.with(ksh93Subshell)},
+	"mksh":  {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, guards: aliasedExit.with(`@test "$BASHPID" != "$$"`)},
 }
 
 // Shells names the shells that a [Command] can be typed into.
@@ -118,29 +125,50 @@ func (s script) endOfEnd() string {
 	return "\a"
 }
 
+// Way is how a command runs.
+type Way struct {
+	// Dir is the directory in which it runs; the shell's by default.
+	Dir string
+	// Lasting is set if it runs in the shell itself.
+	Lasting bool
+	// Record is set if it is added to the history of a shell that has one.
+	Record bool
+}
+
 // write writes the files that a shell reads.
-func (s script) write(d *dialect, shellPath, command string, record bool) error {
-	if err := os.WriteFile(s.path("command"), []byte(command+"\n"), 0o600); err != nil {
-		return err
+func (s script) write(f Foreground, command string, way Way) error {
+	d := f.shell
+	files := map[string]string{"command": command + "\n"}
+	switch {
+	case way.Lasting:
+		files["run"], files["end"] = s.lasting(d, command, way.Record, f.freeDescriptor())
+		files["held"] = ""
+		if d.builtin == "" {
+			files["left"] = s.fill(s.leave(), dialects["sh"].builtin)
+		}
+	default:
+		files["run"] = s.run(d, f.path, command, way, false)
+		if d.builtin != "" {
+			files["body"] = s.run(d, f.path, command, way, true)
+		}
 	}
-	if d.builtin != "" {
-		if err := os.WriteFile(s.path("body"), []byte(s.run(d, shellPath, command, record, true)), 0o600); err != nil {
+	for name, text := range files {
+		if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(s.path("run"), []byte(s.run(d, shellPath, command, record, false)), 0o600)
+	return nil
 }
 
-// Line returns the line to type to begin the command. The leading blank keeps it out of
-// histories that support this. A quoted word is no alias and no abbreviation. (A function
-// named . is found first in bash, outside POSIX mode, and in zsh. If it does not read the
-// file, the command does not begin. With builtin in front, that would be so for a function
-// named builtin, and there is no word for which it is not.)
-func (s script) Line(f Foreground) string {
+// reads returns the line to type to make the shell read a file. A quoted word is no alias and no
+// abbreviation. (A function named . is found first in bash, outside POSIX mode, and in zsh. If it
+// does not read the file, the command does not begin. With builtin in front, that would be so
+// for a function named builtin, and there is no word for which it is not.)
+func (f Foreground) reads(path string) string {
 	if f.shell.builtin == "" {
-		return f.emptyLine() + " /bin/sh " + s.path("run") + "\r"
+		return f.emptyLine() + " builtin source " + path + "\r"
 	}
-	return f.emptyLine() + ` \. ` + s.path("run") + "\r"
+	return f.emptyLine() + ` \. ` + path + "\r"
 }
 
 // emptyLine returns what to type to delete whatever is on the line. The first S is a
@@ -163,26 +191,49 @@ func (f Foreground) emptyLine() string {
 // second replaces the line in vi's command mode.
 func (f Foreground) Probe() string { return f.shell.probe }
 
-// run returns what a shell reads to run a command: the file run, one line, and, in a subshell
-// of the POSIX family, body, so that a shell that names its job shows no more than that line. In
-// these texts, @ is what makes a builtin of a word (see dialect), and words in capitals stand
-// for what is inserted last.
-func (s script) run(d *dialect, shellPath, command string, record, body bool) string {
+// In the texts that a shell reads, @ is what makes a builtin of a word (see dialect), and words
+// in capitals stand for what is inserted last: see fill.
+
+// noteProcess notes which process it is that runs this.
+const noteProcess = `{ IFS= @read -r _tmux_mcp_process <OWN; } 2>/dev/null; { @printf %s "$_tmux_mcp_process" >|DIR/process; } 2>/dev/null; `
+
+// printed prints what follows printf to the terminal, or to standard output if that is a pipe,
+// in which it must stay behind the output.
+func printed(words string) string {
+	return "if @test -p /dev/stdout; then @printf " + words + "; else @printf " + words + " >|/dev/tty; fi"
+}
+
+// leave ends the recorder if no server is waiting, which would do so: while one is, the file
+// run exists.
+func (s script) leave() string {
+	if ownProcess == "" || s.OnScreen {
+		return ""
+	}
+	return `if @test -e DIR/run && @kill -s 0 SERVER; then @:; ` +
+		`elif IFS= @read -r _tmux_mcp_process <DIR/recorder && @test "/proc/$_tmux_mcp_process/cwd" -ef DIR; ` +
+		`then @kill -s USR1 "$_tmux_mcp_process"; fi; `
+}
+
+// enter returns what the shell itself runs before a command: it changes the history. Errexit
+// must not end the shell, so after what may fail comes what certainly succeeds, whatever names
+// mean.
+func (d *dialect) enter(command string, record bool) (text string) {
+	const succeed = " || ((1));"
+	if d.forget != "" {
+		text = d.builtin + d.forget + " >/dev/null 2>&1" + succeed
+	}
+	if record && d.record != "" {
+		text += " " + d.builtin + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null" + succeed
+	}
+	return text
+}
+
+// run returns what a shell reads to run a command in a subshell: the file run, one line, and,
+// in the POSIX family, body, so that a shell that names its job shows no more than that line.
+func (s script) run(d *dialect, shellPath, command string, way Way, body bool) string {
 	posix, b := d.builtin != "", d.builtin
 	if !posix {
 		b = dialects["sh"].builtin
-	}
-	// In the shell itself, which errexit must not end, only this certainly succeeds, whatever
-	// names mean.
-	enter, succeed := "", " || ((1));"
-	if d.forget != "" {
-		enter = b + d.forget + " >/dev/null 2>&1" + succeed
-	}
-	if record && d.record != "" {
-		enter += " " + b + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null" + succeed
-	}
-	printed := func(words string) string {
-		return "if @test -p /dev/stdout; then @printf " + words + "; else @printf " + words + " >|/dev/tty; fi"
 	}
 	// Only with noclobber does the redirection fail if the file exists.
 	claim := `{ case $- in *C*) @: >DIR/begun;; *) @set -C && @: >DIR/begun && @set +C;; esac; } 2>/dev/null || @exit; `
@@ -190,23 +241,19 @@ func (s script) run(d *dialect, shellPath, command string, record, body bool) st
 	// interrupt ends the command, and not what runs it.
 	start := `@trap - INT QUIT; `
 	// $1 is the status, and $2 what the shell gets.
-	end := printed("END") + `; @printf %d "$1" 1<>DIR/status; `
+	end := printed("END STATUS") + `; @printf %d STATUS 1<>DIR/status; ` + s.leave() + `@exit "$2"; } 2>/dev/null`
 	if ownProcess != "" {
 		claim += `{ IFS= @read -r _tmux_mcp_process <OWN; } 2>/dev/null; `
 		start += `{ @printf %s "$_tmux_mcp_process" >|DIR/process; @unset _tmux_mcp_process; } 2>/dev/null; `
-		if !s.OnScreen {
-			// The file run exists while a server is waiting, which will end the recorder.
-			end += `if @test -e DIR/run && @kill -s 0 SERVER; then @:; ` +
-				`elif IFS= @read -r _tmux_mcp_process <DIR/recorder && @test "/proc/$_tmux_mcp_process/cwd" -ef DIR; ` +
-				`then @kill -s USR1 "$_tmux_mcp_process"; fi; `
-		}
 	}
 	claim += `{ @printf '\033[2m+ %s\033[m\n' SHOWN; } 2>/dev/null; @trap : INT QUIT; `
 	if d.restore != "" {
 		start += `{ ` + d.restore + `} 2>/dev/null; `
 	}
 	start += `{ ` + printed("BEGIN") + `; } 2>/dev/null; `
-	end += `@exit "$2"; } 2>/dev/null`
+	if way.Dir != "" {
+		start += `@` + cmp.Or(d.cd, "cd") + ` WHERE || @exit; `
+	}
 	text := `ENTER ( \. DIR/body )`
 	switch {
 	case body:
@@ -215,15 +262,25 @@ func (s script) run(d *dialect, shellPath, command string, record, body bool) st
 	case !posix:
 		text = claim + `( ` + start + `@exec SHELL DIR/command ); { @set -- "$?" "$?"; ` + end
 	}
-	text = strings.NewReplacer("@", b, "ENTER", enter, "PLAIN", d.plain, "DIR", s.dir, "OWN", ownProcess, "SERVER", strconv.Itoa(os.Getpid()),
-		"BEGIN", octal(s.begin()), "END", octal(s.end()+"%d"+s.endOfEnd())+` "$1"`,
-		"SHOWN", quoteAll(shown(command)), "SHELL", tmux.ShellQuote(shellPath)).Replace(text)
-	return strings.TrimSpace(text) + "\n"
+	return s.fill(text, b, "PLAIN", d.plain, "STATUS", `"$1"`, "SHELL", tmux.ShellQuote(shellPath), "WHERE", tmux.ShellQuote(way.Dir),
+		"ENTER", d.enter(command, way.Record), "SHOWN", quoteAll(shown(command)))
 }
 
-// ours reports whether a line of output is about run, as printed by xtrace.
+// fill inserts what the words in a text stand for, in one pass: what is inserted may contain
+// such words.
+func (s script) fill(text, builtin string, words ...string) string {
+	words = append(words, "@", builtin, "DIR", s.dir, "OWN", ownProcess, "SERVER", strconv.Itoa(os.Getpid()),
+		"BEGIN", octal(s.begin()), "END", octal(s.end()+"%d"+s.endOfEnd()))
+	return strings.TrimSpace(strings.NewReplacer(words...).Replace(text)) + "\n"
+}
+
+// ours reports whether a line of output is about one of our files, as printed by xtrace. In ksh93
+// an error of the command begins with their names and line numbers.
 func (s script) ours(line string) bool {
-	return strings.Contains(line, s.path("run")) || strings.Contains(line, s.path("body")) || strings.HasSuffix(line, " . "+s.path("command"))
+	return slices.ContainsFunc([]string{"run", "body", "end"}, func(name string) bool {
+		_, after, is := strings.Cut(line, s.path(name))
+		return is && !strings.HasPrefix(after, "[")
+	}) || strings.HasSuffix(line, " . "+s.path("command"))
 }
 
 // octal quotes text for printf, with octal escapes for control characters.

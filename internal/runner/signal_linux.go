@@ -120,6 +120,8 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 		p, there, known = j.runner()
 	}
 	switch {
+	case known && there && j.Lasting:
+		return j.signalShell(p, sig)
 	case !known || p.PID == j.Shell:
 		return errors.New("which of the programs in the pane are the job's cannot be known")
 	case !there:
@@ -177,6 +179,22 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 	if !slices.ContainsFunc(sent, func(other procstat.Process) bool { return other.PID != p.PID && exists(other) }) {
 		send(p, syscall.SIGINT)
 	}
+	return nil
+}
+
+// signalShell signals what runs in the foreground of a shell that runs a lasting command, or
+// interrupts the shell itself.
+func (j *Job) signalShell(shell procstat.Process, sig syscall.Signal) error {
+	switch {
+	case !j.holds():
+		return fmt.Errorf("it does not run any more: %w", os.ErrProcessDone)
+	case shell.Foreground == shell.Group && sig != syscall.SIGINT:
+		return fmt.Errorf("it runs in the shell of the pane, which would get the signal; an interrupt ends it")
+	}
+	if err := syscall.Kill(-shell.Foreground, sig); err != nil {
+		return err
+	}
+	_ = syscall.Kill(-shell.Foreground, syscall.SIGCONT) // all may have ended
 	return nil
 }
 

@@ -17,7 +17,7 @@
 //
 // A command is a line or a script of any length, for the shell in the pane: bash, zsh, fish,
 // dash, sh, ksh, mksh or busybox sh. It runs in a subshell, so cd, export and exit do not
-// last. Its input is the terminal, and it can be interrupted there. A shell that is not at
+// last, unless [Options] make it lasting. Its input is the terminal, and it can be interrupted there. A shell that is not at
 // its prompt, or another program in its place, is not typed into: see [ErrNoShell] and
 // [ErrBusy]. A line that somebody has begun is interrupted first. The pane shows a short line,
 // which makes the shell read a file, and below it the command. A blank command, or one with a

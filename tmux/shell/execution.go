@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -20,7 +22,8 @@ type execution struct {
 	recording
 	command string
 	options Options
-	resume  bool // a recorder is waiting in the pane
+	resume  bool   // a recorder is waiting in the pane
+	prompt  string // what was left of the cursor when the line was typed
 }
 
 const (
@@ -30,6 +33,8 @@ const (
 	// sizeWait is how long a terminal may take to get the size of its pane: tmux waits a
 	// quarter of a second, in case another size follows.
 	sizeWait = time.Second
+	// promptWait is how long a shell that has dropped a command may take to draw its prompt.
+	promptWait = time.Second
 	// interruptWait is how long a command may take to end because of an interrupt.
 	interruptWait = 2 * time.Second
 )
@@ -39,6 +44,12 @@ const (
 func (x *execution) run(ctx context.Context) (begun bool, err error) {
 	if err := x.at.AwaitPrompt(ctx); err != nil {
 		return false, err
+	}
+	if err := x.at.Foreground.Dir(x.options.Dir); x.options.Dir != "" && err != nil {
+		return false, &Error{Kind: ErrNoDir, Pane: x.pane.ID, Text: "the command has not run", Err: err}
+	}
+	if x.options.Lasting && x.at.Foreground.EndsIn(x.command) {
+		return false, &Error{Kind: tmux.ErrArgument, Pane: x.pane.ID, Text: "the command has not run: errexit (set -e) would end this shell at the first failure"}
 	}
 	if err := x.awaitSize(ctx); err != nil {
 		return false, err
@@ -50,6 +61,9 @@ func (x *execution) run(ctx context.Context) (begun bool, err error) {
 		return false, err
 	}
 	defer x.cmd.Close()
+	if x.options.Lasting {
+		x.recording.askStatus = x.askStatus
+	}
 	sent, err := x.begin(ctx)
 	switch {
 	case err == nil:
@@ -79,10 +93,20 @@ func (x *execution) run(ctx context.Context) (begun bool, err error) {
 	return true, x.conclude(ctx, err)
 }
 
+// way returns how the command runs. A relative directory must not look like an option, nor be
+// looked for elsewhere.
+func (x *execution) way() runner.Way {
+	dir := x.options.Dir
+	if dir != "" && !filepath.IsAbs(dir) {
+		dir = "./" + dir
+	}
+	return runner.Way{Dir: dir, Lasting: x.options.Lasting, Record: x.options.History}
+}
+
 // begin types the line, once, and starts recording in the same round trip. If it fails,
 // sent is set if the shell may read the line all the same.
 func (x *execution) begin(ctx context.Context) (sent bool, err error) {
-	x.typed = time.Now()
+	x.typed, x.prompt = time.Now(), x.pane.Left()
 	cmds, err := x.at.Pasting(ctx, x.cmd.Line(x.at.Foreground))
 	if err != nil {
 		return false, err
@@ -93,6 +117,23 @@ func (x *execution) begin(ctx context.Context) (sent bool, err error) {
 	}
 	_, sent, err = x.at.Type(ctx, x.pane.ID, x.cmd.Shows(x.command), cmds)
 	return sent, err
+}
+
+// askStatus types the line that reports the status of a lasting command that the shell has
+// dropped, once it shows its prompt, with nothing typed.
+func (x *execution) askStatus(ctx context.Context) error {
+	if err := x.at.AwaitPrompt(ctx); err != nil {
+		return err
+	}
+	empty, err := x.at.AwaitEmptyLine(ctx, promptWait, x.prompt)
+	if err != nil || !empty {
+		return cmp.Or(err, ErrBusy)
+	}
+	cmds, err := x.at.Pasting(ctx, x.cmd.EndLine(x.at.Foreground))
+	if err == nil {
+		_, _, err = x.at.Type(ctx, x.pane.ID, x.cmd.ShowsEnd(), cmds)
+	}
+	return err
 }
 
 // awaitSize waits until the terminal has the size that its pane has just got. Otherwise the
@@ -129,12 +170,12 @@ func (x *execution) prepare(ctx context.Context) error {
 
 // writeFiles makes the files of the command.
 func (x *execution) writeFiles(visible bool) error {
-	cmd, err := x.runner.files.Command(x.place(), visible, x.resume)
+	cmd, err := x.runner.files.Command(x.place(), x.way(), visible, x.resume)
 	if err != nil {
 		return err
 	}
 	x.cmd = cmd
-	if err = cmd.Write(x.at.Foreground, strings.ReplaceAll(x.command, "\r\n", "\n"), x.options.History); err != nil {
+	if err = cmd.Write(x.at.Foreground, strings.ReplaceAll(x.command, "\r\n", "\n")); err != nil {
 		err = fmt.Errorf("write the command: %w", err)
 	} else if reach := x.at.Foreground.Reaches(cmd); reach != nil {
 		err = &Error{Kind: ErrUnreadable, Pane: x.pane.ID, Text: fmt.Sprintf("%s in pane %s %v, so it cannot read the command", x.at.Foreground.Name, x.pane.ID, reach)}

@@ -179,7 +179,7 @@ func (j *Job) Output(ctx context.Context) io.ReadCloser {
 		res, err := j.await(ctx, &output{raw: w, lines: func(string) {}}, time.Time{})
 		if err == nil && res.State != Ended && res.State != Stopped {
 			err = res.err(j.Command())
-		} else if err == nil && res.dropped {
+		} else if err == nil && res.lacks {
 			err = ErrDropped
 		}
 		_ = w.CloseWithError(err)

@@ -26,10 +26,13 @@ type recording struct {
 	typed  time.Time // when the line was typed
 	detach bool      // nobody waits for the end
 	found  bool      // a job that was begun earlier
-	marked bool      // the recording contains the end of the command
-	missed bool
-	status *int
-	result Result
+	// askStatus has a shell report the status of a lasting command that it has dropped. It is called
+	// once.
+	askStatus func(context.Context) error
+	marked    bool // the recording contains the end of the command
+	missed    bool
+	status    *int
+	result    Result
 }
 
 const (
@@ -115,6 +118,11 @@ func (r *recording) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 			return true, nil
 		}
 		return true, &Error{Kind: ErrLost, Pane: r.pane.ID, Text: fmt.Sprintf("the shell in pane %s ended before the command did", r.pane.ID)}
+	case s.Phase == runner.Lost && r.askStatus != nil && r.cmd.Abandoned():
+		ask := r.askStatus
+		if r.askStatus = nil; ask(ctx) == nil {
+			l.quiet = 0
+		}
 	case s.Phase >= runner.Ended:
 		if l.quiet++; marks && l.came != r.cmd.Came() {
 			l.quiet, l.came = 0, r.cmd.Came()
@@ -241,12 +249,14 @@ func (r *recording) answer(ctx context.Context) *Result {
 		tty = ""
 	}
 	res.Job = &Job{job: r.cmd.Job, srv: r.srv, settle: r.settle, pane: *r.pane}
-	res.Pane, res.Shell, res.Missed, res.dropped = r.pane.ID, r.shell.Name, r.missed || r.cmd.Missed(tty), r.missed || r.cmd.Dropped()
+	res.Pane, res.Shell, res.Missed, res.lacks = r.pane.ID, r.shell.Name, r.missed || r.cmd.Missed(tty), r.missed || r.cmd.Dropped()
 	switch {
 	case r.status != nil:
 		res.State, res.Status = Ended, *r.status
 	case res.PaneEnded:
 		res.State = Lost
+	case r.cmd.Abandoned(): // what came afterwards is not its output
+		res.State, res.Dropped, res.Missed = Lost, true, true
 	case r.cmd.Stopped():
 		res.State = Stopped
 	case res.State == "":

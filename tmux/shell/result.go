@@ -29,6 +29,8 @@ var (
 	ErrUnseen = prompt.ErrUnseen
 	// ErrUnreadable: the shell cannot read files of this program.
 	ErrUnreadable = errors.New("the shell cannot read the command")
+	// ErrNoDir: there is no directory as in Dir of [Options].
+	ErrNoDir = errors.New("no such directory")
 	// ErrNotBegun: the shell did not begin the command in time, or another command was
 	// running all the time. It never will.
 	ErrNotBegun = errors.New("the command has not run")
@@ -156,13 +158,16 @@ type Result struct {
 	// has, in which case Shell is its name.
 	PaneEnded, ShellEnded bool
 	Shell                 string
+	// Dropped is set if the shell has dropped a lasting command, by an interrupt or an error, and its
+	// status was not asked for. State is then Lost.
+	Dropped bool
 	// FullDir is the directory that has no space left, if that is why output is missed or the
 	// command lost.
 	FullDir string
 	// Elapsed is how long it took, or has been running.
 	Elapsed time.Duration
 
-	dropped bool // some of the output was dropped before it was read
+	lacks bool // some of the output was dropped before it was read
 }
 
 // err returns the error that stands for a result.

@@ -42,6 +42,16 @@ var common Runner
 type Options struct {
 	// History adds the command to the history of shells that have one.
 	History bool
+	// Dir is the directory in which the command runs; a relative one begins in that of the shell,
+	// which is the default. Without such a directory the error is an [ErrNoDir].
+	Dir string
+	// Lasting runs the command in the shell itself, not in a subshell: what it changes there
+	// stays, such as the directory, variables, functions and options. An exit ends only the
+	// command, except within functions that dash, ksh, mksh and busybox have had before; errexit
+	// has no effect, and is turned off afterwards. An interrupt has the shell drop the command,
+	// and its status is then asked for by another line, as long as somebody waits for it;
+	// otherwise the job is lost. It is refused with Dir.
+	Lasting bool
 	// Stdout, if set, gets what the command prints as it comes, and as its terminal gets it:
 	// with escape sequences, and lines that end in a carriage return and a newline, in pieces of
 	// any size. While Write blocks, Run does not return. An error of Write ends the copying, and
@@ -99,7 +109,8 @@ func (r *Runner) Run(ctx context.Context, pane tmux.PaneRef, command string, o O
 	return sh.Run(ctx, command, o)
 }
 
-// Start does what the function [Start] does. Of the options it heeds History and Type.
+// Start does what the function [Start] does. Of the options it heeds History, Dir,
+// Lasting and Type.
 func (r *Runner) Start(ctx context.Context, pane tmux.PaneRef, command string, o Options) (*Job, error) {
 	sh, err := r.At(ctx, pane.Server(), pane)
 	if err != nil {
@@ -173,9 +184,10 @@ func (s *Shell) Run(ctx context.Context, command string, o Options) (*Result, er
 	return &x.result, cmp.Or(err, x.result.err(command), x.out.err)
 }
 
-// Start does what the function [Start] does. Of the options it heeds History and Type.
+// Start does what the function [Start] does. Of the options it heeds History, Dir, Lasting and
+// Type.
 func (s *Shell) Start(ctx context.Context, command string, o Options) (*Job, error) {
-	x, err := s.execute(ctx, command, Options{History: o.History, Type: o.Type}, true)
+	x, err := s.execute(ctx, command, Options{History: o.History, Dir: o.Dir, Lasting: o.Lasting, Type: o.Type}, true)
 	if x == nil {
 		return nil, err
 	}
@@ -189,6 +201,10 @@ func (s *Shell) execute(ctx context.Context, command string, o Options, detach b
 		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a blank command"}
 	case strings.IndexByte(command, 0) >= 0:
 		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a command with a NUL byte"}
+	case o.Dir != "" && o.Lasting:
+		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a lasting command with a directory of its own"}
+	case strings.IndexByte(o.Dir, 0) >= 0:
+		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a directory with a NUL byte"}
 	}
 	start := time.Now()
 	if s.unlock == nil {

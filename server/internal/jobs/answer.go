@@ -18,6 +18,7 @@ type answer struct {
 	output Output
 	limit  time.Duration
 	text   string // the command, if the call began it
+	keep   bool   // it ran in the shell itself
 	detach bool   // the caller wants only the job's id
 	job    bool   // the call is about a job that was begun earlier
 	result Result
@@ -84,14 +85,16 @@ func (a *answer) note(ctx context.Context, r *shell.Result) string {
 		return "it was killed, or its exit status could not be recorded: no space left in " + r.FullDir
 	case r.FullDir != "":
 		return "its output could not be recorded: no space left in " + r.FullDir
+	case r.Dropped:
+		return "its shell has dropped it, as after C-c or an error: the exit status is not known"
 	case r.State == shell.Stopped:
 		return "it was stopped, as C-z does: fg, typed at the prompt, goes on with it; cancel_job ends it"
 	case a.out.err != nil:
 		return "not all lines were matched: " + a.out.err.Error()
 	case r.ShellEnded && !r.PaneEnded:
 		return "the shell it ran in has ended: " + reply.Named("", r.Shell, "")
-	case r.State == shell.Ended && r.Status == 0 && changesShell(a.text) != "":
-		return fmt.Sprintf("%s changed a subshell, which has ended: send_keys types it into the shell itself", changesShell(a.text))
+	case r.State == shell.Ended && r.Status == 0 && !a.keep && changesShell(a.text) != "":
+		return fmt.Sprintf("%s changed a subshell, which has ended: with keep it lasts", changesShell(a.text))
 	case r.State == shell.Running && !a.detach && a.asks(ctx, r):
 		return "it seems to wait for input: send_keys answers it" // the output ends with a question
 	}

@@ -34,8 +34,10 @@ func New(screens *screen.Reader, record bool) *Runner {
 type Command struct {
 	Text   string // a command line, or a script
 	Limit  time.Duration
-	Detach bool // do not wait for its end
-	Record bool // in the history of the shell
+	Detach bool   // do not wait for its end
+	Dir    string // in which it runs
+	Keep   bool   // what it changes in the shell
+	Record bool   // in the history of the shell
 	Output Output
 }
 
@@ -51,8 +53,8 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	}
 	defer sh.Close()
 	start := time.Now()
-	a := answer{Source: t.Source, out: out, output: cmd.Output, text: cmd.Text, detach: cmd.Detach, limit: cmd.Limit}
-	o := shell.Options{History: cmd.Record, Limit: cmd.Limit, Lines: out.Line, Type: t.TypeCommands}
+	a := answer{Source: t.Source, out: out, output: cmd.Output, text: cmd.Text, keep: cmd.Keep, detach: cmd.Detach, limit: cmd.Limit}
+	o := shell.Options{History: cmd.Record, Dir: cmd.Dir, Lasting: cmd.Keep, Limit: cmd.Limit, Lines: out.Line, Type: t.TypeCommands}
 	if cmd.Detach {
 		job, err := sh.Start(ctx, cmd.Text, o)
 		if err != nil {
@@ -163,6 +165,10 @@ func faultOf(err error) error {
 			f = f.Suggest("if C-s has stopped the output, send_keys with C-q lets it go on")
 		}
 		return f.Showing("the pane shows", e.Screen)
+	case shell.ErrNoDir:
+		return reply.Argument("cwd", "must be a directory: %v", e.Err)
+	case tmux.ErrArgument:
+		f = f.Suggest("leave it out, or run the command without keep")
 	case shell.ErrPaneEnded:
 		f.Kind = reply.KindPaneGone
 	case shell.ErrLost:

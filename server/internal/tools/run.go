@@ -7,18 +7,19 @@ import (
 
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/jobs"
+	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/internal/typing"
 )
 
-func runCommand(k *typing.Keyboard, r *jobs.Runner) *tool.Tool {
+func runCommand(k *typing.Keyboard, r *jobs.Runner, st *launch.Starter) *tool.Tool {
 	return typing.Tool(k, tool.Decl{
 		Name: "run_command", Title: "Run Command", Kind: tool.Shell, Set: tool.Input, Core: true, SelfBounded: true, AlwaysLoad: true,
 		Aim: target.Need(target.Pane),
 		Desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git. " +
-			"The pane must be at the prompt of a " + runner.Shells + ". The command runs in a subshell: cd and export do not last; for those use send_keys. " +
+			"The pane must be at the prompt of a " + runner.Shells + ". It runs in a subshell: cd and export last only with keep. " +
 			"After the timeout it goes on as a job: see get_job. In several panes at once: detach, in a batch.",
 		Defaults: map[string]string{"suppress_history": strconv.FormatBool(!r.Record)},
 	}, func(ctx context.Context, t *typing.Typist, on target.Object, in runCommandIn) (*jobs.Result, error) {
@@ -26,7 +27,12 @@ func runCommand(k *typing.Keyboard, r *jobs.Runner) *tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		cmd := jobs.Command{Text: in.Command, Limit: limit, Detach: in.Detach, Record: r.Record, Output: in.Output}
+		if in.Cwd == "~" || strings.HasPrefix(in.Cwd, "~/") {
+			if in.Cwd, err = st.Path(in.Cwd); err != nil {
+				return nil, err
+			}
+		}
+		cmd := jobs.Command{Text: in.Command, Limit: limit, Detach: in.Detach, Dir: in.Cwd, Keep: in.Keep, Record: r.Record, Output: in.Output}
 		if in.SuppressHistory != nil {
 			cmd.Record = !*in.SuppressHistory
 		}
@@ -37,6 +43,8 @@ func runCommand(k *typing.Keyboard, r *jobs.Runner) *tool.Tool {
 type runCommandIn struct {
 	Command string `json:"command" desc:"shell command line or script"`
 	target.SelectPane
+	Cwd     string  `json:"cwd,omitempty" desc:"directory to run it in"`
+	Keep    bool    `json:"keep,omitempty" desc:"run it in the shell itself: cd, export, source, functions last"`
 	Timeout float64 `json:"timeout" default:"30" desc:"seconds"`
 	Detach  bool    `json:"detach,omitempty" desc:"do not wait: return a job_id"`
 	jobs.Output
@@ -52,6 +60,10 @@ func (in runCommandIn) Check(tool.Limits) error {
 		return reply.Argument("command", "must not be blank")
 	case strings.IndexByte(in.Command, 0) >= 0:
 		return reply.Argument("command", "must not have a NUL character")
+	case strings.IndexByte(in.Cwd, 0) >= 0:
+		return reply.Argument("cwd", "must not have a NUL character")
+	case in.Cwd != "" && in.Keep:
+		return reply.Argument("cwd", "is only for a command without keep: with it, begin the command with cd")
 	}
 	return in.Output.Check()
 }

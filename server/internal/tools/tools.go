@@ -53,7 +53,7 @@ func All(s Services) []*tool.Tool {
 	all = append(all, supervise.All(s.Agents, s.Keyboard, s.Prompts, s.Screens)...)
 	all = append(all,
 		// run.go, job.go
-		runCommand(s.Keyboard, s.Jobs), getJob(s.Jobs), listJobs(s.Jobs), cancelJob(s.Jobs),
+		runCommand(s.Keyboard, s.Jobs, s.Start), getJob(s.Jobs), listJobs(s.Jobs), cancelJob(s.Jobs),
 		// follow.go, search.go, evaluate.go
 		captureSince(s.Screens), searchPanes(s.Screens, s.Jobs), displayMessage,
 		// wait.go, channel.go

@@ -1,0 +1,165 @@
+package runner
+
+import (
+	"strconv"
+	"strings"
+
+	"tmuxmcp/internal/lazy"
+	"tmuxmcp/tmux"
+)
+
+// A lasting command runs in the shell itself, so that cd, export, functions and options
+// stay. Without a subshell around it, three things differ:
+//
+//   - An interrupt, and some errors, make an interactive shell drop all that it was reading,
+//     and with it the second mark. So as long as the shell is within the file run, it holds
+//     the file held open; who sees that it does not, without a status, knows that it has
+//     dropped the command. The status is still that of the prompt: reading the file end
+//     reports it then.
+//   - exit would end the shell. While the command runs, a function takes its place, which
+//     reports the status and then has the shell drop the rest, by an interrupt of itself. In
+//     bash and zsh it is named exit. The others look for special builtins before functions,
+//     so there exit is an alias meanwhile, whose text still means exit in the functions that the
+//     command has defined. A function that was defined there before does end the shell. What the
+//     command itself makes of this name does not last.
+//   - errexit would end the shell too. So it is off while the command runs, and if a file that it
+//     reads has turned it on, it is turned off again.
+//
+// In fish exit ends only the file that is being read, and there is no errexit.
+
+// guards is how a shell is kept from ending at an exit.
+type guards struct {
+	// on and off begin and end that; in on, BODY is what to do instead. inside is a condition that
+	// holds in a subshell, which may end.
+	on, off, inside string
+}
+
+var (
+	namedExit = guards{
+		// In the POSIX mode of bash, exit can be no function.
+		on: `case :${SHELLOPTS-}: in *:posix:*) ;; *) @typeset -f exit >/dev/null 2>&1 && _tmux_mcp_exit=$(@typeset -f exit); function exit { BODY; };; esac; `,
+		// The function may have been the user's own.
+		off: `@unset -f exit; @test -z "${_tmux_mcp_exit-}" || @eval "$_tmux_mcp_exit"; @unset -v _tmux_mcp_exit; `,
+	}
+	aliasedExit = guards{
+		on: `@alias exit >/dev/null 2>&1 && _tmux_mcp_alias=$(@alias exit); _tmux_mcp_exit() { BODY; }; ` +
+			`_tmux_mcp_exit=_tmux_mcp_exit; @alias 'exit=${_tmux_mcp_exit-exit}'; `,
+		off: `@unset -f _tmux_mcp_exit; @unset -v _tmux_mcp_exit; @unalias exit; ` +
+			`@test -z "${_tmux_mcp_alias-}" || @eval "\\alias ${_tmux_mcp_alias#alias }"; @unset -v _tmux_mcp_alias; `,
+	}
+)
+
+// with returns guards with the condition that holds in a subshell.
+func (g guards) with(inside string) *guards {
+	g.inside = inside
+	return &g
+}
+
+// ksh93Subshell holds in a subshell of ksh93, which need not be a process, and of mksh under
+// the same name.
+const ksh93Subshell = `{ @test "${BASHPID-$$}" != "$$" || @eval '@test "${.sh.subshell}" != 0'; }`
+
+// processDiffers holds in a subshell of a shell that does not say so: it is another process.
+const processDiffers = `{ { IFS=' ' @read -r _tmux_mcp_process _tmux_mcp_rest </proc/self/stat; } 2>/dev/null; @test "$_tmux_mcp_process" != "$$"; }`
+
+// setsErrexit matches a command that turns on errexit.
+var setsErrexit = lazy.Regexp(`(?m)(?:^|[;&|({]|\b(?:then|do|else)\b)\s*(?:(?:builtin|command)\s+)?(?:set(?:\s+[-+]?\w+)*?\s+-(?:o\s+errexit|\w*e\w*)|setopt(?:\s+\w+)*?\s+(?i:err_?exit))(?:[\s;&|)}]|$)`)
+
+// EndsIn reports whether a lasting command that turns on errexit itself would end the shell, at
+// the first failure.
+func (f Foreground) EndsIn(command string) bool {
+	return f.shell.builtin != "" && setsErrexit().MatchString(command)
+}
+
+// noErrexit is what a command prints that has turned on errexit.
+const noErrexit = "tmux-mcp: errexit (set -e) is off again: it would end this shell at the first failure"
+
+// lasting returns the files run and end of a command that runs in the shell itself.
+func (s script) lasting(d *dialect, command string, record bool, descriptor int) (run, end string) {
+	if d.builtin == "" {
+		return s.lastingFish(command, descriptor)
+	}
+	body := `{ @set -- "${1-$?}"; if ` + d.guards.inside + ` || ! @test /dev/fd/FD -ef DIR/held; then ` + d.guards.off + `\exit "$1"; fi; ` +
+		`_tmux_mcp_status=$(( $1 & 255 )); READ DIR/end; @trap - INT; @kill -s INT "$$"; } 2>/dev/null`
+	run = `ENTER{ ( @set -C; @: >DIR/begun ) 2>/dev/null && {
+{ `
+	if ownProcess != "" {
+		run += noteProcess + `@unset -v _tmux_mcp_process; `
+	}
+	run += `@printf '\033[2m+ %s\033[m\n' SHOWN; @test -z "${_tmux_mcp_flags-}" || { ` + d.guards.off + `}; @unset -v _tmux_mcp_status; ` +
+		`_tmux_mcp_flags=-$-; @set +e; ` + strings.Replace(d.guards.on, "BODY", body, 1) + printed("BEGIN") + `; } 2>/dev/null
+READ DIR/command
+READ DIR/end
+}; } FD<DIR/held`
+	end = `{ _tmux_mcp_status=${_tmux_mcp_status-$?}; ` +
+		`case $- in *e*) @set +e; ` + printed(tmux.ShellQuote(noErrexit+`\n`)) + `;; esac; ` +
+		d.guards.off + printed("END STATUS") + `; @printf %d STATUS 1<>DIR/status; ` + s.leave() +
+		`case ${_tmux_mcp_flags-} in *e*) @set -e; _tmux_mcp_status=0;; esac; ` +
+		`@eval "@unset -v _tmux_mcp_status _tmux_mcp_flags _tmux_mcp_process _tmux_mcp_rest; \\return $_tmux_mcp_status"; } 2>/dev/null`
+	read := d.builtin + "."
+	if d.guards.on == aliasedExit.on {
+		read = `\.` // a special builtin; behind command, positional parameters do not last in mksh
+	}
+	words := []string{"READ", read, "FD", strconv.Itoa(descriptor), "STATUS", `"$_tmux_mcp_status"`, "ENTER", d.enter(command, record), "SHOWN", quoteAll(shown(command))}
+	return s.fill(run, d.builtin, words...), s.fill(end, d.builtin, words...)
+}
+
+// lastingFish returns these files for fish, whose marks go to the terminal, as its own output
+// cannot be redirected.
+func (s script) lastingFish(command string, descriptor int) (run, end string) {
+	shown := shown(command)
+	for i, line := range shown {
+		shown[i] = fishQuote(line)
+	}
+	run = `begin
+if builtin printf '' >?DIR/begun
+`
+	if ownProcess != "" {
+		run += `builtin read -l _tmux_mcp_process <OWN; and builtin printf %s "$_tmux_mcp_process" >DIR/process
+`
+	}
+	run += `builtin printf '\033[2m+ %s\033[m\n' SHOWN
+builtin printf BEGIN >/dev/tty
+builtin source DIR/command
+builtin source DIR/end
+end
+end FD<DIR/held
+`
+	end = `set -l _tmux_mcp_status $status
+builtin printf END STATUS >/dev/tty
+builtin printf %d STATUS >DIR/status
+`
+	if ownProcess != "" && !s.OnScreen {
+		end += "builtin test -e DIR/run; or /bin/sh DIR/left\n"
+	}
+	end += "return STATUS\n"
+	fill := strings.NewReplacer("STATUS", `$_tmux_mcp_status`, "FD", strconv.Itoa(descriptor), "DIR", s.dir, "OWN", ownProcess,
+		"BEGIN", octal(s.begin()), "END", octal(s.end()+"%d"+s.endOfEnd()), "SHOWN", strings.Join(shown, " "))
+	return fill.Replace(run), fill.Replace(end)
+}
+
+// fishQuote quotes a word for fish.
+func fishQuote(word string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(word) + "'"
+}
+
+// EndLine returns the line to type at the prompt of a shell that has dropped a lasting command,
+// to report the status that it has kept.
+func (j *Job) EndLine(f Foreground) string { return f.reads(j.path("end")) }
+
+// ShowsEnd returns the lines that this makes appear.
+func (j *Job) ShowsEnd() []string { return []string{j.path("end")} }
+
+// Abandoned reports whether the shell has dropped a lasting command, by an interrupt or an error,
+// and lives on.
+func (j *Job) Abandoned() bool {
+	if !j.Lasting {
+		return false
+	}
+	there, known := j.process()
+	if !known || !there || j.holds() {
+		return false
+	}
+	_, open := j.written() // it is, while the file is held open
+	return open
+}
