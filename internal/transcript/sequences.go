@@ -21,6 +21,9 @@ const (
 
 // Write processes more of the program's output. It never fails.
 func (t *Transcript) Write(p []byte) (int, error) {
+	if t.see != nil {
+		*t.credit = min(*t.credit+seenBytes*len(p), mostCredit)
+	}
 	for _, c := range p {
 		if len(t.char) > 0 && c < 0x80 {
 			t.putChars(true)
@@ -72,13 +75,20 @@ func (t *Transcript) control(c byte) {
 	case c == 0x0e: // SO: line drawing
 		t.failIf(true)
 	case t.alternate:
+		if t.full != nil {
+			t.full.control(c)
+		}
 	case c == '\n' || c == '\v' || c == '\f':
+		t.show()
 		t.lineFeed()
 	case c == '\r':
+		t.show()
 		t.col = 0
 	case c == '\b' && t.col > 0:
+		t.show()
 		t.col--
 	case c == '\b' && t.row > 0 && t.screen[t.row-1].wrapped:
+		t.show()
 		t.here()
 		t.row, t.col, t.placed = t.row-1, t.columns-1, true
 	case c == '\t' && t.col < t.columns-1:
@@ -161,6 +171,9 @@ var placing = map[string]bool{
 func (t *Transcript) command(key string) {
 	n := t.arg(0, 1, 1)
 	t.placed = t.placed || placing[key]
+	if t.see != nil && t.leaves(key) {
+		t.show()
+	}
 	switch key { // these also work on the alternate screen
 	case "J":
 		t.eraseScreen(t.arg(0, 0, 0))
@@ -188,6 +201,10 @@ func (t *Transcript) command(key string) {
 		t.failIf(true)
 	}
 	if t.alternate {
+		if t.full != nil && key != "?h" && key != "?l" {
+			t.full.args = t.args
+			t.full.command(key)
+		}
 		return
 	}
 	switch key {
@@ -238,13 +255,15 @@ func (t *Transcript) mode(mode int, on bool) {
 	case 47, 1047: // these leave the cursor where it is
 		t.failIf(true)
 	case 1049:
-		if on && !t.alternate {
+		if t.show(); on && !t.alternate {
 			t.unwrap(-1)
 		} else if !on {
 			t.lost = t.lost || !t.alternate // it was saved long ago
 			t.col = min(t.col, t.columns-1)
 		}
-		t.alternate, t.placed = on, true
+		if t.alternate, t.placed = on, true; t.see != nil {
+			t.switched()
+		}
 	}
 }
 

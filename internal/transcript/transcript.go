@@ -45,10 +45,16 @@ type Transcript struct {
 	// hidden is by how many rows everything may be further up: output that begins in an
 	// unknown row is assumed to begin in the last.
 	hidden    int
-	alternate bool   // the alternate screen is on; drawing there is ignored
+	alternate bool   // the alternate screen is on; drawing there is not output
 	line      []byte // the part of an unfinished line that is in the history
 	joins     bool   // there is such a part
 	scrolled  bool   // rows have moved into the history
+
+	see    func(line string) // may be nil: see Watch
+	unseen bool              // something was written in the cursor's line since see got it
+	credit *int              // how many bytes see may still get
+	seen   []byte            // the line that it gets
+	full   *Transcript       // the alternate screen, if it is on and see is set
 
 	state    state
 	sequence []byte // so far
@@ -150,6 +156,20 @@ func (t *Transcript) push(r *row) {
 	if !r.own {
 		return
 	}
+	t.line = r.appendTo(t.line)
+	if len(t.line) > maxLine {
+		t.failIf(true)
+		if t.see != nil {
+			t.see(string(t.line))
+		}
+	}
+	if t.joins = true; !r.wrapped || len(t.line) > maxLine {
+		t.unwrap(-1)
+	}
+}
+
+// appendTo appends the text of a row.
+func (r *row) appendTo(line []byte) []byte {
 	written := len(r.cells)
 	for !r.wrapped && written > 0 && r.cells[written-1] == empty {
 		written--
@@ -158,15 +178,12 @@ func (t *Transcript) push(r *row) {
 		switch c {
 		case tabbed:
 		case empty:
-			t.line = append(t.line, ' ')
+			line = append(line, ' ')
 		default:
-			t.line = append(t.line, c...)
+			line = append(line, c...)
 		}
 	}
-	t.failIf(len(t.line) > maxLine)
-	if t.joins = true; !r.wrapped || len(t.line) > maxLine {
-		t.unwrap(-1)
-	}
+	return line
 }
 
 // unwrap ends the line of a row, or the one in the history.
@@ -195,8 +212,12 @@ func (t *Transcript) here() *row {
 // put writes a character.
 func (t *Transcript) put(c rune) {
 	if t.alternate {
+		if t.full != nil {
+			t.full.put(c)
+		}
 		return
 	}
+	t.unseen = true
 	w, cell := 1, ""
 	if c < 0x80 {
 		cell = ascii[c : c+1]
