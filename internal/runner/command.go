@@ -14,9 +14,10 @@ type Command struct {
 	*Job
 	// If the output is recorded, Ended gets the exit status from the recording's second
 	// mark, Over is closed when nothing more will be recorded, and Read when everything
-	// recorded at first has been read. Otherwise they are nil.
-	Ended      chan int
-	Over, Read chan struct{}
+	// recorded at first has been read. Found is closed when a [Watcher] has found a line, and
+	// what had been recorded until then has been read. Otherwise they are nil.
+	Ended             chan int
+	Over, Read, Found chan struct{}
 
 	way        Way
 	reading    *reading      // nil if nothing is recorded

@@ -96,6 +96,14 @@ type RawSink interface {
 	Raw(p []byte)
 }
 
+// Watcher is a Sink that may also watch the lines, as [transcript.Transcript.Watch] has them
+// seen. Watches returns nil if it does not; otherwise, what returns true for a line that the
+// wait is for, and then for all that follow.
+type Watcher interface {
+	Sink
+	Watches() func(line string) (found bool)
+}
+
 // reading reads the parts of a recording, and transcribes what is between the marks.
 type reading struct {
 	script
@@ -107,6 +115,9 @@ type reading struct {
 	raw        func(p []byte) // may be nil
 	ended      bool
 	status     int
+
+	found   bool  // the watcher has
+	foundAt int64 // how many bytes had been read before that
 
 	begun atomic.Bool
 	came  atomic.Int64 // bytes read so far
@@ -122,6 +133,15 @@ func newReading(j *Job, sink Sink) *reading {
 	})
 	if raw, is := sink.(RawSink); is {
 		r.raw = raw.Raw
+	}
+	if w, is := sink.(Watcher); is {
+		if watch := w.Watches(); watch != nil {
+			r.transcript.Watch(func(line string) {
+				if !j.ours(line) && watch(line) && !r.found {
+					r.found, r.foundAt = true, r.came.Load()
+				}
+			})
+		}
 	}
 	r.transcript.Below() // the command
 	r.transcript.Missed = r.transcript.Missed || j.Odd
@@ -188,6 +208,7 @@ func (s script) parts() (numbers []int) {
 func (r *reading) close() {
 	r.file.Close()
 	r.next.Close()
+	r.transcript.Show()
 	r.transcript.Flush()
 }
 
@@ -312,7 +333,7 @@ func readOwn(path string, most int64) ([]byte, error) {
 // follow reads the recording of a command as it grows.
 func (c *Command) follow(sink Sink) {
 	c.reading = newReading(c.Job, sink)
-	c.Ended, c.Over, c.Read = make(chan int, 1), make(chan struct{}), make(chan struct{})
+	c.Ended, c.Over, c.Read, c.Found = make(chan int, 1), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	c.stop, c.done = make(chan struct{}), make(chan struct{})
 	changes, announced := watch(c.dir, c.stop)
 	go func() {
@@ -321,28 +342,45 @@ func (c *Command) follow(sink Sink) {
 	}()
 }
 
+// mostAfter is how many bytes are read after a line that the watcher has found, before that is
+// announced, while there is no end of them.
+const mostAfter = 1 << 20
+
 // read reads until the second mark, or until the recorder is gone.
 func (c *Command) read(changes <-chan struct{}, announced bool) {
 	left := false // the recorder has left, and its output remains to be read
 	pause := time.Millisecond
-	caughtUp, quiet := false, true
+	caughtUp, quiet, said := false, true, false
+	found := func() {
+		if c.reading.found && !said {
+			said = true
+			close(c.Found)
+		}
+	}
 	for {
 		for c.reading.more() {
 			pause = time.Millisecond
+			if c.reading.came.Load() > c.reading.foundAt+mostAfter {
+				found()
+			}
 			select {
 			case <-c.stop:
 				return
 			default:
 			}
 		}
+		// A line that is not finished is seen once no more of it is there.
+		c.reading.transcript.Show()
 		if !caughtUp {
 			caughtUp = true
 			close(c.Read)
 		}
 		if c.reading.ended {
 			c.Ended <- c.reading.status
+			found()
 			return
 		}
+		found()
 		if left {
 			close(c.Over)
 			return

@@ -139,6 +139,43 @@ func ExampleStart() {
 	// true true
 }
 
+// A server is started, used once it is ready, and interrupted. One that ends instead of
+// getting ready is an error of its own.
+func ExampleOptions_until() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, panes, done := shells(ctx, 2)
+	defer done()
+
+	var runner shell.Runner
+	defer runner.Close()
+	options := shell.Options{
+		Until: func(line string) bool { return strings.HasPrefix(line, "listening") },
+		Limit: 30 * time.Second,
+	}
+	for i, command := range []string{"echo loading; echo listening on 8080; exec sleep 1000", "echo loading; echo the port is in use; exit 1"} {
+		res, err := runner.Run(ctx, panes[i], command, options)
+		switch {
+		case res == nil:
+			log.Fatal(err)
+		case res.Reached && err == nil:
+			fmt.Print("ready:\n", res.Output)
+			if err := res.Job.Signal(syscall.SIGINT); err != nil {
+				log.Fatal(err)
+			}
+		default:
+			fmt.Printf("not ready, exit status %d:\n%s", res.Status, res.Output)
+		}
+	}
+	// Output:
+	// ready:
+	// loading
+	// listening on 8080
+	// not ready, exit status 1:
+	// loading
+	// the port is in use
+}
+
 // Several commands run one after the other, with nothing of others between.
 func ExampleShell_Lock() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

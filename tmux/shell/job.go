@@ -143,13 +143,13 @@ func (j *Job) Scan(ctx context.Context, line func(string)) (whole bool) {
 
 // Wait waits for the end of the job, or until the context ends, whose cause is then the error.
 // It returns what the job has printed, from the beginning. Errors are those of [Run]. Of the
-// options it heeds Stdout, Lines and Limit.
+// options it heeds Stdout, Lines, Until and Limit; Until gets the output from the beginning, too.
 func (j *Job) Wait(ctx context.Context, o Options) (*Result, error) {
 	var until time.Time
 	if o.Limit > 0 {
 		until = time.Now().Add(o.Limit)
 	}
-	out := &output{lines: o.Lines, raw: o.Stdout}
+	out := &output{lines: o.Lines, raw: o.Stdout, until: o.Until}
 	res, err := j.await(ctx, out, until)
 	if err != nil {
 		return res, err
@@ -158,9 +158,10 @@ func (j *Job) Wait(ctx context.Context, o Options) (*Result, error) {
 }
 
 // Result returns what is known of the job now, and its output so far. Of the options it heeds
-// Stdout and Lines.
+// Stdout, Lines and Until, which waits for nothing here: Reached of the [Result] says whether a
+// line was such as it wants.
 func (j *Job) Result(ctx context.Context, o Options) (*Result, error) {
-	out := &output{lines: o.Lines, raw: o.Stdout}
+	out := &output{lines: o.Lines, raw: o.Stdout, until: o.Until}
 	res, err := j.await(ctx, out, time.Now())
 	return res, cmp.Or(err, out.err)
 }

@@ -33,6 +33,9 @@ type recording struct {
 	missed    bool
 	status    *int
 	result    Result
+
+	onScreen []string // the lines that the last look has found, for Until
+	marks    bool     // a look has found the first mark
 }
 
 const (
@@ -42,6 +45,12 @@ const (
 	settleTime = 2 * time.Second
 	// readWait is how long reading a recording may take after the time is up.
 	readWait = 10 * time.Second
+	// screenPause is the least time between two looks at the screen for Until, which take at
+	// most a tenth of the time.
+	screenPause = 100 * time.Millisecond
+	// restWait is how long after a line that Until wants more may come with it: the end of a
+	// command that has failed, or the address at which one is ready.
+	restWait = 100 * time.Millisecond
 )
 
 // wait waits for the end of the command, or of the time. The exit status comes with the
@@ -54,7 +63,11 @@ func (r *recording) wait(ctx context.Context) error {
 		defer timer.Stop()
 		limit = timer.C
 	}
-	ended, over := r.cmd.Ended, r.cmd.Over // nil, and so never ready, if nothing is recorded
+	ended, over, found := r.cmd.Ended, r.cmd.Over, r.cmd.Found // nil, and so never ready, if nothing is recorded
+	var screen, rest <-chan time.Time
+	if !r.cmd.Recorded() && r.out.until != nil && !r.detach {
+		screen = time.After(0)
+	}
 	l := looks{pause: 100 * time.Millisecond, came: -1}
 	if !r.cmd.Recorded() || r.detach {
 		l.pause = 5 * time.Millisecond
@@ -76,6 +89,18 @@ func (r *recording) wait(ctx context.Context) error {
 			}
 			r.missed = true
 			ended, over, l.pause = nil, nil, 5*time.Millisecond
+		case <-found:
+			found, rest = nil, time.After(restWait)
+		case <-screen:
+			began := time.Now()
+			if r.lookFor(ctx); r.out.reached && rest == nil {
+				rest = time.After(restWait)
+			}
+			screen = time.After(max(screenPause, 9*time.Since(began)))
+		case <-rest:
+			if rest = nil; r.cmd.Look().Phase < runner.Ended { // otherwise its end is about to come
+				return r.catchUp(ctx)
+			}
 		case <-time.After(l.pause):
 			if done, err := r.lookAtFiles(ctx, &l, ended != nil); done || err != nil {
 				return err
@@ -194,6 +219,39 @@ func (r *recording) gone(ctx context.Context) bool {
 	return r.result.PaneEnded
 }
 
+// lookFor looks at the screen and the history of a command that is not recorded, and passes its
+// output on to Until.
+func (r *recording) lookFor(ctx context.Context) {
+	if !r.until.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, r.until)
+		defer cancel()
+	}
+	out, err := r.srv.Do(ctx, tmux.CapturePane{Target: r.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
+	if err != nil {
+		return // what it means is found out elsewhere
+	}
+	lines, begun, _ := r.cmd.Between(shownLines(out[0]))
+	// The first mark may have left the history before the first look.
+	if r.marks = r.marks || begun || r.cmd.Begun() && time.Since(r.typed) > lineWait && !r.shell.Held(); r.marks {
+		r.show(lines)
+	}
+}
+
+// show passes on those lines of the screen and the history to Until that are not where they
+// were at the last look.
+func (r *recording) show(lines []string) {
+	if r.out.until == nil {
+		return
+	}
+	for i, line := range lines {
+		if i >= len(r.onScreen) || r.onScreen[i] != line {
+			r.out.seen(line)
+		}
+	}
+	r.onScreen = lines
+}
+
 // readOff reads the output from the screen and the history.
 func (r *recording) readOff(ctx context.Context) {
 	if r.result.PaneEnded || ctx.Err() != nil {
@@ -212,6 +270,9 @@ func (r *recording) readOff(ctx context.Context) {
 		lines, begun, ended := r.cmd.Between(shownLines(out[0]))
 		if begun && (ended || running) || time.Now().After(deadline) || pause.For(ctx, 5*time.Millisecond) != nil {
 			r.missed = !begun || !ended && !running
+			if begun || r.marks {
+				r.show(lines)
+			}
 			for _, l := range lines {
 				r.out.Line(l)
 			}
@@ -267,6 +328,6 @@ func (r *recording) answer(ctx context.Context) *Result {
 			res.FullDir = dir
 		}
 	}
-	res.Output, res.Elapsed = r.out.kept.String(), time.Since(r.start)
+	res.Output, res.Elapsed, res.Reached = r.out.kept.String(), time.Since(r.start), r.out.reached
 	return res
 }

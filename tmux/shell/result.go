@@ -146,6 +146,8 @@ type Result struct {
 	// Pane is the pane in which it ran.
 	Pane  tmux.PaneID
 	State State
+	// Reached is set if Until of [Options] returned true for a line, whatever State is.
+	Reached bool
 	// Status is the exit status, if State is Ended: 128 and the number of a signal that ended
 	// the command.
 	Status int
@@ -179,7 +181,7 @@ func (r *Result) err(command string) error {
 		return fmt.Errorf("%w in pane %s as job %s", kind, r.Pane, r.Job.ID())
 	}
 	switch {
-	case r.State == Ended && r.Status == 0:
+	case r.State == Ended && r.Status == 0, r.State == Running && r.Reached:
 		return nil
 	case r.State == Ended:
 		first, rest, more := strings.Cut(strings.TrimSpace(command), "\n")

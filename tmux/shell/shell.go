@@ -23,7 +23,8 @@ import (
 // The error is nil only if the exit status is 0. Otherwise it is an [ExitError] or one of the
 // errors of this package. The result is nil if the command has not begun, and then it never
 // will. If the context ends, the error is its cause, the result has what the command printed
-// so far, and the command goes on as its Job: see Interrupt of [Options].
+// so far, and the command goes on as its Job: see Interrupt of [Options]. With Until, the error
+// is also nil if that ended the wait.
 func Run(ctx context.Context, pane tmux.PaneRef, command string) (*Result, error) {
 	return common.Run(ctx, pane, command, Options{})
 }
@@ -62,6 +63,23 @@ type Options struct {
 	// it has left the screen, after which no program can change it, and the rest at the end.
 	// For live output use Stdout. Calls do not overlap, and end before Run returns.
 	Lines func(line string)
+	// Until, if set, ends the wait: Run returns once it has returned true for a line of the
+	// command's output, such as one that says that a server is ready. The error is then nil,
+	// Reached of the [Result] is set, and the command goes on as its Job. If the command ends
+	// before, or Limit is over, the result and the error are as without Until.
+	//
+	// It gets each line when the program has written it, as the pane shows it: text without
+	// escape sequences. That is before anything can overwrite, erase or clear it, so a progress
+	// bar comes in each of its states. An unfinished line, such as a prompt, comes once no more
+	// of it is there, and again with the rest. What a full-screen program draws comes row by
+	// row. The command's echo, and what was in the pane before, do not come. After the first
+	// true, Run takes a tenth of a second more, for what is printed with that line, and for the
+	// end of a command that has failed. Calls do not overlap with each other or those of Lines,
+	// and end before Run returns; a slow one delays reading.
+	//
+	// If another program has the pane's pipe, the screen and the history are looked at, at
+	// most ten times a second, and a line that comes and goes between two looks is missed.
+	Until func(line string) bool
 	// Interrupt interrupts the command if the context ends, as Ctrl-C does, and waits for its
 	// end for two seconds more. The error is the cause of the context all the same.
 	Interrupt bool
@@ -230,7 +248,7 @@ func (s *Shell) execute(ctx context.Context, command string, o Options, detach b
 	}
 	x := &execution{Shell: s, command: command, options: o}
 	x.recording = recording{
-		srv: s.at.Tmux, settle: s.runner.settleTime(), pane: &s.at.Pane, shell: &s.at.Foreground, out: &output{lines: o.Lines, raw: o.Stdout}, detach: detach, start: start,
+		srv: s.at.Tmux, settle: s.runner.settleTime(), pane: &s.at.Pane, shell: &s.at.Foreground, out: &output{lines: o.Lines, raw: o.Stdout, until: o.Until}, detach: detach, start: start,
 	}
 	if s.at.Until = (time.Time{}); o.Limit > 0 {
 		x.until = start.Add(o.Limit)
@@ -280,6 +298,25 @@ type output struct {
 	err    error // of raw
 	screen bool  // it is read off the screen
 	kept   strings.Builder
+
+	until   func(string) bool // may be nil
+	reached bool              // it has returned true
+}
+
+// Watches implements [runner.Watcher].
+func (o *output) Watches() func(line string) bool {
+	if o.until == nil {
+		return nil
+	}
+	return o.seen
+}
+
+// seen passes on a line that the pane shows, and reports whether the wait is over.
+func (o *output) seen(line string) bool {
+	if o.until(line) {
+		o.reached = true
+	}
+	return o.reached
 }
 
 // Line implements [runner.Sink].
