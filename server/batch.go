@@ -64,13 +64,13 @@ func (s *Server) batchTools() []*tool.Tool {
 // batchTool returns the tool that calls tools up to a tier.
 func (s *Server) batchTool(name, title string, k tool.Kind) *tool.Tool {
 	what := map[Tier]string{
-		Readonly:    "Make several read-only calls in order, in one call.",
-		Mutating:    "Make several calls that read, create, type or change, in order, in one call.",
-		Destructive: "Make several calls of any tools, in order, in one call.",
+		Readonly:    "Make several read-only calls in order.",
+		Mutating:    "Make several calls that read, create, type or change, in order.",
+		Destructive: "Make several calls of any tools, in order.",
 	}[k.Tier]
 	return tool.New(tool.Decl{
 		Name: name, Title: title, Kind: k, Set: tool.Batch,
-		Desc: what + " Calls that wait (run_command without detach, wait_for_*) and other batches are not allowed.",
+		Desc: what + " No calls that wait (run_command without detach, wait_for_*), no other batches.",
 		// Each call in it is guarded separately.
 		Aim: target.Nowhere, Harm: guard.Harmless,
 	}, func(ctx context.Context, _ tool.Call, in batchIn) (batchResult, error) {

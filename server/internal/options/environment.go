@@ -92,7 +92,7 @@ var setEnvironment = tool.New(tool.Decl{
 })
 
 type setEnvironmentIn struct {
-	Name   string  `json:"name" desc:"variable"`
+	Name   string  `json:"name"`
 	Value  *string `json:"value,omitempty" desc:"required unless unset or remove"`
 	Unset  bool    `json:"unset,omitempty"`
 	Remove bool    `json:"remove,omitempty"`

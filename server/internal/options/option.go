@@ -17,7 +17,7 @@ import (
 type scopeSelect struct {
 	Scope  string `json:"scope,omitempty" enum:"server,session,window,pane" desc:"default: the option's own"`
 	Target string `json:"target,omitempty" desc:"session name, @N or %N, as scope says"`
-	Global bool   `json:"global_,omitempty" desc:"the value for all sessions or windows"`
+	Global bool   `json:"global_,omitempty" desc:"for all sessions or windows"`
 }
 
 // optionTarget is where options or hooks are: a scope and, in some, an object.

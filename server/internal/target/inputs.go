@@ -40,7 +40,7 @@ func (l *TextList) BindJSON(raw json.RawMessage) error {
 
 // SelectPaneID is the parameter of tools that take only a pane id.
 type SelectPaneID struct {
-	PaneID tmux.PaneID `json:"pane_id" desc:"such as %1"`
+	PaneID tmux.PaneID `json:"pane_id" desc:"like %1"`
 }
 
 // Selected returns the selection.

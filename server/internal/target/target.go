@@ -40,7 +40,7 @@ type SelectWindow struct {
 // SelectPane are the parameters that select a pane: given a window, its active pane; given
 // a session, that of its current window.
 type SelectPane struct {
-	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
+	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"like %1"`
 	SelectSession
 	WindowID tmux.WindowID `json:"window_id,omitempty" unlisted:"true"`
 }

@@ -117,7 +117,7 @@ func loadBuffer(b *Buffers) *tool.Tool {
 }
 
 type loadBufferIn struct {
-	Content     string  `json:"content" desc:"text to store"`
+	Content     string  `json:"content"`
 	LogicalName *string `json:"logical_name,omitempty" desc:"becomes part of the buffer's name; letters, digits, . _ -"`
 	target.OnSocket
 }

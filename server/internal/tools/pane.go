@@ -72,7 +72,7 @@ var findPaneByPosition = tool.New(tool.Decl{
 })
 
 type findPaneByPositionIn struct {
-	Corner string `json:"corner" enum:"top-left,top-right,bottom-left,bottom-right" desc:"of the window"`
+	Corner string `json:"corner" enum:"top-left,top-right,bottom-left,bottom-right"`
 	target.SelectWindow
 	target.OnSocket
 }

@@ -22,7 +22,7 @@ func splitWindow(st *launch.Starter) *tool.Tool {
 		Name: "split_window", Title: "Split tmux Window", Kind: tool.Shell, Set: tool.Windows, Core: true,
 		Aim: target.Default(target.Pane), Harm: guard.Harmless,
 		Hint: "open a new pane or terminal, start a dev server",
-		Desc: "Open a new pane (terminal) beside an existing one by splitting it, without moving the focus. Runs a shell, or the command given in shell, " +
+		Desc: "Open a new pane (terminal) beside another by splitting that, without moving the focus. Runs a shell, or the command given in shell, " +
 			"such as a dev server. Splits pane_id, else the active pane of the window, else the caller's pane.",
 	}, func(ctx context.Context, c tool.Call, in splitWindowIn) (*rows.Pane, error) {
 		cmd := tmux.SplitWindow{
@@ -45,7 +45,7 @@ func splitWindow(st *launch.Starter) *tool.Tool {
 }
 
 type splitWindowIn struct {
-	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
+	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"like %1"`
 	target.SelectWindow
 	Direction string      `json:"direction,omitempty" enum:"above,below,left,right" desc:"default: below"`
 	Size      launch.Size `json:"size,omitempty" desc:"cells, or a percentage such as 30%"`
@@ -144,8 +144,8 @@ var selectPane = tool.New(tool.Decl{
 })
 
 type selectPaneIn struct {
-	PaneID    tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
-	Direction string      `json:"direction,omitempty" enum:"up,down,left,right,last,next,previous" desc:"from the window's active pane"`
+	PaneID    tmux.PaneID `json:"pane_id,omitempty" desc:"like %1"`
+	Direction string      `json:"direction,omitempty" enum:"up,down,left,right,last,next,previous"`
 	target.SelectWindow
 	target.OnSocket
 }
@@ -257,7 +257,7 @@ func respawnPane(st *launch.Starter) *tool.Tool {
 
 type respawnPaneIn struct {
 	target.SelectPaneID
-	Kill  bool   `json:"kill" default:"true" desc:"hang up a running program"`
+	Kill  bool   `json:"kill" default:"true"`
 	Shell string `json:"shell,omitempty" desc:"another command line"`
 	launch.Spawn
 	target.OnSocket

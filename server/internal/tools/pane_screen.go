@@ -44,7 +44,7 @@ func pipePane(st *launch.Starter) *tool.Tool {
 		Name: "pipe_pane", Title: "Pipe Pane", Kind: tool.Shell, Set: tool.Panes,
 		Aim: target.Need(target.Pane), Harm: guard.Disturbs,
 		Hint: "log output to a file",
-		Desc: "Log all further output of a pane to a file, escape sequences included. Without output_path, stop logging. A pane has one pipe: a new one " +
+		Desc: "Log all further output of a pane to a file, escape sequences included. A pane has one pipe: a new one " +
 			"replaces the old. To read output use capture_since.",
 	}, func(ctx context.Context, c tool.Call, in pipePaneIn) (t reply.PaneText, err error) {
 		cmd := tmux.PipePane{Target: c.On.Target}
@@ -67,7 +67,7 @@ func pipePane(st *launch.Starter) *tool.Tool {
 }
 
 type pipePaneIn struct {
-	OutputPath *string `json:"output_path,omitempty" desc:"file to write to; null: stop logging"`
+	OutputPath *string `json:"output_path,omitempty" desc:"file to write to; default: stop logging"`
 	Append     bool    `json:"append" default:"true" desc:"false: empty the file first"`
 	target.SelectPane
 	target.OnSocket
@@ -128,7 +128,7 @@ var enterCopyMode = tool.New(tool.Decl{
 
 type enterCopyModeIn struct {
 	target.SelectPane
-	ScrollUp int `json:"scroll_up,omitempty" min:"0" desc:"lines to scroll up"`
+	ScrollUp int `json:"scroll_up,omitempty" min:"0" desc:"lines"`
 	target.OnSocket
 }
 

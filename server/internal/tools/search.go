@@ -84,7 +84,7 @@ func searchPanes(r *screen.Reader, j *jobs.Runner) *tool.Tool {
 }
 
 type searchPanesIn struct {
-	Pattern string `json:"pattern" desc:"text"`
+	Pattern string `json:"pattern"`
 	Regex   bool   `json:"regex,omitempty" desc:"pattern is RE2"`
 	Context int    `json:"context,omitempty" min:"0" desc:"lines around each match"`
 	target.SelectPane

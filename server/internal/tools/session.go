@@ -92,7 +92,7 @@ var listClients = tool.New(tool.Decl{
 	Name: "list_clients", Title: "List tmux Clients", Kind: tool.Reads, Set: tool.Sessions,
 	Aim:  target.Filter(target.Session),
 	Hint: "is a user watching",
-	Desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Use it to find out whether a user is watching a pane.",
+	Desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Shows whether a user is watching a pane.",
 }, func(ctx context.Context, c tool.Call, in rows.ListInSession) (l reply.List[rows.Client], err error) {
 	only, err := rows.TokensFor[rows.Client](c.Form, in.Narrowing, "client_name", "client_session", "session_id")
 	if err != nil {

@@ -70,7 +70,7 @@ type createdSession struct {
 
 type createSessionIn struct {
 	SessionName *string `json:"session_name,omitempty" desc:"default: a number"`
-	WindowName  string  `json:"window_name,omitempty" desc:"name of its window"`
+	WindowName  string  `json:"window_name,omitempty"`
 	X           int     `json:"x,omitempty" min:"1" desc:"columns"`
 	Y           int     `json:"y,omitempty" min:"1" desc:"rows"`
 	launch.Spawn

@@ -88,7 +88,7 @@ var selectWindow = tool.New(tool.Decl{
 
 type selectWindowIn struct {
 	target.SelectWindow
-	Direction string `json:"direction,omitempty" enum:"next,previous,last" desc:"from the session's current window"`
+	Direction string `json:"direction,omitempty" enum:"next,previous,last"`
 	target.OnSocket
 }
 
@@ -136,8 +136,7 @@ var selectLayout = tool.New(tool.Decl{
 	Aim: target.Need(target.Window), Harm: guard.Disturbs,
 	Hint: "arrange panes",
 	Desc: "Arrange the panes of a window evenly, in a grid or around a main pane. Names: even-horizontal, even-vertical, main-horizontal, " +
-		"main-vertical, tiled, main-horizontal-mirrored, main-vertical-mirrored (the last two from tmux 3.5), or a layout string with as many panes " +
-		"as the window has.",
+		"main-vertical, tiled, from tmux 3.5 main-horizontal-mirrored, main-vertical-mirrored; or a layout string with as many panes as the window has.",
 }, func(ctx context.Context, c tool.Call, in selectLayoutIn) (*rows.Window, error) {
 	cmd := tmux.SelectLayout{Target: c.On.Target, Layout: tmux.Layout(in.Layout)}
 	if in.MainSize != "" {
@@ -200,7 +199,7 @@ func (in resizeWindowIn) Check(tool.Limits) error {
 var moveWindow = tool.New(tool.Decl{
 	Name: "move_window", Title: "Move tmux Window", Kind: tool.Creates, More: tool.Destroys, Set: tool.Windows,
 	Aim: target.Need(target.Window), Harm: guard.Disturbs,
-	Desc: "Move a window to another index or to another session, where it becomes the current window. Programs keep running. Moving a session's last " +
+	Desc: "Move a window to another index or session, where it becomes the current window. Programs keep running. Moving a session's last " +
 		"window ends that session, which needs the tier destructive.",
 }, func(ctx context.Context, c tool.Call, in moveWindowIn) (*rows.Window, error) {
 	s := c.On.Selection
