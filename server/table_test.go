@@ -120,6 +120,7 @@ func TestDescriptionsAreFound(t *testing.T) {
 			tool = query
 			continue
 		}
+		query, first := strings.CutSuffix(query, " !")
 		score := map[string]float64{}
 		for word := range strings.FieldsSeq(query) {
 			var with []string
@@ -135,12 +136,12 @@ func TestDescriptionsAreFound(t *testing.T) {
 		better := 0
 		var before []string
 		for name, s := range score {
-			if s > score[tool] {
+			if s > score[tool] || first && s == score[tool] && name != tool {
 				better++
 				before = append(before, name)
 			}
 		}
-		if score[tool] == 0 || better >= 2 {
+		if score[tool] == 0 || better >= 2 || first && better > 0 {
 			slices.Sort(before)
 			t.Errorf("%d tools are found before %s for %q: %s", better, tool, query, before)
 		}

@@ -26,6 +26,8 @@ type ran struct {
 	Matched      *int     `json:"matched_lines"`
 	ExitStatus   *int     `json:"exit_status"`
 	TimedOut     bool     `json:"timed_out"`
+	Reached      string   `json:"reached"`
+	ReachedLine  string   `json:"reached_line"`
 	PaneGone     bool     `json:"pane_gone"`
 	Elapsed      float64  `json:"elapsed_seconds"`
 	Output       []string `json:"output"`

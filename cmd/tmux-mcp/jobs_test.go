@@ -73,7 +73,7 @@ func (s suite) Run() int {
 
 // The goals for all jobs.
 const (
-	jobs      = 21
+	jobs      = 22
 	mostCalls = 70
 	mostRead  = 20_000
 )

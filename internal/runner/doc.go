@@ -41,8 +41,9 @@ is still running.
 A recorder that tmux starts with pipe-pane (recorder.go) appends the output to files,
 which the server reads as they grow. The marks in it are escape sequences that a terminal
 ignores. A [transcript.Transcript] turns what is between them into the lines that the pane
-and its history show, for a [Sink], acting as a small terminal of the pane's size;
-[Command.Missed] reports whether it may differ. If somebody else uses the pane's pipe,
+and its history show, for a [Sink], acting as a small terminal of the pane's size, and
+has a [Watcher] see each as soon as it is written; [Command.Missed] reports whether it may
+differ. If somebody else uses the pane's pipe,
 the marks are visible lines of text, and [Command.Between] finds them on the screen. The
 exit status is in the second mark, and in the file status.
 

@@ -37,7 +37,8 @@
 //
 // A command does not depend on the program that started it. [Start] returns when it has
 // begun, with a [Job] to wait for it, to read its output and to signal it. If the context of
-// a Run ends, the command goes on as a job too. [Find] and [Jobs] find jobs again, also from
+// a Run ends, or a line of the output is what it was to wait for (Until of [Options]), the
+// command goes on as a job too. [Find] and [Jobs] find jobs again, also from
 // another program, until an hour after their end.
 //
 // # Systems

@@ -36,7 +36,13 @@ func (a *answer) of(ctx context.Context, r *shell.Result) *Result {
 		id := r.Job.ID()
 		res.JobID = &id
 	}
-	res.TimedOut = r.State == shell.Running && !a.detach && a.limit > 0
+	res.TimedOut = r.State == shell.Running && !r.Reached && !a.detach && a.limit > 0
+	if w := a.out.await; w != nil && w.reached != "" {
+		line, _ := shortened([]string{w.line}, longShown)
+		res.Reached, res.ReachedLine, res.line = &w.reached, &line[0], w.line
+	} else if w != nil {
+		res.unready = w.err == nil && len(w.ready) > 0
+	}
 	if note := a.note(ctx, r); note != "" {
 		res.Note = &note
 	}
@@ -91,6 +97,8 @@ func (a *answer) note(ctx context.Context, r *shell.Result) string {
 		return "it was stopped, as C-z does: fg, typed at the prompt, goes on with it; cancel_job ends it"
 	case a.out.err != nil:
 		return "not all lines were matched: " + a.out.err.Error()
+	case a.out.await != nil && a.out.await.err != nil:
+		return "not all lines were matched: " + a.out.await.err.Error()
 	case r.ShellEnded && !r.PaneEnded:
 		return "the shell it ran in has ended: " + reply.Named("", r.Shell, "")
 	case r.State == shell.Ended && r.Status == 0 && !a.keep && changesShell(a.text) != "":

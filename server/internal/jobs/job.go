@@ -45,13 +45,13 @@ func (j *Job) Running() bool {
 	return state == shell.Running || state == shell.Stopped
 }
 
-// Await waits for a job to end, and returns its output.
+// Await waits for a job to end or to print a line that output awaits, and returns its output.
 func (j *Job) Await(ctx context.Context, output Output, limit time.Duration) (*Result, error) {
 	out, err := output.sink(ctx)
 	if err != nil {
 		return nil, err
 	}
-	o := shell.Options{Lines: out.Line, Limit: limit}
+	o := shell.Options{Lines: out.Line, Until: out.until(), Limit: limit}
 	var res *shell.Result
 	if limit > 0 {
 		res, err = j.Wait(ctx, o)
@@ -67,8 +67,12 @@ func (j *Job) Await(ctx context.Context, output Output, limit time.Duration) (*R
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return nil, err
 	}
-	if res.State == shell.Ended || res.State == shell.Lost {
-		j.screens.JobReturned(j.source.Tmux, res.Pane, j.ID(), out.lines, out.tail)
+	if ended := res.State == shell.Ended || res.State == shell.Lost; ended || res.Reached {
+		line := ""
+		if res.Reached {
+			line = out.await.line
+		}
+		j.screens.JobReturned(j.source.Tmux, res.Pane, j.ID(), ended, out.lines, out.tail, line)
 	}
 	a := answer{Source: j.source, out: out, output: output, limit: limit, job: true}
 	return a.of(ctx, res), nil

@@ -10,12 +10,15 @@ import (
 	"tmuxmcp/server/internal/reply"
 )
 
-// Output says which part of a command's output a call wants.
+// Output says which part of a command's output a call wants, and which line of it ends the
+// wait for the command.
 type Output struct {
-	Match    string `json:"match,omitempty" desc:"return only lines with this text"`
-	Regex    bool   `json:"regex,omitempty" desc:"match is RE2"`
-	Context  int    `json:"context,omitempty" desc:"lines around matches"`
-	MaxLines *int   `json:"max_lines,omitempty" min:"1" desc:"keep the last"`
+	Ready    []string `json:"ready,omitempty" desc:"return once a line has any of these"`
+	Stop     []string `json:"stop,omitempty" desc:"or these: a failure"`
+	Match    string   `json:"match,omitempty" desc:"only lines with this text"`
+	Regex    bool     `json:"regex,omitempty" desc:"RE2"`
+	Context  int      `json:"context,omitempty" desc:"lines around matches"`
+	MaxLines *int     `json:"max_lines,omitempty" min:"1" desc:"keep the last"`
 }
 
 // Check refuses an output that cannot be had.
@@ -27,9 +30,21 @@ func (in Output) Check() error {
 	return err
 }
 
+// Awaits reports whether a line of the output ends the wait.
+func (in Output) Awaits() bool { return len(in.Ready) > 0 || len(in.Stop) > 0 }
+
 // sink returns what collects the output.
 func (in Output) sink(ctx context.Context) (*sink, error) {
 	s := &sink{ctx: context.WithoutCancel(ctx), context: in.Context, look: &match.Search{Most: match.MaxTime}}
+	if in.Ready != nil && len(in.Ready) == 0 {
+		return nil, reply.Argument("ready", "must not be empty; null waits for the end")
+	}
+	if in.Awaits() {
+		var err error
+		if s.await, err = newAwaited(s.ctx, in); err != nil {
+			return nil, err
+		}
+	}
 	if in.Match == "" {
 		return s, nil
 	}
@@ -42,6 +57,7 @@ func (in Output) sink(ctx context.Context) (*sink, error) {
 // match and their context, as grep -n shows it. It counts all lines.
 type sink struct {
 	ctx     context.Context
+	await   *awaited // nil unless a line ends the wait
 	m       *match.Matcher
 	context int
 	look    *match.Search
@@ -65,6 +81,14 @@ const (
 	tailLines   = 8
 	longestLine = 4000 // bytes of a line that matches, or is near one that does
 )
+
+// until returns Until of [shell.Options]; nil if no line ends the wait.
+func (s *sink) until() func(line string) bool {
+	if s.await == nil {
+		return nil
+	}
+	return s.await.until
+}
 
 // Line takes a line of the output.
 func (s *sink) Line(text string) {

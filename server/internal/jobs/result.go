@@ -27,8 +27,13 @@ type Result struct {
 	LinesMissed      bool    `json:"lines_missed"`
 	Note             *string `json:"note"`
 	EffectiveTimeout float64 `json:"effective_timeout"`
+	// Reached says what a line has matched, ready or stop, if the call named such.
+	Reached     *string `json:"reached"`
+	ReachedLine *string `json:"reached_line" exact:"true"`
 
-	detached bool // the caller wants only the job's id
+	detached bool   // the caller wants only the job's id
+	line     string // ReachedLine, however long
+	unready  bool   // no line has matched ready
 }
 
 // View shows the output below what became of the command.
@@ -52,11 +57,20 @@ func (r *Result) View() reply.View {
 		v.Fact("%s lost: the command was killed, its exit status is not known", r.PaneID)
 	case r.State == string(shell.Stopped):
 		v.Fact("%s stopped: job%s", r.PaneID, job)
-	default:
+	case r.Reached == nil:
 		v.Fact("%s still running: job%s", r.PaneID, job)
+	case *r.Reached == reachedReady:
+		v.Fact("%s ready: job%s", r.PaneID, job)
+	default:
+		v.Fact("%s stop matched: job%s", r.PaneID, job)
 	}
 	v.FactIf(r.ExitStatus != nil && r.PaneGone, "the pane's program has ended")
 	v.Fact("%s", reply.Elapsed(r.ElapsedSeconds))
+	if r.Reached != nil {
+		v.Line = r.line
+		v.FactIf(r.State != string(shell.Running), "a line matched %s", *r.Reached)
+	}
+	v.FactIf(r.unready, "no line matched ready")
 	v.FactIf(r.MatchedLines != nil, "%d of %s match", reply.Value(r.MatchedLines), reply.Count(r.OutputLines, "line"))
 	v.FactIf(r.MatchedLines != nil && *r.MatchedLines == 0 && len(r.Output) > 0, "the last ones are shown")
 	v.FactIf(r.LinesMissed, "output may be incomplete, or look different in the pane")

@@ -54,7 +54,7 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	defer sh.Close()
 	start := time.Now()
 	a := answer{Source: t.Source, out: out, output: cmd.Output, text: cmd.Text, keep: cmd.Keep, detach: cmd.Detach, limit: cmd.Limit}
-	o := shell.Options{History: cmd.Record, Dir: cmd.Dir, Lasting: cmd.Keep, Limit: cmd.Limit, Lines: out.Line, Type: t.TypeCommands}
+	o := shell.Options{History: cmd.Record, Dir: cmd.Dir, Lasting: cmd.Keep, Limit: cmd.Limit, Lines: out.Line, Until: out.until(), Type: t.TypeCommands}
 	if cmd.Detach {
 		job, err := sh.Start(ctx, cmd.Text, o)
 		if err != nil {
@@ -91,6 +91,9 @@ func (r *Runner) record(t *typing.Typist, res *shell.Result, out *sink) {
 		r.Screens.Returned(t.Tmux, at, out.lines, out.tail)
 	case res.Job != nil:
 		r.Screens.Runs(t.Tmux, at, res.Job.ID())
+		if res.Reached {
+			r.Screens.Shown(t.Tmux, at, out.lines, out.tail, out.await.line)
+		}
 	}
 }
 

@@ -136,7 +136,7 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 }
 
 // others maps names that models use to the arguments that they may mean.
-var others = map[string][]string{"text": {"keys", "patterns"}}
+var others = map[string][]string{"text": {"keys", "patterns"}, "patterns": {"ready"}}
 
 func (b *argumentBinder) value(v reflect.Value, f Field, raw json.RawMessage, path string) {
 	if v.Kind() == reflect.Pointer {

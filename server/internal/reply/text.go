@@ -31,6 +31,8 @@ type View struct {
 	Above int
 	// More says how to get the omitted lines.
 	More string
+	// Line is a line to be shown in any case: as a fact, unless one of those shown ends with it.
+	Line string
 }
 
 // viewer is an output with its own view. Other outputs show all properties.
@@ -49,14 +51,13 @@ const LineRoom = 200
 
 // Text writes the view in at most that many bytes, in whole lines if possible.
 func (v View) Text(most int) string {
-	facts, lines, cut := shortFacts(v.Facts, most/2), v.Lines, 0
-	text := strings.Join(lines, "\n")
-	room := most - len(strings.Join(facts, ", ")) - len("[]\n")
-	short := len(text) > room
-	if short {
-		lines, cut = v.fit(max(room-LineRoom, 0))
-		text = strings.Join(lines, "\n")
+	facts := shortFacts(v.Facts, most/2)
+	lines, cut, short := v.within(facts, most)
+	if fact := v.LineFact(lines); fact != "" {
+		facts = append(facts, fact)
+		lines, cut, short = v.within(facts, most)
 	}
+	text := strings.Join(lines, "\n")
 	facts = append(facts, v.Of(len(lines))...)
 	if cut > 0 {
 		facts = append(facts, fmt.Sprintf("%d bytes of a long line left out", cut))
@@ -72,6 +73,30 @@ func (v View) Text(most int) string {
 		return header
 	}
 	return header + "\n" + text
+}
+
+// within returns the lines that fit beside the facts in most bytes, and whether those are not
+// all. See fit.
+func (v View) within(facts []string, most int) (lines []string, cutBytes int, short bool) {
+	room := most - len(strings.Join(facts, ", ")) - len("[]\n")
+	if len(strings.Join(v.Lines, "\n")) <= room {
+		return v.Lines, 0, false
+	}
+	lines, cutBytes = v.fit(max(room-LineRoom, 0))
+	return lines, cutBytes, true
+}
+
+// LineFact returns the fact that has Line, shortened; "" if one of the lines shown ends with it.
+func (v View) LineFact(shown []string) string {
+	const most = 200
+	if v.Line == "" || slices.ContainsFunc(shown, func(l string) bool { return strings.HasSuffix(strings.TrimRight(l, " "), v.Line) }) {
+		return ""
+	}
+	line := Head(v.Line, most)
+	if len(line) < len(v.Line) {
+		line += "…"
+	}
+	return `line "` + strings.ReplaceAll(Legible(line, ""), `"`, `\u0022`) + `"`
 }
 
 // shortFacts makes facts legible, and truncates long ones if all exceed most bytes.

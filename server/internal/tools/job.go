@@ -46,7 +46,7 @@ func getJob(r *jobs.Runner) *tool.Tool {
 			if err != nil {
 				return nil, err
 			}
-			res.TimedOut, res.EffectiveTimeout = res.State == string(shell.Running) && limit > 0, limit.Seconds()
+			res.TimedOut, res.EffectiveTimeout = res.State == string(shell.Running) && res.Reached == nil && limit > 0, limit.Seconds()
 			if i == 0 {
 				out.Result = *res
 			} else {
@@ -72,6 +72,9 @@ func (g *gotJobs) View() reply.View {
 	v.Fact("%d jobs", 1+len(g.Others))
 	for _, r := range append([]jobs.Result{g.Result}, g.Others...) {
 		o := r.View()
+		if fact := o.LineFact(o.Lines); fact != "" {
+			o.Facts = append(o.Facts, fact)
+		}
 		o.Facts = append(o.Facts, o.Of(len(o.Lines))...)
 		v.Lines = append(v.Lines, fmt.Sprintf("== %s, %s", reply.Legible(strings.Join(o.Facts, ", "), ""), reply.Count(len(o.Lines), "line")))
 		v.Lines = append(v.Lines, o.Lines...)

@@ -17,10 +17,12 @@ import (
 func runCommand(k *typing.Keyboard, r *jobs.Runner, st *launch.Starter) *tool.Tool {
 	return typing.Tool(k, tool.Decl{
 		Name: "run_command", Title: "Run Command", Kind: tool.Shell, Set: tool.Input, Core: true, SelfBounded: true, AlwaysLoad: true,
-		Aim: target.Need(target.Pane),
+		Aim:  target.Need(target.Pane),
+		Hint: "start a dev server and wait until it is ready",
 		Desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git. " +
-			"The pane must be at the prompt of a " + runner.Shells + ". It runs in a subshell: cd and export last only with keep. " +
-			"After the timeout it goes on as a job: see get_job. In several panes at once: detach, in a batch.",
+			"Start a dev server with ready: returns once it is, or has ended. " +
+			"The pane must be at the prompt of " + runner.Shells + ". It runs in a subshell: cd, export and source last only with keep. " +
+			"After the timeout, or ready, it goes on as a job: see get_job. In several panes at once: detach, in a batch.",
 		Defaults: map[string]string{"suppress_history": strconv.FormatBool(!r.Record)},
 	}, func(ctx context.Context, t *typing.Typist, on target.Object, in runCommandIn) (*jobs.Result, error) {
 		limit, err := k.Screens.Budget(in.Timeout)
@@ -41,7 +43,7 @@ func runCommand(k *typing.Keyboard, r *jobs.Runner, st *launch.Starter) *tool.To
 }
 
 type runCommandIn struct {
-	Command string `json:"command" desc:"shell command line or script"`
+	Command string `json:"command" desc:"command line or script"`
 	target.SelectPane
 	Cwd     string  `json:"cwd,omitempty" desc:"directory to run it in"`
 	Keep    bool    `json:"keep,omitempty" desc:"run it in the shell itself: cd, export, source, functions last"`
@@ -64,6 +66,8 @@ func (in runCommandIn) Check(tool.Limits) error {
 		return reply.Argument("cwd", "must not have a NUL character")
 	case in.Cwd != "" && in.Keep:
 		return reply.Argument("cwd", "is only for a command without keep: with it, begin the command with cd")
+	case in.Detach && in.Awaits():
+		return reply.Argument("detach", "does not wait: leave it out, or ready and stop")
 	}
 	return in.Output.Check()
 }
