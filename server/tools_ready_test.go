@@ -58,7 +58,7 @@ func TestReadyInEachShell(t *testing.T) {
 		_, p := shellPane(t, shell)
 		g := newGate(t)
 		// After a silence, in which nothing else happens in the pane.
-		got := p.command("%0", "echo loading; sleep 3; echo ready on 1; "+g.wait()+"; exit 3", `"ready":["ready on"]`, `"stop":["error"]`, `"timeout":60`)
+		got := p.command("%0", "echo loading; sleep 3; echo ready on 1; "+"sh -c '"+g.wait()+"'; exit 3", `"ready":["ready on"]`, `"stop":["error"]`, `"timeout":60`)
 		if got.State != "running" || got.Reached != "ready" || got.ReachedLine != "ready on 1" || fmt.Sprint(got.Output) != "[loading ready on 1]" || got.TimedOut || got.LinesMissed {
 			t.Fatalf("%+v", got)
 		}
@@ -79,12 +79,12 @@ func TestReadyInEachShell(t *testing.T) {
 func TestReadyInMuchOutput(t *testing.T) {
 	t.Parallel()
 	srv, p := shellPane(t, "bash")
-	lines := testtool.Size(200_000, 5_000_000)
+	lines := testtool.Size(200_000, 1_000_000)
 	got := p.command("%0", fmt.Sprintf("seq %d; echo ready on; seq 3; sleep 1000", lines), `"ready":["Ready on"]`, `"stop":["(a|b)+c$","x{20}y"]`, `"regex":true`, `"match":"^3$"`, `"timeout":300`)
 	if got.Reached != "ready" || got.State != "running" || got.Lines != lines+4 || got.LinesMissed || got.Note != "" {
 		t.Fatalf("%+v", got)
 	}
-	if again := p.job(got.JobID, `"ready":["ready on"]`, `"max_lines":1`); again.Reached != "ready" || again.Lines != got.Lines {
+	if again := p.job(got.JobID, `"ready":["ready on"]`, `"max_lines":1`, `"timeout":60`); again.Reached != "ready" || again.Lines != got.Lines {
 		t.Errorf("%+v", again)
 	}
 	// While a program prints without end, what was printed is enough.

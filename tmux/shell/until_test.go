@@ -92,7 +92,7 @@ func TestUntilOfMuch(t *testing.T) {
 		Until: func(string) bool { seen.Add(1); return false },
 		Lines: func(line string) { last = line },
 	})
-	if err != nil || res.Missed || last != strconv.Itoa(lines) || seen.Load() != int64(lines) {
+	if err != nil || res.Missed || last != strconv.Itoa(lines) || seen.Load() < int64(lines) {
 		t.Errorf("%d lines seen, the last is %s: %+v, %v", seen.Load(), last, res, err)
 	}
 }

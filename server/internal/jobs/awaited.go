@@ -20,6 +20,7 @@ type awaited struct {
 	ready, stop []*match.Matcher
 	look        match.Search
 	start       time.Time
+	lines       int
 	reached     string // "" unless a line has
 	line        string // that one
 	err         error
@@ -42,23 +43,25 @@ func (a *awaited) until(line string) bool {
 	if a.err != nil || a.reached == reachedStop {
 		return a.reached != ""
 	}
+	if a.lines++; a.lines%100 == 1 { // to ask for the time takes as long as most lines do
+		a.look.Most = match.MaxTime + time.Since(a.start)/10
+	}
 	line = strings.TrimRight(line, " ") // as tmux returns it
-	a.look.Most = match.MaxTime + time.Since(a.start)/10
-	for _, m := range []struct {
-		patterns []*match.Matcher
-		reached  string
-	}{{a.stop, reachedStop}, {a.ready, reachedReady}} {
-		if m.reached == a.reached {
-			break
-		}
-		var i int
-		if i, a.err = a.look.First(a.ctx, m.patterns, []string{line}); a.err != nil {
-			break
-		}
-		if i >= 0 {
-			a.reached, a.line = m.reached, line
-			break
-		}
+	if a.any(a.stop, line) {
+		a.reached, a.line = reachedStop, line
+	} else if a.err == nil && a.reached == "" && a.any(a.ready, line) {
+		a.reached, a.line = reachedReady, line
 	}
 	return a.reached != ""
+}
+
+// any reports whether a line matches any of the patterns.
+func (a *awaited) any(patterns []*match.Matcher, line string) bool {
+	for _, m := range patterns {
+		var is bool
+		if is, a.err = a.look.Match(a.ctx, m, line); is || a.err != nil {
+			return is
+		}
+	}
+	return false
 }
