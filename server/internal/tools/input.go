@@ -20,7 +20,7 @@ func sendKeys(k *typing.Keyboard) *tool.Tool {
 	return typing.Tool(k, tool.Decl{
 		Name: "send_keys", Title: "Send Keys", Kind: tool.Shell, Set: tool.Input, Core: true, AlwaysLoad: true,
 		Aim: target.Need(target.Pane),
-		Desc: "Type text or press keys in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c. Presses Enter after text. " +
+		Desc: "Type text or press keys in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c. " +
 			"With patterns, quiet or show it waits and returns what is new: one call for each step. For a shell command's output use run_command.",
 	}, func(ctx context.Context, t *typing.Typist, on target.Object, in sendKeysIn) (typing.Typed, error) {
 		return t.AndSee(ctx, in.Sight, func() (string, error) {

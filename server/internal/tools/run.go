@@ -19,10 +19,10 @@ func runCommand(k *typing.Keyboard, r *jobs.Runner, st *launch.Starter) *tool.To
 		Name: "run_command", Title: "Run Command", Kind: tool.Shell, Set: tool.Input, Core: true, SelfBounded: true, AlwaysLoad: true,
 		Aim:  target.Need(target.Pane),
 		Hint: "start a dev server and wait until it is ready",
-		Desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git. " +
-			"Start a dev server with ready: returns once it is, or has ended. " +
-			"The pane must be at the prompt of " + runner.Shells + ". It runs in a subshell: cd, export and source last only with keep. " +
-			"After the timeout, or ready, it goes on as a job: see get_job. In several panes at once: detach, in a batch.",
+		Desc: "Run a shell command in a pane, wait until it ends, and return its output and exit status: builds, tests, git. " +
+			"To start a dev server use ready: returns once it is, or has ended. To activate a venv, cd or export use keep; otherwise nothing lasts. " +
+			"Only at the prompt of " + runner.Shells + ". " +
+			"After ready or the timeout it goes on as a job: see get_job. In several panes: detach, in a batch.",
 		Defaults: map[string]string{"suppress_history": strconv.FormatBool(!r.Record)},
 	}, func(ctx context.Context, t *typing.Typist, on target.Object, in runCommandIn) (*jobs.Result, error) {
 		limit, err := k.Screens.Budget(in.Timeout)
@@ -45,8 +45,8 @@ func runCommand(k *typing.Keyboard, r *jobs.Runner, st *launch.Starter) *tool.To
 type runCommandIn struct {
 	Command string `json:"command" desc:"command line or script"`
 	target.SelectPane
-	Cwd     string  `json:"cwd,omitempty" desc:"directory to run it in"`
-	Keep    bool    `json:"keep,omitempty" desc:"run it in the shell itself: cd, export, source, functions last"`
+	Cwd     string  `json:"cwd,omitempty" desc:"directory"`
+	Keep    bool    `json:"keep,omitempty" desc:"in the shell itself: cd, export, source, functions last"`
 	Timeout float64 `json:"timeout" default:"30" desc:"seconds"`
 	Detach  bool    `json:"detach,omitempty" desc:"do not wait: return a job_id"`
 	jobs.Output
