@@ -24,6 +24,7 @@ type execution struct {
 	options Options
 	resume  bool   // a recorder is waiting in the pane
 	prompt  string // what was left of the cursor when the line was typed
+	dropped *int   // the row of the prompt at which the shell has dropped the command; nil if it has not
 }
 
 const (
@@ -120,7 +121,8 @@ func (x *execution) begin(ctx context.Context) (sent bool, err error) {
 }
 
 // askStatus types the line that reports the status of a lasting command that the shell has
-// dropped, once it shows its prompt, with nothing typed.
+// dropped, once it shows its prompt, with nothing typed. If that cannot be typed now, as somebody
+// is typing there, it may be called again; but another prompt has another status.
 func (x *execution) askStatus(ctx context.Context) error {
 	if err := x.at.AwaitPrompt(ctx); err != nil {
 		return err
@@ -128,6 +130,11 @@ func (x *execution) askStatus(ctx context.Context) error {
 	empty, err := x.at.AwaitEmptyLine(ctx, promptWait, x.prompt)
 	if err != nil || !empty {
 		return cmp.Or(err, ErrBusy)
+	}
+	if row := x.pane.Row(); x.dropped == nil {
+		x.dropped = &row
+	} else if row != *x.dropped {
+		return ErrLost
 	}
 	cmds, err := x.at.Pasting(ctx, x.cmd.EndLine(x.at.Foreground))
 	if err == nil {

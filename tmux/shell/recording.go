@@ -26,8 +26,8 @@ type recording struct {
 	typed  time.Time // when the line was typed
 	detach bool      // nobody waits for the end
 	found  bool      // a job that was begun earlier
-	// askStatus has a shell report the status of a lasting command that it has dropped. It is called
-	// once.
+	// askStatus has a shell report the status of a lasting command that it has dropped. nil if it
+	// cannot, or has been asked.
 	askStatus func(context.Context) error
 	marked    bool // the recording contains the end of the command
 	missed    bool
@@ -45,6 +45,8 @@ const (
 	settleTime = 2 * time.Second
 	// readWait is how long reading a recording may take after the time is up.
 	readWait = 10 * time.Second
+	// askWait is how long a shell that has dropped a command may not be asked for its status.
+	askWait = 15 * time.Second
 	// screenPause is the least time between two looks at the screen for Until, which take at
 	// most a tenth of the time.
 	screenPause = 100 * time.Millisecond
@@ -116,6 +118,7 @@ type looks struct {
 	quiet  int           // without output after the command has ended
 	came   int64         // how much output there was at the last of these
 	unread int           // in which the shell ignored the line, or could not echo it
+	asking time.Time     // when it was first asked for a status
 }
 
 // lookAtFiles keeps what the files say of the command, and reports whether that ends the
@@ -145,8 +148,11 @@ func (r *recording) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 		return true, &Error{Kind: ErrLost, Pane: r.pane.ID, Text: fmt.Sprintf("the shell in pane %s ended before the command did", r.pane.ID)}
 	case s.Phase == runner.Lost && r.askStatus != nil && r.cmd.Abandoned():
 		ask := r.askStatus
-		if r.askStatus = nil; ask(ctx) == nil {
-			l.quiet = 0
+		if l.asking.IsZero() {
+			l.asking = time.Now()
+		}
+		if err := ask(ctx); err == nil || errors.Is(err, ErrLost) || time.Since(l.asking) > askWait {
+			r.askStatus, l.quiet = nil, 0
 		}
 	case s.Phase >= runner.Ended:
 		if l.quiet++; marks && l.came != r.cmd.Came() {
