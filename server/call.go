@@ -70,7 +70,7 @@ func (s *Server) call(ctx context.Context, t *tool.Tool, req mcp.CallToolRequest
 	if err != nil {
 		return nil, err
 	}
-	return s.form.Encode(ctx, out, besides.Text())
+	return s.form.Encode(ctx, out, &besides)
 }
 
 // rawArguments returns the arguments of a call as JSON; empty if there are none.

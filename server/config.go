@@ -22,6 +22,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/tool"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/server/internal/watch"
 	"tmuxmcp/tmux"
 )
@@ -49,6 +50,9 @@ type Config struct {
 	SuppressHistory bool
 	// WaitMax bounds every waiting tool; 300 s if zero, and at most 300 s.
 	WaitMax time.Duration
+	// Yield is how long a user who types in a pane must have paused before a call types there,
+	// in whole seconds: 2 s if zero, at most a minute. If it is negative, calls do not wait.
+	Yield time.Duration
 	// Results is the form of results, text by default.
 	Results Results
 	// MaxResult bounds a result in bytes; 0 means 30,000 for text and 1,000,000 for JSON.
@@ -154,6 +158,10 @@ var settings = []Setting{
 		Flag: "max-result", Usage: "longest result in `bytes` (default 30000, as json 1000000)",
 		Set:      setMaxResult,
 		variable: "TMUX_MCP_MAX_RESULT", meaning: "as --max-result",
+	}, {
+		Flag: "yield", Usage: "`seconds` for which a user must not have typed in a pane before a call types there; 0 does not wait (default 2)",
+		Set:      setYield,
+		variable: "TMUX_MCP_YIELD", meaning: "as --yield",
 	}, {
 		Flag: "log-level", Usage: "`level` of the log on standard error: debug, info, warning or error (default warning, for commands error)",
 		Values:   []string{"debug", "info", "warning", "error"},
@@ -453,5 +461,16 @@ func setWaitMax(cfg *Config, value string) error {
 		return errors.New("must be a number of seconds")
 	}
 	cfg.WaitMax = time.Duration(min(max(seconds, 1), screen.MaxWait.Seconds()) * float64(time.Second))
+	return nil
+}
+
+func setYield(cfg *Config, value string) error {
+	seconds, err := strconv.Atoi(value)
+	if most := int(typing.MostYield.Seconds()); err != nil || seconds < 0 || seconds > most {
+		return fmt.Errorf("must be 0 to %d seconds", most)
+	}
+	if cfg.Yield = time.Duration(seconds) * time.Second; seconds == 0 {
+		cfg.Yield = -1
+	}
 	return nil
 }

@@ -56,7 +56,11 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	a := answer{Source: t.Source, out: out, output: cmd.Output, text: cmd.Text, keep: cmd.Keep, detach: cmd.Detach, limit: cmd.Limit}
 	o := shell.Options{History: cmd.Record, Dir: cmd.Dir, Lasting: cmd.Keep, Limit: cmd.Limit, Lines: out.Line, Until: out.until(), Type: t.TypeCommands}
 	if cmd.Detach {
-		job, err := sh.Start(ctx, cmd.Text, o)
+		var job *shell.Job
+		err := t.Alone(ctx, sh.Pane().ID, cmd.Limit, func() (err error) {
+			job, err = sh.Start(ctx, cmd.Text, o)
+			return err
+		})
 		if err != nil {
 			return nil, faultOf(err)
 		}
@@ -68,9 +72,13 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 		return a.of(ctx, res), nil
 	}
 	o.Keep = func(res *shell.Result) bool { return !a.show(ctx, res) || stdio.Left(ctx) }
-	stop := progress(ctx, sh.Pane().ID, start, cmd.Limit)
-	res, err := sh.Run(ctx, cmd.Text, o)
-	stop()
+	var res *shell.Result
+	err = t.Alone(ctx, sh.Pane().ID, cmd.Limit, func() (err error) {
+		stop := progress(ctx, sh.Pane().ID, start, cmd.Limit+time.Since(start).Round(time.Second))
+		defer stop()
+		res, err = sh.Run(ctx, cmd.Text, o)
+		return err
+	})
 	var failed *shell.Error
 	switch {
 	case res == nil, errors.As(err, &failed):

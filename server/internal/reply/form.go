@@ -34,10 +34,10 @@ type Form struct {
 // Encode makes the answer of a call: text, see [View]; or, for programs, the output as
 // structured content, plus one text block for clients that read only text: the text itself,
 // or the same JSON. What there is to say besides is another fact, or in _meta.
-func (f Form) Encode(ctx context.Context, out any, besides string) (*mcp.CallToolResult, error) {
+func (f Form) Encode(ctx context.Context, out any, besides *Notices) (*mcp.CallToolResult, error) {
 	if f.Results != ResultsJSON {
-		v := ViewOf(out)
-		v.FactIf(besides != "", "%s", besides)
+		v, text := ViewOf(out), besides.Text()
+		v.FactIf(text != "", "%s", text)
 		return mcp.NewToolResultText(v.Text(f.Room(ctx))), nil
 	}
 	encode := func() ([]byte, error) { return params.Marshal(out) }
@@ -59,8 +59,8 @@ func (f Form) Encode(ctx context.Context, out any, besides string) (*mcp.CallToo
 		Content:           []mcp.Content{mcp.NewTextContent(block)},
 		StructuredContent: json.RawMessage(structured),
 	}
-	if besides != "" {
-		res.Meta = mcp.NewMetaFromMap(map[string]any{"notice": Legible(besides, "")})
+	if meta := besides.Meta(); meta != nil {
+		res.Meta = mcp.NewMetaFromMap(meta)
 	}
 	return res, nil
 }

@@ -3,6 +3,7 @@ package reply
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ type Notices struct {
 	notes []string
 	lines []string
 	more  int
+	meta  map[string]any
 }
 
 // mostNotices is the number of lines shown, and mostNotice the bytes of each.
@@ -62,6 +64,18 @@ func Note(ctx context.Context, format string, args ...any) {
 	}
 }
 
+// Mark adds a fact for programs, which JSON has in _meta.
+func Mark(ctx context.Context, name string, value any) {
+	if n, ok := ctx.Value(noticesKey{}).(*Notices); ok {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.meta == nil {
+			n.meta = map[string]any{}
+		}
+		n.meta[name] = value
+	}
+}
+
 // Text returns what a model reads of them; "" if there are none.
 func (n *Notices) Text() string {
 	n.mu.Lock()
@@ -75,4 +89,19 @@ func (n *Notices) Text() string {
 		facts = append(facts, printed)
 	}
 	return strings.Join(facts, ", ")
+}
+
+// Meta returns what a program reads of them, by name; nil if there is nothing.
+func (n *Notices) Meta() map[string]any {
+	text := n.Text()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	meta := maps.Clone(n.meta)
+	if text != "" {
+		if meta == nil {
+			meta = map[string]any{}
+		}
+		meta["notice"] = Legible(text, "")
+	}
+	return meta
 }

@@ -26,12 +26,20 @@ func Left(ctx context.Context) bool {
 	return ok && sess.present.Err() != nil
 }
 
-// Progress reports the progress of a request to its client, if that asked for it.
+// Progress reports the progress of a request to its client, if that asked for it. It only
+// grows, as the protocol demands, also if a call waits for one thing after another.
 func Progress(ctx context.Context, done, total float64, msg string) {
-	token := requestOf(ctx).progressToken
+	r := requestOf(ctx)
+	token := r.progressToken
 	if len(token) == 0 {
 		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.reported != nil && done <= *r.reported {
+		done = *r.reported + 0.001
+	}
+	r.reported = &done
 	Notify(ctx, "notifications/progress", map[string]any{
 		"progressToken": token, "progress": done, "total": total, "message": msg,
 	})

@@ -174,6 +174,9 @@ type request struct {
 	id            any
 	progressToken json.RawMessage
 	err           error // the error behind a JSON-RPC error
+
+	mu       sync.Mutex
+	reported *float64 // the last progress
 }
 
 type (

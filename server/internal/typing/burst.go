@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/guard"
@@ -39,6 +40,8 @@ type sending struct {
 	readers []reader
 	// rest is typed behind cmds if a shell reads.
 	rest []tmux.Command
+	// quiet is for how many seconds nobody else must have typed there; 0 if that does not matter.
+	quiet int
 }
 
 // sent is what came of it.
@@ -61,6 +64,7 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 	if s.since != nil && s.since.PID != nil {
 		condition = "#{?" + tmux.MatchEqual("pane_pid", strconv.Itoa(*s.since.PID)) + "," + condition + ",0}"
 	}
+	others := quiet(s.quiet)
 	var b tmux.Batch
 	for _, cmd := range s.first {
 		tmux.Add(&b, cmd)
@@ -71,6 +75,10 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 		reach := own.Reached()
 		reached = tmux.AddMessage(&b, tmux.DisplayMessage{Target: on.Target, Message: reach})
 		condition = "#{?" + reach + ",0," + condition + "}"
+		others = "#{?" + reach + ",1," + others + "}" // the user is asked instead
+	}
+	if s.quiet > 0 {
+		tmux.Add(&b, tmux.Require{Target: on.Target, Condition: others})
 	}
 	// A wait in this pane counts what is new from here on.
 	before := tmux.AddLook(&b, on.Target)
@@ -109,6 +117,9 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 			none.before.ID, none.reaches = (*states)[0].ID, true
 			return none, nil
 		}
+		if before.ID == "" {
+			return none, errOthers
+		}
 		if s.since != nil && reply.Value(before.PID) != reply.Value(s.since.PID) {
 			return none, screen.Respawned(before, reply.Value(s.since.PID), nil)
 		}
@@ -127,7 +138,7 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 		return none, err
 	}
 	pane := (*states)[0]
-	t.keyboard.terminals.add(t.Tmux, before.ID, terminal{reply.Value(before.PID), before.TTY})
+	t.keyboard.terminals.add(t.Tmux, before.ID, terminal{reply.Value(before.PID), before.TTY, time.Now()})
 	if pane.Synchronized && slices.ContainsFunc(s.cmds, func(cmd tmux.Command) bool { _, is := cmd.(tmux.SendKeys); return is }) {
 		t.noteSynchronized(ctx, pane.ID)
 	}

@@ -47,7 +47,7 @@ func (t *Typist) interrupting(ctx context.Context, on target.Object) *interrupte
 		if err != nil {
 			return nil // reported when typing
 		}
-		at = terminal{panes[0].PID, panes[0].TTY}
+		at = terminal{pid: panes[0].PID, tty: panes[0].TTY}
 	}
 	i := &interrupted{terminal: at}
 	if caller.Sees(ctx, t.Tmux) {

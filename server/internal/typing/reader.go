@@ -56,7 +56,7 @@ func (t *Typist) readers(ctx context.Context, on tmux.Target) ([]reader, error) 
 	sees := caller.Sees(ctx, t.Tmux)
 	for i := range all {
 		r := &all[i]
-		t.keyboard.terminals.add(t.Tmux, r.ID, terminal{r.PID, r.TTY})
+		t.keyboard.terminals.add(t.Tmux, r.ID, terminal{pid: r.PID, tty: r.TTY})
 		for begun := time.Now(); sees; {
 			r.program = runner.ReaderOf(r.PID, r.TTY)
 			most := settles // for what is not known, as it ends
@@ -124,8 +124,9 @@ type terminals struct {
 }
 
 type terminal struct {
-	pid int
-	tty string
+	pid   int
+	tty   string
+	typed time.Time // when this server last typed there; zero if it has not
 }
 
 // mostTerminals bounds their number; beyond it, all are forgotten.
@@ -137,7 +138,11 @@ func (k *terminals) add(srv *tmux.Server, pane tmux.PaneID, at terminal) {
 	if k.last == nil || len(k.last) >= mostTerminals {
 		k.last = map[string]terminal{}
 	}
-	k.last[srv.SocketPath()+" "+string(pane)] = at
+	key := srv.SocketPath() + " " + string(pane)
+	if at.typed.IsZero() {
+		at.typed = k.last[key].typed
+	}
+	k.last[key] = at
 }
 
 func (k *terminals) of(srv *tmux.Server, pane tmux.PaneID) (terminal, bool) {

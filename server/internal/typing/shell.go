@@ -18,9 +18,15 @@ func (t *Typist) Shell(pane prompt.Pane) *prompt.Shell {
 }
 
 // TypeCommands is a [prompt.Typist]: what the commands make appear is the echo of a command
-// of run_command.
+// of run_command. What is typed follows from what the pane shows, so it does not wait for
+// somebody else who types there, but fails: see [Typist.Alone].
 func (t *Typist) TypeCommands(ctx context.Context, pane tmux.PaneID, shows []string, commands []tmux.Command) (row int, sent bool, err error) {
-	_, err = t.Type(ctx, target.AtPane(pane), screen.Echo{Lines: shows, Command: shows != nil}, func(tmux.Target) ([]tmux.Command, error) { return commands, nil })
+	w := t.turn(fails)
+	if shows == nil { // keys that may discard a line
+		w.interrupting(pane)
+	}
+	what := screen.Echo{Lines: shows, Command: shows != nil}
+	_, err = t.typeBursts(ctx, w, target.AtPane(pane), what, atOnce(func(tmux.Target) ([]tmux.Command, error) { return commands, nil }))
 	var refused *reply.Fault
 	return t.row, !errors.As(err, &refused), err
 }

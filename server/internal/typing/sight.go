@@ -96,6 +96,9 @@ func (a Synchronized) AddTo(v reply.View) reply.View {
 
 // AndSee types, then waits and looks as the call says, or until an interrupt is taken.
 func (t *Typist) AndSee(ctx context.Context, in Sight, typing func() (string, error)) (Typed, error) {
+	if in.Timeout != nil && in.Waits() {
+		t.patience = time.Duration(*in.Timeout * float64(time.Second))
+	}
 	what, err := typing()
 	if err != nil {
 		return Typed{}, err

@@ -27,8 +27,11 @@ type Keyboard struct {
 	Screens *screen.Reader
 	// PromptWait is [prompt.Wait], except in tests.
 	PromptWait time.Duration
-	endings    endings
-	terminals  terminals
+	// Yield is how long somebody else who types in a pane must have paused before a call types
+	// there; 0 if calls do not wait for that.
+	Yield     time.Duration
+	endings   endings
+	terminals terminals
 }
 
 // New returns a keyboard.
@@ -51,6 +54,9 @@ type Typist struct {
 	last   *tmux.Mark // the pane as it was when last typing
 	// interrupted is set if the last key was C-c.
 	interrupted *interrupted
+	others      []others
+	// patience bounds the wait for somebody who types in a pane; 0 if only [Keyboard.Yield] does.
+	patience time.Duration
 }
 
 // Typist returns the Typist of a call.
@@ -63,7 +69,9 @@ func (k *Keyboard) Typist(src rows.Source, g *guard.Guard) *Typist {
 func Tool[In, Out any](k *Keyboard, d tool.Decl, run func(ctx context.Context, t *Typist, on target.Object, in In) (Out, error)) *tool.Tool {
 	d.Harm = guard.Types
 	return tool.New(d, func(ctx context.Context, c tool.Call, in In) (Out, error) {
-		return run(ctx, k.Typist(c.Source, c.Guard), c.On, in)
+		t := k.Typist(c.Source, c.Guard)
+		defer t.reportOthers(ctx)
+		return run(ctx, t, c.On, in)
 	})
 }
 
@@ -77,9 +85,9 @@ type Commands func(tmux.Target) ([]tmux.Command, error)
 // output. The commands in first run in any case.
 //
 // It types into the caller's own pane only if the user has agreed, which takes a second
-// round trip.
+// round trip. If somebody else is typing in the pane, it waits for a pause.
 func (t *Typist) Type(ctx context.Context, on target.Object, what screen.Echo, typing Commands, first ...tmux.Command) (tmux.PaneID, error) {
-	return t.typeBursts(ctx, on, what, atOnce(typing), first...)
+	return t.typeBursts(ctx, t.turn(waits), on, what, atOnce(typing), first...)
 }
 
 // atOnce returns what types the commands made by typing in one burst.
@@ -92,7 +100,7 @@ func atOnce(typing Commands) bursts {
 
 // typeBursts does what Type does for what is typed in several round trips, each of which
 // checks the pane again.
-func (t *Typist) typeBursts(ctx context.Context, on target.Object, what screen.Echo, typing bursts, first ...tmux.Command) (tmux.PaneID, error) {
+func (t *Typist) typeBursts(ctx context.Context, w *turn, on target.Object, what screen.Echo, typing bursts, first ...tmux.Command) (tmux.PaneID, error) {
 	own, err := t.Presence(ctx)
 	if err != nil {
 		return "", err
@@ -101,16 +109,16 @@ func (t *Typist) typeBursts(ctx context.Context, on target.Object, what screen.E
 		if err := t.Consent(ctx, guard.Types, own.What(on)); err != nil {
 			return "", err
 		}
-		own = guard.Presence{}
+		own, w = guard.Presence{}, t.turn(ignores)
 	}
-	pane, reaches, err := t.typeUnless(ctx, own, on, what, typing, first...)
+	pane, reaches, err := t.typeUnless(ctx, own, w, on, what, typing, first...)
 	if err != nil || !reaches {
 		return pane, err
 	}
 	if err := t.Consent(ctx, guard.Types, own.What(target.AtPane(pane))); err != nil {
 		return "", err
 	}
-	pane, _, err = t.typeUnless(ctx, guard.Presence{}, target.AtPane(pane), what, typing, first...)
+	pane, _, err = t.typeUnless(ctx, guard.Presence{}, t.turn(ignores), target.AtPane(pane), what, typing, first...)
 	return pane, err
 }
 
@@ -121,7 +129,7 @@ func (t *Typist) TypeIntoMade(ctx context.Context, pane tmux.PaneID, what screen
 	if err != nil {
 		return err
 	}
-	_, reaches, err := t.typeUnless(ctx, own, target.AtPane(pane), what, atOnce(typing))
+	_, reaches, err := t.typeUnless(ctx, own, t.turn(ignores), target.AtPane(pane), what, atOnce(typing))
 	if err == nil && reaches {
 		err = reply.Faultf(reply.KindRefused, "its keys would also reach %s", own.What())
 	}
@@ -130,7 +138,7 @@ func (t *Typist) TypeIntoMade(ctx context.Context, pane tmux.PaneID, what screen
 
 // typeUnless does what Type does, but types nothing if the keys would also reach the agent. It
 // returns the pane that on names.
-func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, on target.Object, what screen.Echo, typing bursts, first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
+func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, w *turn, on target.Object, what screen.Echo, typing bursts, first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
 	if what.Longest > runner.MostLine {
 		if on, err = t.fitsTerminal(ctx, on, what.Longest); err != nil {
 			return "", false, err
@@ -139,22 +147,28 @@ func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, on target.O
 	if err := t.pass(ctx, on.Selection.Pane); err != nil {
 		return "", false, err
 	}
-	p, err := t.plan(ctx, on.Target, typing)
-	if err != nil {
-		return "", false, err
+	var p plan
+	var done sent
+	var began time.Time
+	for again := true; again; {
+		if p, err = t.plan(ctx, on.Target, typing); err != nil {
+			return "", false, err
+		}
+		to := on
+		if p.readers != nil { // all of it into the same pane
+			to.Target = p.readers[0].ID
+		}
+		s := sending{cmds: p.bursts[0].cmds, first: first, readers: p.readers, quiet: w.quiet}
+		if p.ask {
+			s.rest = commands(p.bursts[1:])
+		}
+		began = time.Now()
+		done, err = t.typeSame(ctx, own, to, s)
+		if again, err = w.again(ctx, to, err); err != nil || done.reaches {
+			return done.before.ID, done.reaches, err
+		}
 	}
-	if p.readers != nil { // all of it into the same pane
-		on.Target = p.readers[0].ID
-	}
-	s := sending{cmds: p.bursts[0].cmds, first: first, readers: p.readers}
-	if p.ask {
-		s.rest = commands(p.bursts[1:])
-	}
-	began := time.Now()
-	done, err := t.typeSame(ctx, own, on, s)
-	if err != nil || done.reaches {
-		return done.before.ID, done.reaches, err
-	}
+	typed := time.Now()
 	before, rest := done.before, p.bursts[1:]
 	t.remember(ctx, before, what, began)
 	on = target.AtPane(before.ID)
@@ -164,7 +178,7 @@ func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, on target.O
 		}
 	}
 	for _, next := range rest {
-		s := sending{cmds: next.cmds, since: before}
+		s := sending{cmds: next.cmds, since: before, quiet: w.meanwhile(typed)}
 		if !next.enter {
 			s.readers = p.readers
 		}
@@ -173,6 +187,12 @@ func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, on target.O
 		}
 		if err == nil {
 			done, err = t.typeSame(ctx, own, on, s)
+		}
+		if errors.Is(err, errOthers) {
+			if err = t.cutIn(ctx, on, s.quiet); err == nil {
+				s.quiet = 0
+				done, err = t.typeSame(ctx, own, on, s)
+			}
 		}
 		if err == nil && done.reaches {
 			err = reply.Faultf(reply.KindRefused, "its keys would now also reach %s", own.What())
