@@ -75,6 +75,14 @@ func BenchmarkAgainst(b *testing.B) {
 	b.Run("send_keys", calls(shell, "send_keys", `{"pane_id":"%0","keys":"C-u"}`))
 	b.Run("send_keys/line", calls(shell, "send_keys", `{"pane_id":"%0","keys":"true"}`))
 	b.Run("run_command", calls(shell, "run_command", `{"pane_id":"%0","command":"true"}`))
+	watched := func() *tmux.Server { // by somebody who does not type
+		srv := shell()
+		testserver.Arrive(b, srv, "0").Type("\x7f")
+		time.Sleep(11 * time.Second) // until no answer mentions it
+		return srv
+	}
+	b.Run("send_keys/watched", calls(watched, "send_keys", `{"pane_id":"%0","keys":"C-u"}`))
+	b.Run("run_command/watched", calls(watched, "run_command", `{"pane_id":"%0","command":"true"}`))
 
 	one := with(1)
 	start := func(program string) turn {

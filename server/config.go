@@ -159,9 +159,9 @@ var settings = []Setting{
 		Set:      setMaxResult,
 		variable: "TMUX_MCP_MAX_RESULT", meaning: "as --max-result",
 	}, {
-		Flag: "yield", Usage: "`seconds` for which a user must not have typed in a pane before a call types there; 0 does not wait (default 2)",
+		Flag: "yield", Usage: "`seconds` that a user who types in a pane must pause before a call types there; 0 to not wait (default 2)",
 		Set:      setYield,
-		variable: "TMUX_MCP_YIELD", meaning: "as --yield",
+		variable: "TMUX_MCP_YIELD", meaning: "as --yield, in whole seconds",
 	}, {
 		Flag: "log-level", Usage: "`level` of the log on standard error: debug, info, warning or error (default warning, for commands error)",
 		Values:   []string{"debug", "info", "warning", "error"},

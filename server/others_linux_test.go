@@ -222,23 +222,25 @@ func TestSomebodyElsewhere(t *testing.T) {
 	testserver.Run(t, srv, "select-pane", "-t", "%1")
 	p := serve(t, configFor(srv))
 	attach(t, srv, "a")
-	neighbour, elsewhere, reader := testserver.Arrive(t, srv, "a"), testserver.Arrive(t, srv, "b"), testserver.Arrive(t, srv, "a", "-r")
+	neighbour, elsewhere := testserver.Arrive(t, srv, "a"), testserver.Arrive(t, srv, "b")
 	neighbour.Hold("n")
 	elsewhere.Hold("e")
-	reader.Hold("r")
-	for _, args := range []string{`{"pane_id":"%0","command":"echo hello"}`, `{"pane_id":"%0","command":"echo hello","detach":true}`} {
-		if res := p.tool("run_command", args); res.IsError || res.Meta != nil {
-			t.Errorf("%s %v", res.text(), res.Meta)
+	undisturbed := func(tool, args string) {
+		t.Helper()
+		if res := p.tool(tool, args); res.IsError || res.Meta != nil {
+			t.Errorf("%s %s: %s %v", tool, args, res.text(), res.Meta)
 		}
 	}
-	for _, pane := range []string{"%0", "%2"} {
-		if res := p.tool("send_keys", `{"pane_id":"`+pane+`","keys":"true"}`); res.IsError || res.Meta != nil {
-			t.Errorf("%s: %s %v", pane, res.text(), res.Meta)
-		}
-	}
-	if res := p.tool("send_keys", `{"pane_id":"%3","keys":"true","show":"none","timeout":0.1}`); !res.IsError {
-		t.Errorf("typed beside somebody: %s", res.text())
-	}
+	undisturbed("send_keys", `{"pane_id":"%0","keys":"true"}`)
+	undisturbed("send_keys", `{"pane_id":"%2","keys":"true"}`)
+	undisturbed("run_command", `{"pane_id":"%0","command":"echo hello"}`)
+	p.fails("send_keys", `{"pane_id":"%3","keys":"true","show":"none","timeout":0.1}`, "somebody is typing in pane %3")
+	// Beside a read-only client, tmux 3.8 refuses send-keys.
+	testserver.Run(t, srv, "select-pane", "-t", "%0")
+	testserver.Run(t, srv, "detach-client", "-s", "a")
+	testserver.Arrive(t, srv, "a", "-r").Hold("r")
+	undisturbed("run_command", `{"pane_id":"%0","command":"echo hello"}`)
+	undisturbed("run_command", `{"pane_id":"%0","command":"echo hello","detach":true}`)
 }
 
 // TestKeysThroughAnotherPane: somebody types into a synchronized pane, or looks at the window in

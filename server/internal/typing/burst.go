@@ -64,7 +64,9 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 	if s.since != nil && s.since.PID != nil {
 		condition = "#{?" + tmux.MatchEqual("pane_pid", strconv.Itoa(*s.since.PID)) + "," + condition + ",0}"
 	}
-	others := quiet(s.quiet)
+	if s.quiet > 0 {
+		condition = "#{?" + quiet(s.quiet) + "," + condition + ",0}"
+	}
 	var b tmux.Batch
 	for _, cmd := range s.first {
 		tmux.Add(&b, cmd)
@@ -75,10 +77,6 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 		reach := own.Reached()
 		reached = tmux.AddMessage(&b, tmux.DisplayMessage{Target: on.Target, Message: reach})
 		condition = "#{?" + reach + ",0," + condition + "}"
-		others = "#{?" + reach + ",1," + others + "}" // the user is asked instead
-	}
-	if s.quiet > 0 {
-		tmux.Add(&b, tmux.Require{Target: on.Target, Condition: others})
 	}
 	// A wait in this pane counts what is new from here on.
 	before := tmux.AddLook(&b, on.Target)
@@ -117,9 +115,6 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 			none.before.ID, none.reaches = (*states)[0].ID, true
 			return none, nil
 		}
-		if before.ID == "" {
-			return none, errOthers
-		}
 		if s.since != nil && reply.Value(before.PID) != reply.Value(s.since.PID) {
 			return none, screen.Respawned(before, reply.Value(s.since.PID), nil)
 		}
@@ -127,6 +122,9 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 			if now := *commands[i]; now != "" && now != r.Command {
 				return none, cmp.Or(renamed(s.readers, commands), errRenamed)
 			}
+		}
+		if s.quiet > 0 {
+			return none, errOthers // unless it is a condition below
 		}
 		if shows, failed := t.Tmux.Pane((*states)[0].ID).Display(ctx, own.Shows()); failed != nil || shows != "1" {
 			return none, err // a condition of the commands themselves

@@ -36,7 +36,8 @@ const (
 const DefaultYield, MostYield = 2 * time.Second, time.Minute
 
 var (
-	// errOthers: nothing was typed, as somebody else may have typed there lately.
+	// errOthers: nothing was typed, as somebody else may have typed there lately; or because of
+	// a condition of the commands themselves.
 	errOthers = errors.New("somebody may have typed there lately")
 	// errTyping: nothing was typed, as somebody else is typing there.
 	errTyping = errors.New("somebody is typing there")
@@ -54,11 +55,12 @@ const (
 )
 
 // quiet returns the condition that nobody has typed into a pane for a number of seconds. It
-// is false also after what counts for tmux as activity in a session that shows the window,
-// such as attaching, or keys for another pane of it; [Typist.lastKey] knows more.
+// may be false although nobody has: all that counts for tmux as activity in a session that
+// shows the window does so, such as attaching, or keys for another pane. [Typist.lastKey]
+// knows more.
 func quiet(seconds int) tmux.Format {
-	const since = "#{e|-:#{T:#{l:%s}},#{session_activity}}"
-	recent := "#{S:#{?session_attached,#{?#{e|<:" + since + "," + strconv.Itoa(seconds) + "},#{window_id} ,},}}"
+	const since = "#{e|-:#{T:#{l:%s}},#{session_activity}}" // by the clock of the tmux server
+	recent := "#{S:#{?#{e|<:" + since + "," + strconv.Itoa(seconds) + "},#{window_id} ,}}"
 	return tmux.Format("#{?window_active_clients,#{?#{m:* #{window_id} *, " + recent + "},0,1},1}")
 }
 
@@ -304,7 +306,7 @@ func (t *Typist) reportOthers(ctx context.Context) {
 		}
 		text := fmt.Sprintf("somebody typed %s %s", where, ago(age))
 		if waited := o.waited.Round(time.Second); waited > 0 {
-			text += fmt.Sprintf(", waited %v for them", waited)
+			text += fmt.Sprintf(", waited %.0f s for them", waited.Seconds())
 		}
 		reply.Note(ctx, "%s", text)
 	}
