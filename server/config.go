@@ -50,8 +50,8 @@ type Config struct {
 	SuppressHistory bool
 	// WaitMax bounds every waiting tool; 300 s if zero, and at most 300 s.
 	WaitMax time.Duration
-	// Yield is how long a user who types in a pane must have paused before a call types there,
-	// in whole seconds: 2 s if zero, at most a minute. If it is negative, calls do not wait.
+	// Yield is how long a user who types in a pane must pause before a call types there; 2 s if
+	// zero. If it is negative, calls do not wait.
 	Yield time.Duration
 	// Results is the form of results, text by default.
 	Results Results
@@ -160,7 +160,7 @@ var settings = []Setting{
 		variable: "TMUX_MCP_MAX_RESULT", meaning: "as --max-result",
 	}, {
 		Flag: "yield", Usage: "`seconds` that a user who types in a pane must pause before a call types there; 0 to not wait (default 2)",
-		Set:      setYield,
+		Set:      func(cfg *Config, value string) (err error) { cfg.Yield, err = typing.ParseYield(value); return err },
 		variable: "TMUX_MCP_YIELD", meaning: "as --yield, in whole seconds",
 	}, {
 		Flag: "log-level", Usage: "`level` of the log on standard error: debug, info, warning or error (default warning, for commands error)",
@@ -461,16 +461,5 @@ func setWaitMax(cfg *Config, value string) error {
 		return errors.New("must be a number of seconds")
 	}
 	cfg.WaitMax = time.Duration(min(max(seconds, 1), screen.MaxWait.Seconds()) * float64(time.Second))
-	return nil
-}
-
-func setYield(cfg *Config, value string) error {
-	seconds, err := strconv.Atoi(value)
-	if most := int(typing.MostYield.Seconds()); err != nil || seconds < 0 || seconds > most {
-		return fmt.Errorf("must be 0 to %d seconds", most)
-	}
-	if cfg.Yield = time.Duration(seconds) * time.Second; seconds == 0 {
-		cfg.Yield = -1
-	}
 	return nil
 }

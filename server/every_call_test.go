@@ -24,6 +24,25 @@ func jsonLog(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
+// TestProgressGrows: the protocol demands it, also of a call that waits for one thing after
+// another.
+func TestProgressGrows(t *testing.T) {
+	t.Parallel()
+	p := probes(t, configFor(testserver.New(t)))
+	p.handshake("{}")
+	c, _ := p.begin("tools/call", map[string]any{"name": "probe_waits", "_meta": map[string]any{"progressToken": "mine"}})
+	p.await(c)
+	reports := p.progressOf("mine")
+	for i, report := range reports[1:] {
+		if report.Progress <= reports[i].Progress {
+			t.Errorf("progress of %v after %v", report.Progress, reports[i].Progress)
+		}
+	}
+	if len(reports) != 6 {
+		t.Errorf("%d reports", len(reports))
+	}
+}
+
 func TestProgressComesBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	srv := testserver.New(t)

@@ -43,6 +43,12 @@ func (s *Server) AddProbes() {
 		stdio.Warn(ctx, "look out")
 		return reply.Text{Result: "done"}, nil
 	}))
+	s.add(tool.New(tool.Decl{Name: "probe_waits", Title: "t", Kind: tool.Reads, Set: tool.Panes, Desc: "d", Aim: target.Nowhere, Harm: guard.Harmless}, func(ctx context.Context, c tool.Call, _ none) (reply.Text, error) {
+		for _, done := range []float64{0, 1, 2, 1, 2, 3} { // two waits, one after the other
+			stdio.Progress(ctx, done, 5, "waiting")
+		}
+		return reply.Text{Result: "done"}, nil
+	}))
 	s.add(tool.New(tool.Decl{Name: "probe_panic", Title: "t", Kind: tool.Reads, Set: tool.Panes, Desc: "d", Aim: target.Nowhere, Harm: guard.Harmless}, func(context.Context, tool.Call, none) (reply.Text, error) { panic("sekrit") }))
 	type largeIn struct {
 		Size int `json:"size"`

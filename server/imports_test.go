@@ -26,7 +26,7 @@ var mayImport = rooms.Plan{
 	"ledger":       "",
 	"screen":       "agents caller ledger match reply rows stdio target",
 	"subscribe":    "reply screen stdio",
-	"typing":       "caller guard reply rows screen target tool",
+	"typing":       "caller guard reply rows screen stdio target tool",
 	"deliver":      "agents reply screen stdio target typing",
 	"jobs":         "match params reply rows screen stdio target typing",
 	"launch":       "params reply rows screen target typing",

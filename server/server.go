@@ -61,7 +61,6 @@ func New(cfg Config) (*Server, error) {
 	if cfg.WaitMax == 0 {
 		cfg.WaitMax = screen.MaxWait
 	}
-	cfg.Yield = cmp.Or(cfg.Yield, typing.DefaultYield)
 	cfg.Results = cmp.Or(cfg.Results, reply.ResultsText)
 	if cfg.MaxResult == 0 {
 		cfg.MaxResult = reply.DefaultMaxResult
@@ -127,10 +126,8 @@ func New(cfg Config) (*Server, error) {
 // servicesFor returns what tools use.
 func servicesFor(cfg Config, named *sockets.Sockets, finder *agents.Finder) tools.Services {
 	screens := &screen.Reader{WaitMax: cfg.WaitMax, LookTime: lookTime, MatchTime: match.MaxTime, Agents: finder, Ledger: new(ledger.Ledger)}
-	keyboard := typing.New(screens)
-	keyboard.Yield = max(cfg.Yield, 0)
 	return tools.Services{
-		Screens: screens, Keyboard: keyboard, Jobs: jobs.New(screens, !cfg.SuppressHistory), Agents: finder,
+		Screens: screens, Keyboard: typing.New(screens, cfg.Yield), Jobs: jobs.New(screens, !cfg.SuppressHistory), Agents: finder,
 		Prompts: deliver.New(finder), Start: launch.New(cfg.Env), Sockets: named, Buffers: tools.NewBuffers(),
 	}
 }

@@ -57,7 +57,7 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	o := shell.Options{History: cmd.Record, Dir: cmd.Dir, Lasting: cmd.Keep, Limit: cmd.Limit, Lines: out.Line, Until: out.until(), Type: t.TypeCommands}
 	if cmd.Detach {
 		var job *shell.Job
-		err := t.Alone(ctx, sh.Pane().ID, cmd.Limit, func() (err error) {
+		err := typing.Alone(ctx, t, sh.Pane().ID, cmd.Limit, func() (err error) {
 			job, err = sh.Start(ctx, cmd.Text, o)
 			return err
 		})
@@ -73,7 +73,7 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	}
 	o.Keep = func(res *shell.Result) bool { return !a.show(ctx, res) || stdio.Left(ctx) }
 	var res *shell.Result
-	err = t.Alone(ctx, sh.Pane().ID, cmd.Limit, func() (err error) {
+	err = typing.Alone(ctx, t, sh.Pane().ID, cmd.Limit, func() (err error) {
 		stop := progress(ctx, sh.Pane().ID, start, cmd.Limit+time.Since(start).Round(time.Second))
 		defer stop()
 		res, err = sh.Run(ctx, cmd.Text, o)

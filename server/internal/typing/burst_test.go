@@ -20,7 +20,7 @@ func TestConditionOfTheCommands(t *testing.T) {
 	srv := testserver.New(t)
 	testserver.Run(t, srv, "new-session", "-d", "exec cat")
 	g := guard.New(guard.Declared{}, srv, caller.Here{}, guard.Rules{}, nil)
-	typist := New(new(screen.Reader)).Typist(rows.Source{Tmux: srv}, g)
+	typist := New(new(screen.Reader), 0).Typist(rows.Source{Tmux: srv}, g)
 	_, err := typist.Type(t.Context(), target.AtPane("%0"), screen.EchoOf("x"), func(to tmux.Target) ([]tmux.Command, error) {
 		return []tmux.Command{tmux.Require{Target: to, Condition: "0"}, tmux.SendKeys{Target: to, Keys: []string{"x"}}}, nil
 	})

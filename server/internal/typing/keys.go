@@ -32,7 +32,7 @@ func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []
 	if last.interrupts() {
 		t.interrupted = t.interrupting(ctx, on)
 	}
-	id, err := t.typeBursts(ctx, t.turn(waits), on, what, func(to tmux.Target) ([]burst, error) {
+	id, err := t.typeBursts(ctx, turnOf(t, waits), on, what, func(to tmux.Target) ([]burst, error) {
 		all := []burst{{}}
 		if reset {
 			all[0].cmds = []tmux.Command{tmux.SendKeys{Target: to, Reset: true}}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"tmuxmcp/internal/pause"
@@ -32,8 +33,22 @@ const (
 	yieldLook = 200 * time.Millisecond
 )
 
-// DefaultYield is the usual [Keyboard.Yield], and MostYield the longest.
-const DefaultYield, MostYield = 2 * time.Second, time.Minute
+// defaultYield is how long somebody else must have paused if nothing else is asked for, and
+// mostYield the longest that can be.
+const defaultYield, mostYield = 2 * time.Second, time.Minute
+
+// ParseYield returns the pause, for [New], that a text of whole seconds asks for.
+func ParseYield(seconds string) (time.Duration, error) {
+	n, err := strconv.Atoi(seconds)
+	switch d := time.Duration(n) * time.Second; {
+	case err != nil || d < 0 || d > mostYield:
+		return 0, fmt.Errorf("must be 0 to %.0f seconds", mostYield.Seconds())
+	case d == 0:
+		return -1, nil
+	default:
+		return d, nil
+	}
+}
 
 var (
 	// errOthers: nothing was typed, as somebody else may have typed there lately; or because of
@@ -55,17 +70,21 @@ const (
 )
 
 // quiet returns the condition that nobody has typed into a pane for a number of seconds. It
-// may be false although nobody has: all that counts for tmux as activity in a session that
-// shows the window does so, such as attaching, or keys for another pane. [Typist.lastKey]
-// knows more.
+// may be false although nobody has: whatever counts for tmux as activity in a session that
+// shows the window makes it so, such as attaching, or keys for another pane. keyOf knows more.
 func quiet(seconds int) tmux.Format {
 	const since = "#{e|-:#{T:#{l:%s}},#{session_activity}}" // by the clock of the tmux server
 	recent := "#{S:#{?#{e|<:" + since + "," + strconv.Itoa(seconds) + "},#{window_id} ,}}"
 	return tmux.Format("#{?window_active_clients,#{?#{m:* #{window_id} *, " + recent + "},0,1},1}")
 }
 
-// others is when somebody else last typed into a pane that a call types into.
+// others are when somebody else last typed into the panes that a call types into.
 type others struct {
+	mu   sync.Mutex
+	last []lastKey
+}
+
+type lastKey struct {
 	pane   tmux.PaneID
 	at     time.Time
 	waited time.Duration // by the call, for a pause
@@ -78,18 +97,17 @@ type ActivePane struct {
 	Synchronized bool          `tmux:"pane_synchronized"`
 }
 
-// lastKey returns the pane that on names, and how many seconds ago a client last sent a key
-// for it; typed is false if that is not known of any. It is up to a second less than tmux
-// counts.
+// keyOf returns the pane that on names, and how many seconds ago a client last sent a key
+// for it, give or take one; typed is false if that is not known of any.
 //
 // A client's keys are for the active pane of its current window, and for what is synchronized
 // with that. Of a client with an active pane of its own, they may be for any pane of the
 // window. A control client sends none, and neither does a read-only one. One that has sent
 // nothing since the second in which it started has just attached.
-func (t *Typist) lastKey(ctx context.Context, on target.Object) (pane tmux.PaneID, age int, typed bool, err error) {
+func keyOf(ctx context.Context, srv *tmux.Server, on target.Object) (pane tmux.PaneID, age int, typed bool, err error) {
 	var b tmux.Batch
 	panes := tmux.AddRows[ActivePane](&b, tmux.DisplayMessage{Target: on.Target})
-	now := tmux.Add(&b, tmux.Raw{Name: "display-message", Args: []string{"-p", "%s"}})
+	now := tmux.Add(&b, tmux.ListClients{Format: "#{T:#{l:%s}}"})
 	clients := tmux.AddRows[struct {
 		ActivePane
 		Activity time.Time `tmux:"client_activity"`
@@ -98,11 +116,12 @@ func (t *Typist) lastKey(ctx context.Context, on target.Object) (pane tmux.PaneI
 		Readonly bool      `tmux:"client_readonly"`
 		Flags    []string  `tmux:"client_flags"`
 	}](&b, tmux.ListClients{})
-	if err := target.NoneIsEmpty(b.Do(ctx, t.Tmux)); err != nil || len(*panes) == 0 {
+	if err := target.NoneIsEmpty(b.Do(ctx, srv)); err != nil || len(*panes) == 0 {
 		return "", 0, false, err
 	}
 	into := (*panes)[0]
-	seconds, err := strconv.ParseInt(strings.TrimSpace(string(*now)), 10, 64)
+	first, _, _ := strings.Cut(string(*now), "\n") // the same for each client
+	seconds, err := strconv.ParseInt(first, 10, 64)
 	if err != nil {
 		return into.Pane, 0, false, nil
 	}
@@ -130,9 +149,9 @@ type turn struct {
 	reported time.Time // when the client last got a report of the wait
 }
 
-// turn returns the turn of a call whose keys have not been typed.
-func (t *Typist) turn(how beside) *turn {
-	w := &turn{t: t, how: how, most: yieldTimes * t.keyboard.Yield}
+// turnOf returns the turn of a call that has not typed yet.
+func turnOf(t *Typist, how beside) *turn {
+	w := &turn{t: t, how: how, most: yieldTimes * t.keyboard.yield}
 	if t.patience > 0 {
 		w.most = min(w.most, t.patience)
 	}
@@ -146,10 +165,10 @@ func (t *Typist) turn(how beside) *turn {
 // pauseSeconds returns for how many whole seconds, as tmux counts them, nobody must have
 // typed: the second of the last key may have been over when it came.
 func (k *Keyboard) pauseSeconds() int {
-	if k.Yield <= 0 {
+	if k.yield <= 0 {
 		return 0
 	}
-	return int((k.Yield+time.Second-1)/time.Second) + 1
+	return int((k.yield+time.Second-1)/time.Second) + 1
 }
 
 // interrupting has the turn leave alone a line that somebody else has begun since this server
@@ -180,7 +199,7 @@ func (w *turn) again(ctx context.Context, on target.Object, failed error) (again
 	if !errors.Is(failed, errOthers) {
 		return false, failed
 	}
-	pane, age, typed, err := w.t.lastKey(ctx, on)
+	pane, age, typed, err := keyOf(ctx, w.t.Tmux, on)
 	switch {
 	case err != nil:
 		return false, err
@@ -195,7 +214,7 @@ func (w *turn) again(ctx context.Context, on target.Object, failed error) (again
 		return true, w.await(ctx, pane)
 	}
 	if typed && age <= lately {
-		w.t.noteOthers(pane, age, 0)
+		w.t.others.note(pane, age, 0)
 	}
 	return true, nil
 }
@@ -208,10 +227,10 @@ func (w *turn) await(ctx context.Context, pane tmux.PaneID) (err error) {
 	for {
 		var age int
 		var typed bool
-		if _, age, typed, err = w.t.lastKey(ctx, target.AtPane(pane)); err != nil || !typed {
+		if _, age, typed, err = keyOf(ctx, w.t.Tmux, target.AtPane(pane)); err != nil || !typed {
 			break
 		}
-		w.t.noteOthers(pane, age, 0)
+		w.t.others.note(pane, age, 0)
 		if age >= w.least {
 			break
 		}
@@ -227,7 +246,7 @@ func (w *turn) await(ctx context.Context, pane tmux.PaneID) (err error) {
 		err = late
 	}
 	if err == nil {
-		w.t.noteOthers(pane, -1, time.Since(begun))
+		w.t.others.note(pane, -1, time.Since(begun))
 	}
 	return err
 }
@@ -254,58 +273,61 @@ func (w *turn) refused(pane tmux.PaneID, age int) *reply.Fault {
 		f.Cause = errHalfLine
 		return f.Suggest("use another pane, or ask the user to run or delete the line; C-u, typed with send_keys, deletes it")
 	}
-	f := reply.Faultf(reply.KindTimeout, "nothing was typed: somebody is typing in pane %s, and has not paused for %v in %v", pane, w.t.keyboard.Yield, w.most)
+	f := reply.Faultf(reply.KindTimeout, "nothing was typed: somebody is typing in pane %s, and has not paused for %v in %v", pane, w.t.keyboard.yield, w.most)
 	f.Cause = errTyping
 	return f.Suggest("call again later, or use another pane; a server that is started with --yield 0 does not wait")
 }
 
 // cutIn returns the fault for a pane in which somebody has begun to type between two bursts,
 // less than so many seconds ago; nil if what tmux took for that were no keys for this pane.
-func (t *Typist) cutIn(ctx context.Context, on target.Object, within int) error {
-	pane, age, typed, err := t.lastKey(ctx, on)
+func (w *turn) cutIn(ctx context.Context, on target.Object, within int) error {
+	pane, age, typed, err := keyOf(ctx, w.t.Tmux, on)
 	if err != nil || !typed || age >= within {
 		return err
 	}
-	t.noteOthers(pane, age, 0)
+	w.t.others.note(pane, age, 0)
 	return reply.Faultf(reply.KindRefused, "somebody has begun to type there").
 		Suggest("capture_pane shows what it has now; type the rest only if that fits")
 }
 
-// noteOthers records that somebody typed into a pane so many seconds ago, if that is not
-// negative, and how long the call has waited for that.
-func (t *Typist) noteOthers(pane tmux.PaneID, age int, waited time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	i := slices.IndexFunc(t.others, func(o others) bool { return o.pane == pane })
+// note records that somebody typed into a pane so many seconds ago, if that is not negative,
+// and how long the call has waited for that.
+func (o *others) note(pane tmux.PaneID, age int, waited time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i := slices.IndexFunc(o.last, func(k lastKey) bool { return k.pane == pane })
 	if i < 0 {
-		i = len(t.others)
-		t.others = append(t.others, others{pane: pane})
+		if age < 0 {
+			return // they have left
+		}
+		i = len(o.last)
+		o.last = append(o.last, lastKey{pane: pane})
 	}
 	if age >= 0 {
-		t.others[i].at = time.Now().Add(-time.Duration(age) * time.Second)
+		o.last[i].at = time.Now().Add(-time.Duration(age) * time.Second)
 	}
-	t.others[i].waited += waited
+	o.last[i].waited += waited
 }
 
 // OthersSeconds names, in _meta, how many seconds ago somebody else last typed.
 const OthersSeconds = "typed_by_others_seconds_ago"
 
-// reportOthers has the answer say who else has typed.
-func (t *Typist) reportOthers(ctx context.Context) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// report has the answer of a call say who else has typed; here is set if it types into one pane.
+func (o *others) report(ctx context.Context, here bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	least := -1
-	for _, o := range t.others {
-		age := int(time.Since(o.at) / time.Second)
+	for _, k := range o.last {
+		age := int(time.Since(k.at) / time.Second)
 		if least < 0 || age < least {
 			least = age
 		}
 		where := "here"
-		if len(t.others) > 1 || len(t.into) > 1 {
-			where = "in " + string(o.pane)
+		if !here {
+			where = "in " + string(k.pane)
 		}
 		text := fmt.Sprintf("somebody typed %s %s", where, ago(age))
-		if waited := o.waited.Round(time.Second); waited > 0 {
+		if waited := k.waited.Round(time.Second); waited > 0 {
 			text += fmt.Sprintf(", waited %.0f s for them", waited.Seconds())
 		}
 		reply.Note(ctx, "%s", text)
@@ -319,8 +341,8 @@ func ago(seconds int) string { return fmt.Sprintf("%d s ago", max(seconds, 1)) }
 
 // Alone runs what types with TypeCommands. If that has typed nothing because somebody else was
 // typing, it waits for a pause, as long as most, and runs it again.
-func (t *Typist) Alone(ctx context.Context, pane tmux.PaneID, most time.Duration, run func() error) error {
-	w := t.turn(waits)
+func Alone(ctx context.Context, t *Typist, pane tmux.PaneID, most time.Duration, run func() error) error {
+	w := turnOf(t, waits)
 	w.most = min(w.most, most)
 	for {
 		err := run()

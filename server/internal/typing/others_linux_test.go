@@ -7,10 +7,6 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testserver"
-	"tmuxmcp/server/internal/caller"
-	"tmuxmcp/server/internal/guard"
-	"tmuxmcp/server/internal/rows"
-	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 )
@@ -61,11 +57,10 @@ func TestWhoseKeysCount(t *testing.T) {
 			if strings.HasPrefix(test.then, "detach") {
 				testserver.Wait(t, srv, "%0", "no client", func() bool { return testserver.Run(t, srv, "list-clients") == "" })
 			}
-			typist := typistOf(srv)
 			var typed []string
 			for i := range 4 {
 				pane := tmux.PaneID(fmt.Sprintf("%%%d", i))
-				at, age, is, err := typist.lastKey(t.Context(), target.AtPane(pane))
+				at, age, is, err := keyOf(t.Context(), srv, target.AtPane(pane))
 				if err != nil || at != pane {
 					t.Fatalf("%s %v", at, err)
 				}
@@ -107,13 +102,7 @@ func TestControlClientTypesNothing(t *testing.T) {
 	defer func() { in.Close(); client.Wait() }()
 	fmt.Fprintln(in, "send-keys -t %0 hello")
 	testserver.WaitScreen(t, srv, "%0", "hello")
-	if _, age, typed, err := typistOf(srv).lastKey(t.Context(), target.AtPane("%0")); typed || err != nil {
+	if _, age, typed, err := keyOf(t.Context(), srv, target.AtPane("%0")); typed || err != nil {
 		t.Errorf("somebody typed %d s ago (%v)", age, err)
 	}
-}
-
-func typistOf(srv *tmux.Server) *Typist {
-	k := New(new(screen.Reader))
-	k.Yield = DefaultYield
-	return k.Typist(rows.Source{Tmux: srv}, guard.New(guard.Declared{}, srv, caller.Here{}, guard.Rules{}, nil))
 }

@@ -23,7 +23,7 @@ func (t *Typist) PasteInto(ctx context.Context, on target.Object, data []byte, b
 	if enter {
 		shows += "\n"
 	}
-	id, err := t.typeBursts(ctx, t.turn(waits), on, screen.EchoOf(shows), func(to tmux.Target) ([]burst, error) {
+	id, err := t.typeBursts(ctx, turnOf(t, waits), on, screen.EchoOf(shows), func(to tmux.Target) ([]burst, error) {
 		paste, err := buffer.Pasting(ctx, to, tmux.PasteOptions{Bracket: bracket, Returns: true})
 		paste.Delete = true
 		bursts := []burst{{cmds: []tmux.Command{paste}}}

@@ -19,9 +19,9 @@ func (t *Typist) Shell(pane prompt.Pane) *prompt.Shell {
 
 // TypeCommands is a [prompt.Typist]: what the commands make appear is the echo of a command
 // of run_command. What is typed follows from what the pane shows, so it does not wait for
-// somebody else who types there, but fails: see [Typist.Alone].
+// somebody else who types there, but fails: see [Alone].
 func (t *Typist) TypeCommands(ctx context.Context, pane tmux.PaneID, shows []string, commands []tmux.Command) (row int, sent bool, err error) {
-	w := t.turn(fails)
+	w := turnOf(t, fails)
 	if shows == nil { // keys that may discard a line
 		w.interrupting(pane)
 	}

@@ -3,6 +3,7 @@
 package typing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -27,16 +28,15 @@ type Keyboard struct {
 	Screens *screen.Reader
 	// PromptWait is [prompt.Wait], except in tests.
 	PromptWait time.Duration
-	// Yield is how long somebody else who types in a pane must have paused before a call types
-	// there; 0 if calls do not wait for that.
-	Yield     time.Duration
-	endings   endings
-	terminals terminals
+	yield      time.Duration // 0 if calls do not wait for somebody who types in the pane
+	endings    endings
+	terminals  terminals
 }
 
-// New returns a keyboard.
-func New(screens *screen.Reader) *Keyboard {
-	return &Keyboard{Screens: screens, PromptWait: prompt.Wait}
+// New returns a keyboard. yield is how long somebody else who types in a pane must have paused
+// before a call types there: two seconds if zero. If it is negative, calls do not wait.
+func New(screens *screen.Reader, yield time.Duration) *Keyboard {
+	return &Keyboard{Screens: screens, PromptWait: prompt.Wait, yield: max(cmp.Or(yield, defaultYield), 0)}
 }
 
 // Typist types into panes, for one call. It is safe for concurrent use.
@@ -54,8 +54,8 @@ type Typist struct {
 	last   *tmux.Mark // the pane as it was when last typing
 	// interrupted is set if the last key was C-c.
 	interrupted *interrupted
-	others      []others
-	// patience bounds the wait for somebody who types in a pane; 0 if only [Keyboard.Yield] does.
+	others      others
+	// patience is the longest that the call waits for somebody who types; 0 for the usual time.
 	patience time.Duration
 }
 
@@ -70,7 +70,7 @@ func Tool[In, Out any](k *Keyboard, d tool.Decl, run func(ctx context.Context, t
 	d.Harm = guard.Types
 	return tool.New(d, func(ctx context.Context, c tool.Call, in In) (Out, error) {
 		t := k.Typist(c.Source, c.Guard)
-		defer t.reportOthers(ctx)
+		defer t.others.report(ctx, d.Aim.Rule != target.AimEach)
 		return run(ctx, t, c.On, in)
 	})
 }
@@ -87,7 +87,7 @@ type Commands func(tmux.Target) ([]tmux.Command, error)
 // It types into the caller's own pane only if the user has agreed, which takes a second
 // round trip. If somebody else is typing in the pane, it waits for a pause.
 func (t *Typist) Type(ctx context.Context, on target.Object, what screen.Echo, typing Commands, first ...tmux.Command) (tmux.PaneID, error) {
-	return t.typeBursts(ctx, t.turn(waits), on, what, atOnce(typing), first...)
+	return t.typeBursts(ctx, turnOf(t, waits), on, what, atOnce(typing), first...)
 }
 
 // atOnce returns what types the commands made by typing in one burst.
@@ -109,7 +109,7 @@ func (t *Typist) typeBursts(ctx context.Context, w *turn, on target.Object, what
 		if err := t.Consent(ctx, guard.Types, own.What(on)); err != nil {
 			return "", err
 		}
-		own, w = guard.Presence{}, t.turn(ignores)
+		own, w = guard.Presence{}, turnOf(t, ignores)
 	}
 	pane, reaches, err := t.typeUnless(ctx, own, w, on, what, typing, first...)
 	if err != nil || !reaches {
@@ -118,7 +118,7 @@ func (t *Typist) typeBursts(ctx context.Context, w *turn, on target.Object, what
 	if err := t.Consent(ctx, guard.Types, own.What(target.AtPane(pane))); err != nil {
 		return "", err
 	}
-	pane, _, err = t.typeUnless(ctx, guard.Presence{}, t.turn(ignores), target.AtPane(pane), what, typing, first...)
+	pane, _, err = t.typeUnless(ctx, guard.Presence{}, turnOf(t, ignores), target.AtPane(pane), what, typing, first...)
 	return pane, err
 }
 
@@ -129,7 +129,7 @@ func (t *Typist) TypeIntoMade(ctx context.Context, pane tmux.PaneID, what screen
 	if err != nil {
 		return err
 	}
-	_, reaches, err := t.typeUnless(ctx, own, t.turn(ignores), target.AtPane(pane), what, atOnce(typing))
+	_, reaches, err := t.typeUnless(ctx, own, turnOf(t, ignores), target.AtPane(pane), what, atOnce(typing))
 	if err == nil && reaches {
 		err = reply.Faultf(reply.KindRefused, "its keys would also reach %s", own.What())
 	}
@@ -189,7 +189,7 @@ func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, w *turn, on
 			done, err = t.typeSame(ctx, own, on, s)
 		}
 		if errors.Is(err, errOthers) {
-			if err = t.cutIn(ctx, on, s.quiet); err == nil {
+			if err = w.cutIn(ctx, on, s.quiet); err == nil {
 				s.quiet = 0
 				done, err = t.typeSame(ctx, own, on, s)
 			}
