@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,41 +14,54 @@ import (
 // matches again what was returned, nor misses what comes.
 func TestWaitAfterReady(t *testing.T) {
 	t.Parallel()
+	many := strings.Repeat(`ready 0\n`, 20)
 	for name, c := range map[string]struct {
 		before, after string // what is printed
 		ready         string
-		want          string // the line that matches next or later
+		want          string // the line that matches then
+		shows         string // what the screen shows after that
 	}{
-		"lines":                {`first\nready 1\n`, `next 2\n`, "ready", "next 2"},
-		"the same again":       {`first\nready 1\n`, `ready 1\n`, "ready", "ready 1"},
-		"blank lines":          {`\n\n ready 1\n\n\n`, `\nnext 2\n`, "ready", "next 2"},
-		"an unfinished line":   {`first\nReady> `, `\nnext 2\n`, "ready>", "next 2"},
-		"which goes on":        {`first\nmaking ready `, `next 2\n`, "ready", "making ready next 2"},
-		"a progress bar":       {`ready 1\n10%%\r`, `20%%\rnext 2\n`, "ready", "next 2"},
-		"a cleared screen":     {`old\n\033[2J\033[Hready 1\nlocal\n`, `next 2\n`, "ready", "next 2"},
-		"and its history":      {`old\n\033[2J\033[3J\033[Hready 1\nlocal\n`, `next 2\n`, "ready", "next 2"},
-		"cleared afterwards":   {`ready 1\n`, `\033[2J\033[3J\033[Hnext 2\n`, "ready", "next 2"},
-		"more than a screen":   {strings.Repeat(`line\n`, 100) + `ready 1\n`, `next 2\n`, "ready", "next 2"},
-		"the alternate screen": {`\033[?1049h\033[Hready 1`, `\033[2;1Hnext 2`, "ready", "next 2"},
+		"lines":                {`first\nready 1\n`, `next 2\n`, "ready", "next 2", ""},
+		"the same again":       {`first\nready 1\n`, `ready 1\n`, "ready", "ready 1", "ready 1\nready 1"},
+		"blank lines":          {many + `\n\n ready 1\n\n\n`, `\nnext 2\n`, "ready 1", "next 2", ""},
+		"an unfinished line":   {`first\nReady> `, `\nnext 2\n`, "ready>", "next 2", ""},
+		"which goes on":        {`first\nmaking ready `, `next 2\n`, "ready", "making ready next 2", ""},
+		"a progress bar":       {many + `ready 1\n10%%\r`, `20%%\rnext 2\n`, "ready 1", "next 2", ""},
+		"a cleared screen":     {`old\n\033[2J\033[Hready 1\nlocal\n`, `next 2\n`, "ready", "next 2", ""},
+		"and its history":      {`old\n\033[2J\033[3J\033[Hready 1\nlocal\n`, `next 2\n`, "ready", "next 2", ""},
+		"cleared afterwards":   {`ready 1\n`, `\033[2J\033[3J\033[Hnext 2\n`, "ready", "next 2", ""},
+		"more than a screen":   {strings.Repeat(`line\n`, 100) + `ready 1\n`, `next 2\n`, "ready", "next 2", ""},
+		"the alternate screen": {`\033[?1049h\033[Hready 1`, `\033[2;1Hnext 2`, "ready", "next 2", ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			srv, p := shellPane(t, "bash")
-			g := newGate(t)
-			got := p.command("%0", fmt.Sprintf("printf '%s'; %s; printf '%s'; sleep 1000", c.before, g.wait(), c.after), fmt.Sprintf(`"ready":[%q]`, c.ready), `"timeout":60`)
-			if got.State != "running" || got.Reached != "ready" || got.TimedOut {
-				t.Fatalf("%+v", got)
-			}
-			w, _ := p.wait("wait_for_text", `{"pane_id":"%0","patterns":["ready","next"],"timeout":60}`)
-			g.open(t)
-			waited := decode[struct {
-				Outcome string
-				Matched []string `json:"matched_lines"`
-			}](p, "wait_for_text", p.await(w))
-			if waited.Outcome != "matched" || fmt.Sprint(waited.Matched) != "["+c.want+"]" {
-				t.Errorf("%+v; the screen:\n%s", waited, testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0"))
-			}
-		})
+		for _, late := range []bool{false, true} { // the wait begins after that was printed
+			t.Run(fmt.Sprintf("%s late=%t", name, late), func(t *testing.T) {
+				t.Parallel()
+				srv, p := shellPane(t, "bash")
+				p.command("%0", "seq 10")
+				g := newGate(t)
+				got := p.command("%0", fmt.Sprintf("printf '%s'; %s; printf '%s'; sleep 1000", c.before, g.wait(), c.after), fmt.Sprintf(`"ready":[%q]`, c.ready), `"timeout":60`)
+				if got.State != "running" || got.Reached != "ready" || got.TimedOut {
+					t.Fatalf("%+v", got)
+				}
+				args := `{"pane_id":"%0","patterns":["ready","next"],"timeout":60}`
+				var w <-chan reply
+				if !late {
+					w, _ = p.wait("wait_for_text", args)
+				}
+				g.open(t)
+				if late {
+					testserver.WaitScreen(t, srv, "%0", cmp.Or(c.shows, c.want))
+					w, _ = p.wait("wait_for_text", args)
+				}
+				waited := decode[struct {
+					Outcome string
+					Matched []string `json:"matched_lines"`
+				}](p, "wait_for_text", p.await(w))
+				if waited.Outcome != "matched" || fmt.Sprint(waited.Matched) != "["+c.want+"]" {
+					t.Errorf("%+v; the screen:\n%s", waited, testserver.Run(t, srv, "capture-pane", "-p", "-t", "%0"))
+				}
+			})
+		}
 	}
 }
 
@@ -58,7 +72,7 @@ func TestReadyInEachShell(t *testing.T) {
 		_, p := shellPane(t, shell)
 		g := newGate(t)
 		// After a silence, in which nothing else happens in the pane.
-		got := p.command("%0", "echo loading; sleep 3; echo ready on 1; "+"sh -c '"+g.wait()+"'; exit 3", `"ready":["ready on"]`, `"stop":["error"]`, `"timeout":60`)
+		got := p.command("%0", "echo loading; sleep 3; echo ready on 1; "+"sh -c '"+g.wait()+"'; exit 3", `"ready":["ready on"]`, `"stop":["error"]`, `"timeout":300`) // nor is it awaited for so long
 		if got.State != "running" || got.Reached != "ready" || got.ReachedLine != "ready on 1" || fmt.Sprint(got.Output) != "[loading ready on 1]" || got.TimedOut || got.LinesMissed {
 			t.Fatalf("%+v", got)
 		}

@@ -97,6 +97,24 @@ func TestUntilOfMuch(t *testing.T) {
 	}
 }
 
+// A program that prints more than can be read does not keep a wait from ending.
+func TestUntilWithoutEnd(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec sh")
+	line, found := strings.Repeat("x", 1000), false
+	res, err := new(shell.Runner).Run(testserver.Context(t), pane, "echo begun; exec yes "+line, shell.Options{Until: func(line string) bool {
+		if found {
+			time.Sleep(2 * time.Millisecond) // half a megabyte a second, and yes is faster
+		}
+		found = found || line == "begun"
+		return found
+	}, Lines: func(string) {}})
+	if err != nil || !res.Reached || res.State != shell.Running {
+		t.Errorf("%+v, %v", res, err)
+	}
+	testserver.Run(t, pane.Server(), "kill-server")
+}
+
 // The end of the pane, and that of the context, end the wait.
 func TestUntilEnds(t *testing.T) {
 	t.Parallel()

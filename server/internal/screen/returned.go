@@ -19,7 +19,6 @@ type returned struct {
 	goesOn bool     // so does the command, and perhaps its last line
 	line   string   // the one that the call was for then
 	echo   []string // what was shown before its output
-	moved  bool     // the lines were not found where they should be
 }
 
 // mostReturned is how many of the last lines are kept, and mostCompared how many bytes of each.
@@ -103,7 +102,6 @@ func (r *returned) after(fresh []string, rows []int) ([]string, []int) {
 	case end >= 0:
 		return fresh[end:], rows[end:]
 	case r.goesOn:
-		r.moved = true
 		return r.without(fresh, rows)
 	}
 	return fresh, rows

@@ -298,9 +298,6 @@ func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, beg
 	case p.wipes(l):
 		p.fresh.onScreen(l)
 		redrawn, fresh, rows, p.missed = false, l.Lines(), nil, true
-		if p.returned != nil && p.returned.moved {
-			fresh, _ = p.returned.without(fresh, nil)
-		}
 	case redrawn:
 		fresh, rows = p.echo.atCursor(l, fresh, rows)
 	case p.before != nil:
