@@ -74,7 +74,7 @@ func (s suite) Run() int {
 // The goals for all jobs.
 const (
 	jobs      = 22
-	mostCalls = 70
+	mostCalls = 66
 	mostRead  = 20_000
 )
 
