@@ -253,6 +253,26 @@ func TestSomebodyElsewhere(t *testing.T) {
 	undisturbed("run_command", `{"pane_id":"%0","command":"echo hello","detach":true}`)
 }
 
+// TestReadOnlyClient: beside the one client that is read-only, tmux 3.8 presses no keys, and the
+// error says what still works.
+func TestReadOnlyClient(t *testing.T) {
+	t.Parallel()
+	srv, p := shellPane(t, "bash")
+	waitPrompt(t, srv, "%0")
+	testserver.Arrive(t, srv, "a", "-r")
+	v, err := srv.Version(testserver.Context(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys := `{"pane_id":"%0","keys":"true"}`; v.Has(tmux.Version{Major: 3, Minor: 8}) {
+		p.fails("send_keys", keys, "client is read-only", "paste_text types text")
+	} else {
+		ok[struct{}](p, "send_keys", keys)
+	}
+	ok[struct{}](p, "paste_text", `{"pane_id":"%0","text":"echo $((6*7))","enter":true,"patterns":["^42$"],"regex":true,"timeout":30}`)
+	testserver.WaitScreen(t, srv, "%0", "\n42")
+}
+
 // TestKeysThroughAnotherPane: somebody types into a synchronized pane, or looks at the window in
 // a session of the same group.
 func TestKeysThroughAnotherPane(t *testing.T) {
