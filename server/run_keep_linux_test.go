@@ -223,3 +223,39 @@ func sleeps(t testing.TB, srv *tmux.Server, shell string) {
 		return format(t, srv, "%0", "#{pane_current_command}") == "sleep"
 	})
 }
+
+// TestKeepDroppedByPerson: the shell is asked for the status once the user who has pressed C-c
+// pauses; after another line of theirs, it would be that line's.
+func TestKeepDroppedByPerson(t *testing.T) {
+	t.Parallel()
+	for _, after := range []string{"", "true\r", "false\r"} {
+		t.Run("then "+strings.TrimSpace(after), func(t *testing.T) {
+			t.Parallel()
+			srv, p := shellPane(t, "bash")
+			waitPrompt(t, srv, "%0")
+			waiting, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{
+				"pane_id": "%0", "command": "/bin/sleep 1000; echo unreached", "keep": true, "timeout": 60,
+			}})
+			sleeps(t, srv, "bash")
+			user := testserver.Arrive(t, srv, "a")
+			user.Type("\x03")
+			if after != "" {
+				testserver.Wait(t, srv, "%0", "prompt", func() bool { return strings.HasSuffix(screenText(t, srv), "\n$") })
+				user.Type(after)
+			}
+			var got ran
+			if res := p.toolResult("run_command", p.await(waiting)); json.Unmarshal(res.Structured, &got) != nil || res.IsError {
+				t.Fatal(res.text())
+			}
+			switch {
+			case after == "" && (got.State != "ended" || got.status() != "130"):
+				t.Errorf("%+v (status %s)", got, got.status())
+			case after != "" && (got.State != "lost" || !strings.Contains(got.Note, "its shell has dropped it")):
+				t.Errorf("%+v (status %s)", got, got.status())
+			}
+			if next := p.command("%0", "echo next", kept, `"timeout":60`); next.status() != "0" || !slices.Equal(next.Output, []string{"next"}) {
+				t.Errorf("the next command: %+v", next)
+			}
+		})
+	}
+}

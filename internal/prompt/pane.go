@@ -3,6 +3,7 @@ package prompt
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,6 +106,20 @@ func (p Pane) Row() int { return p.History + p.Y }
 func (p Pane) Left() string {
 	left, _ := p.cursorLine()
 	return left
+}
+
+// PromptAbove reports whether a row above the cursor's, but below another one, begins with one of
+// these prompts: whether a line was typed in between.
+func (p Pane) PromptAbove(row int, prompts ...string) bool {
+	for y := max(0, row+1-p.History); y < min(p.Y, len(p.Screen)); y++ {
+		if slices.ContainsFunc(prompts, func(prompt string) bool {
+			text := strings.TrimRight(prompt, " ")
+			return text != "" && strings.HasPrefix(p.Screen[y], text)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // cursorLine returns the text of the cursor's row, before and after the cursor.

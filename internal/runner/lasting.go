@@ -14,7 +14,7 @@ import (
 //   - An interrupt, and some errors, make an interactive shell drop all that it was reading,
 //     and with it the second mark. So as long as the shell is within the file run, it holds
 //     the file held open; who sees that it does not, without a status, knows that it has
-//     dropped the command. The status is still that of the prompt: reading the file end
+//     dropped the command. The status is still that of the prompt: reading the file ask
 //     reports it then.
 //   - exit would end the shell. While the command runs, a function takes its place, which
 //     reports the status and then has the shell drop the rest, by an interrupt of itself. In
@@ -74,10 +74,13 @@ func (f Foreground) EndsIn(command string) bool {
 // noErrexit is what a command prints that has turned on errexit.
 const noErrexit = "tmux-mcp: errexit (set -e) is off again: it would end this shell at the first failure"
 
-// lasting returns the files run and end of a command that runs in the shell itself.
-func (s script) lasting(d *dialect, command string, record bool, descriptor int) (run, end string) {
+// lasting returns the files of a command that runs in the shell itself: run and end, which ask
+// reads.
+func (s script) lasting(d *dialect, command string, record bool, descriptor int) (run, end, ask string) {
 	if d.builtin == "" {
-		return s.lastingFish(command, descriptor)
+		run, end = s.lastingFish(command, descriptor)
+		ask = "set -l _tmux_mcp_asked $status\ntest $_tmux_mcp_asked != 0; and builtin source " + s.path("end") + "\n"
+		return run, end, ask
 	}
 	body := `{ @set -- "${1-$?}"; if ` + d.guards.inside + ` || ! @test /dev/fd/FD -ef DIR/held; then ` + d.guards.off + `\exit "$1"; fi; ` +
 		`_tmux_mcp_status=$(( $1 & 255 )); READ DIR/end; @trap - INT; @kill -s INT "$$"; } 2>/dev/null`
@@ -101,7 +104,8 @@ READ DIR/end
 		read = `\.` // a special builtin; behind command, positional parameters do not last in mksh
 	}
 	words := []string{"READ", read, "FD", strconv.Itoa(descriptor), "STATUS", `"$_tmux_mcp_status"`, "ENTER", d.enter(command, record), "SHOWN", quoteAll(shown(command))}
-	return s.fill(run, d.builtin, words...), s.fill(end, d.builtin, words...)
+	ask = `_tmux_mcp_status=$?; case $_tmux_mcp_status in 0) @unset -v _tmux_mcp_status;; *) READ DIR/end;; esac`
+	return s.fill(run, d.builtin, words...), s.fill(end, d.builtin, words...), s.fill(ask, d.builtin, words...)
 }
 
 // lastingFish returns these files for fish, whose marks go to the terminal, as its own output
@@ -126,6 +130,7 @@ end
 end FD<DIR/held
 `
 	end = `set -l _tmux_mcp_status $status
+set -q _tmux_mcp_asked; and set _tmux_mcp_status $_tmux_mcp_asked
 builtin printf END STATUS >/dev/tty
 builtin printf %d STATUS >DIR/status
 `
@@ -143,12 +148,12 @@ func fishQuote(word string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(word) + "'"
 }
 
-// EndLine returns the line to type at the prompt of a shell that has dropped a lasting command,
-// to report the status that it has kept.
-func (j *Job) EndLine(f Foreground) string { return f.reads(j.path("end")) }
+// AskLine returns the line to type at the prompt of a shell that has dropped a lasting command,
+// to report the status that it has kept. It does nothing if that is 0, and so another line's.
+func (j *Job) AskLine(f Foreground) string { return f.reads(j.path("ask")) }
 
-// ShowsEnd returns the lines that this makes appear.
-func (j *Job) ShowsEnd() []string { return []string{j.path("end")} }
+// ShowsAsk returns the lines that this makes appear.
+func (j *Job) ShowsAsk() []string { return []string{j.path("ask")} }
 
 // Abandoned reports whether the shell has dropped a lasting command, by an interrupt or an error,
 // and lives on.

@@ -141,7 +141,7 @@ func (s script) write(f Foreground, command string, way Way) error {
 	files := map[string]string{"command": command + "\n"}
 	switch {
 	case way.Lasting:
-		files["run"], files["end"] = s.lasting(d, command, way.Record, f.freeDescriptor())
+		files["run"], files["end"], files["ask"] = s.lasting(d, command, way.Record, f.freeDescriptor())
 		files["held"] = ""
 		if d.builtin == "" {
 			files["left"] = s.fill(s.leave(), dialects["sh"].builtin)
@@ -277,7 +277,7 @@ func (s script) fill(text, builtin string, words ...string) string {
 // ours reports whether a line of output is about one of our files, as printed by xtrace. In ksh93
 // an error of the command begins with their names and line numbers.
 func (s script) ours(line string) bool {
-	return slices.ContainsFunc([]string{"run", "body", "end"}, func(name string) bool {
+	return slices.ContainsFunc([]string{"run", "body", "end", "ask"}, func(name string) bool {
 		_, after, is := strings.Cut(line, s.path(name))
 		return is && !strings.HasPrefix(after, "[")
 	}) || strings.HasSuffix(line, " . "+s.path("command"))

@@ -24,6 +24,7 @@ type execution struct {
 	options Options
 	resume  bool   // a recorder is waiting in the pane
 	prompt  string // what was left of the cursor when the line was typed
+	row     int    // where that was
 	dropped *int   // the row of the prompt at which the shell has dropped the command; nil if it has not
 }
 
@@ -116,13 +117,14 @@ func (x *execution) begin(ctx context.Context) (sent bool, err error) {
 		pipe := tmux.PipePane{Target: x.pane.ID, Input: true, Output: true, Command: x.cmd.Feed()}
 		cmds = append([]tmux.Command{pipe}, cmds...)
 	}
-	_, sent, err = x.at.Type(ctx, x.pane.ID, x.cmd.Shows(x.command), cmds)
+	x.row, sent, err = x.at.Type(ctx, x.pane.ID, x.cmd.Shows(x.command), cmds)
 	return sent, err
 }
 
 // askStatus types the line that reports the status of a lasting command that the shell has
 // dropped, once it shows its prompt, with nothing typed. If that cannot be typed now, as somebody
-// is typing there, it may be called again; but another prompt has another status.
+// is typing there, it may be called again. But it fails with ErrLost at another prompt than the
+// first one, whose status would be that of another line.
 func (x *execution) askStatus(ctx context.Context) error {
 	if err := x.at.AwaitPrompt(ctx); err != nil {
 		return err
@@ -136,9 +138,12 @@ func (x *execution) askStatus(ctx context.Context) error {
 	} else if row != *x.dropped {
 		return ErrLost
 	}
-	cmds, err := x.at.Pasting(ctx, x.cmd.EndLine(x.at.Foreground))
+	if x.pane.PromptAbove(x.row, x.prompt, x.pane.Left()) {
+		return ErrLost
+	}
+	cmds, err := x.at.Pasting(ctx, x.cmd.AskLine(x.at.Foreground))
 	if err == nil {
-		_, _, err = x.at.Type(ctx, x.pane.ID, x.cmd.ShowsEnd(), cmds)
+		_, _, err = x.at.Type(ctx, x.pane.ID, x.cmd.ShowsAsk(), cmds)
 	}
 	return err
 }
