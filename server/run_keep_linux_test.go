@@ -55,6 +55,12 @@ func TestKeep(t *testing.T) {
 				run("for i in 1 2; do exit 6; done; echo unreached", 6)
 				run("(exit 7); echo $?; x=$(exit 8); echo $?; set -- a b; set -u", 0, "7", "8")
 				run(`echo "$# $2"; set +u`, 0, "2 b")
+				run("exit 08; echo unreached", 8)
+				run("exit 300; echo unreached", 44)
+				run("IFS=_x; exit 9; echo unreached", 9)
+				run("unset IFS; PATH=/nowhere", 0)
+				run("false || exit; echo unreached", 1)
+				run("PATH="+os.Getenv("PATH"), 0)
 				run("echo $$", 0, shell...)
 				run("unset -f leave greet; unalias hi", 0)
 				if got := p.command("%0", "set | grep tmux_mcp; alias | grep exit"); len(got.Output) > 0 {

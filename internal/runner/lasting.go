@@ -43,7 +43,7 @@ var (
 	}
 	aliasedExit = guards{
 		on: `@alias exit >/dev/null 2>&1 && _tmux_mcp_alias=$(@alias exit); _tmux_mcp_exit() { BODY; }; ` +
-			`_tmux_mcp_exit=_tmux_mcp_exit; @alias 'exit=${_tmux_mcp_exit-exit}'; `,
+			`_tmux_mcp_exit=_tmux_mcp_exit; @alias 'exit="${_tmux_mcp_exit-exit}"'; `, // quoted for whatever IFS is
 		off: `@unset -f _tmux_mcp_exit; @unset -v _tmux_mcp_exit; @unalias exit; ` +
 			`@test -z "${_tmux_mcp_alias-}" || @eval "\\alias ${_tmux_mcp_alias#alias }"; @unset -v _tmux_mcp_alias; `,
 	}
@@ -83,7 +83,8 @@ func (s script) lasting(d *dialect, command string, record bool, descriptor int)
 		return run, end, ask
 	}
 	body := `{ @set -- "${1-$?}"; if ` + d.guards.inside + ` || ! @test /dev/fd/FD -ef DIR/held; then ` + d.guards.off + `\exit "$1"; fi; ` +
-		`_tmux_mcp_status=$(( $1 & 255 )); READ DIR/end; @trap - INT; @kill -s INT "$$"; } 2>/dev/null`
+		// The shell itself knows what other numbers, and what is none, mean to its exit.
+		`case $1 in ''|0?*|????*|*[!0-9]*) ( @exit "$1" ) >/dev/null && @:; _tmux_mcp_status=$?;; *) _tmux_mcp_status=$(( $1 & 255 ));; esac; READ DIR/end; @trap - INT; @kill -s INT "$$"; } 2>/dev/null`
 	run = `ENTER{ ( @set -C; @: >DIR/begun ) 2>/dev/null && {
 { `
 	if ownProcess != "" {
@@ -105,7 +106,7 @@ READ DIR/end
 	}
 	words := []string{"READ", read, "FD", strconv.Itoa(descriptor), "STATUS", `"$_tmux_mcp_status"`, "ENTER", d.enter(command, record), "SHOWN", quoteAll(shown(command))}
 	ask = `_tmux_mcp_status=$?; case $_tmux_mcp_status in 0) @unset -v _tmux_mcp_status;; *) READ DIR/end;; esac`
-	return s.fill(run, d.builtin, words...), s.fill(end, d.builtin, words...), s.fill(ask, d.builtin, words...)
+	return s.fill(run, d, words...), s.fill(end, d, words...), s.fill(ask, d, words...)
 }
 
 // lastingFish returns these files for fish, whose marks go to the terminal, as its own output

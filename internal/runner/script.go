@@ -27,6 +27,8 @@ type dialect struct {
 	forget, record string
 	// cd changes the directory without hooks; "cd" by default.
 	cd string
+	// printf is for a shell without this builtin: it is found whatever PATH is.
+	printf string
 	// guards keep exit from ending the shell; nil for fish.
 	guards *guards
 	// edits is set for a shell that always turns on line editing at its prompt.
@@ -82,7 +84,8 @@ var dialects = map[string]*dialect{
 	"ash":   {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals, guards: aliasedExit.with(processDiffers)},
 	"ksh":   {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, guards: aliasedExit.with(ksh93Subshell)},
 	"ksh93": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, guards: aliasedExit.with(ksh93Subshell)},
-	"mksh":  {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, guards: aliasedExit.with(`@test "$BASHPID" != "$$"`)},
+	"mksh": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, guards: aliasedExit.with(`@test "$BASHPID" != "$$"`),
+		printf: `\command -p \printf`},
 }
 
 // Shells names the shells that a [Command] can be typed into.
@@ -144,7 +147,7 @@ func (s script) write(f Foreground, command string, way Way) error {
 		files["run"], files["end"], files["ask"] = s.lasting(d, command, way.Record, f.freeDescriptor())
 		files["held"] = ""
 		if d.builtin == "" {
-			files["left"] = s.fill(s.leave(), dialects["sh"].builtin)
+			files["left"] = s.fill(s.leave(), dialects["sh"])
 		}
 	default:
 		files["run"] = s.run(d, f.path, command, way, false)
@@ -231,9 +234,9 @@ func (d *dialect) enter(command string, record bool) (text string) {
 // run returns what a shell reads to run a command in a subshell: the file run, one line, and,
 // in the POSIX family, body, so that a shell that names its job shows no more than that line.
 func (s script) run(d *dialect, shellPath, command string, way Way, body bool) string {
-	posix, b := d.builtin != "", d.builtin
+	posix, by := d.builtin != "", d
 	if !posix {
-		b = dialects["sh"].builtin
+		by = dialects["sh"]
 	}
 	// Only with noclobber does the redirection fail if the file exists.
 	claim := `{ case $- in *C*) @: >DIR/begun;; *) @set -C && @: >DIR/begun && @set +C;; esac; } 2>/dev/null || @exit; `
@@ -262,14 +265,14 @@ func (s script) run(d *dialect, shellPath, command string, way Way, body bool) s
 	case !posix:
 		text = claim + `( ` + start + `@exec SHELL DIR/command ); { @set -- "$?" "$?"; ` + end
 	}
-	return s.fill(text, b, "PLAIN", d.plain, "STATUS", `"$1"`, "SHELL", tmux.ShellQuote(shellPath), "WHERE", tmux.ShellQuote(way.Dir),
+	return s.fill(text, by, "PLAIN", d.plain, "STATUS", `"$1"`, "SHELL", tmux.ShellQuote(shellPath), "WHERE", tmux.ShellQuote(way.Dir),
 		"ENTER", d.enter(command, way.Record), "SHOWN", quoteAll(shown(command)))
 }
 
-// fill inserts what the words in a text stand for, in one pass: what is inserted may contain
-// such words.
-func (s script) fill(text, builtin string, words ...string) string {
-	words = append(words, "@", builtin, "DIR", s.dir, "OWN", ownProcess, "SERVER", strconv.Itoa(os.Getpid()),
+// fill inserts what the words in a text stand for to a shell, in one pass: what is inserted may
+// contain such words.
+func (s script) fill(text string, by *dialect, words ...string) string {
+	words = append(words, "@printf", cmp.Or(by.printf, by.builtin+"printf"), "@", by.builtin, "DIR", s.dir, "OWN", ownProcess, "SERVER", strconv.Itoa(os.Getpid()),
 		"BEGIN", octal(s.begin()), "END", octal(s.end()+"%d"+s.endOfEnd()))
 	return strings.TrimSpace(strings.NewReplacer(words...).Replace(text)) + "\n"
 }
