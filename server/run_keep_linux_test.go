@@ -137,6 +137,7 @@ func TestKeepJob(t *testing.T) {
 			sleeps(t, srv, name)
 			testserver.Run(t, srv, "send-keys", "-t", "%0", "C-c")
 			testserver.Wait(t, srv, "%0", "prompt", func() bool { return strings.HasSuffix(screenText(t, srv), "\n$") })
+			pipeCloses(t, srv, "%0")
 			testserver.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
 			testserver.Run(t, srv, "send-keys", "-t", "%0", "exit 5", "Enter")
 			testserver.WaitScreen(t, srv, "%0", "Pane is dead (status 5")

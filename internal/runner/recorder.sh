@@ -44,7 +44,9 @@ gone() {
 # A command that the shell runs itself has been dropped when the shell does not hold its file
 # open, and it has no status.
 dropped() {
-	test -e held && test -e begun && read -r p <process && test -e /proc/${p%% *}/fd || return
+	p=
+	test -e held && test -e begun && read -r p <process
+	test -n "$p" && test -e /proc/${p%% *}/fd || return
 	for f in /proc/${p%% *}/fd/*; do
 		test $f -ef held && return 1
 	done
