@@ -57,6 +57,10 @@ func TestKeep(t *testing.T) {
 				run(`echo "$# $2"; set +u`, 0, "2 b")
 				run("exit 08; echo unreached", 8)
 				run("exit 300; echo unreached", 44)
+				for _, lock := range []string{"exec 9>lock", "exec 8>lock 9>lock", "echo exec 9\\>lock >locks; . ./locks"} {
+					run(lock+"; echo locked; exit 7", 7, "locked")
+					run("echo held >&9; exec 8>&- 9>&-", 0)
+				}
 				run("IFS=_x; exit 9; echo unreached", 9)
 				run("unset IFS; PATH=/nowhere", 0)
 				run("false || exit; echo unreached", 1)

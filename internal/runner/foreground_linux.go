@@ -312,15 +312,10 @@ func (f Foreground) Dir(dir string) error {
 	return isDirectory(dir, proc+"/cwd/"+dir)
 }
 
-// freeDescriptor returns the last file descriptor that the shell does not use, of those that all
-// shells can redirect.
-func (f Foreground) freeDescriptor() int {
-	for n := 9; n > 2; n-- {
-		if _, err := os.Lstat(fmt.Sprintf("/proc/%d/fd/%d", f.PID, n)); errors.Is(err, os.ErrNotExist) {
-			return n
-		}
-	}
-	return 9
+// uses reports whether the shell has a file descriptor.
+func (f Foreground) uses(descriptor int) bool {
+	_, err := os.Lstat(fmt.Sprintf("/proc/%d/fd/%d", f.PID, descriptor))
+	return !errors.Is(err, os.ErrNotExist)
 }
 
 // holds reports whether the shell that runs a lasting command is still within it, or that is

@@ -49,6 +49,26 @@ var (
 	}
 )
 
+// descriptors are the file descriptors that all shells can redirect. Scripts use the first ones
+// least, and the last for locks: see flock(1).
+const descriptors = "8765439"
+
+// freeDescriptor returns one that the shell does not use, and that the command does not redirect:
+// otherwise the shell would not hold its file any more, as if it had dropped the command, and an
+// exit would end it.
+func (f Foreground) freeDescriptor(command string) int {
+	free := ""
+	for _, d := range descriptors {
+		if n := string(d); !f.uses(int(d - '0')) {
+			free += n
+			if !strings.Contains(command, n+"<") && !strings.Contains(command, n+">") {
+				return int(d - '0')
+			}
+		}
+	}
+	return int((free + descriptors)[0] - '0')
+}
+
 // with returns guards with the condition that holds in a subshell.
 func (g guards) with(inside string) *guards {
 	g.inside = inside

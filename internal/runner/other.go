@@ -63,8 +63,8 @@ func (j *Job) process() (there, known bool) { return false, false }
 // holds is unknown here.
 func (j *Job) holds() bool { return true }
 
-// freeDescriptor assumes that the shell does not use its last one.
-func (Foreground) freeDescriptor() int { return 9 }
+// uses is unknown here.
+func (Foreground) uses(int) bool { return false }
 
 // Dir reports why the shell cannot run anything in a directory, as far as that is known here.
 func (Foreground) Dir(dir string) error { return isDirectory(dir, dir) }

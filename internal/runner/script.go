@@ -144,7 +144,7 @@ func (s script) write(f Foreground, command string, way Way) error {
 	files := map[string]string{"command": command + "\n"}
 	switch {
 	case way.Lasting:
-		files["run"], files["end"], files["ask"] = s.lasting(d, command, way.Record, f.freeDescriptor())
+		files["run"], files["end"], files["ask"] = s.lasting(d, command, way.Record, f.freeDescriptor(command))
 		files["held"] = ""
 		if d.builtin == "" {
 			files["left"] = s.fill(s.leave(), dialects["sh"])
