@@ -206,6 +206,7 @@ func TestCwd(t *testing.T) {
 			for dir, want := range map[string]string{
 				"/nowhere/at all": `there is no directory "/nowhere/at all"`, "nowhere": `there is no directory "nowhere"`, "/etc/passwd": `"/etc/passwd" is not a directory`, "/etc/passwd/x": "there is no directory",
 			} {
+				waitPrompt(t, srv, "%0")
 				before := screenText(t, srv)
 				p.fails("run_command", runArgs("%0", "echo run", `"cwd":`+quoted(dir)), want)
 				if after := screenText(t, srv); after != before {
