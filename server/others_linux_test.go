@@ -245,7 +245,7 @@ func TestSomebodyElsewhere(t *testing.T) {
 	undisturbed("send_keys", `{"pane_id":"%2","keys":"true"}`)
 	undisturbed("run_command", `{"pane_id":"%0","command":"echo hello"}`)
 	p.fails("send_keys", `{"pane_id":"%3","keys":"true","show":"none","timeout":0.1}`, "somebody is typing in pane %3")
-	// Beside a read-only client, tmux 3.8 refuses send-keys.
+	// Beside a read-only client, tmux 3.7 refuses send-keys.
 	testserver.Run(t, srv, "select-pane", "-t", "%0")
 	testserver.Run(t, srv, "detach-client", "-s", "a")
 	testserver.Arrive(t, srv, "a", "-r").Hold("r")
@@ -253,7 +253,7 @@ func TestSomebodyElsewhere(t *testing.T) {
 	undisturbed("run_command", `{"pane_id":"%0","command":"echo hello","detach":true}`)
 }
 
-// TestReadOnlyClient: beside the one client that is read-only, tmux 3.8 presses no keys, and the
+// TestReadOnlyClient: beside the one client that is read-only, tmux 3.7 and later presses no keys, and the
 // error says what still works.
 func TestReadOnlyClient(t *testing.T) {
 	t.Parallel()
@@ -264,7 +264,7 @@ func TestReadOnlyClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if keys := `{"pane_id":"%0","keys":"true"}`; v.Has(tmux.Version{Major: 3, Minor: 8}) {
+	if keys := `{"pane_id":"%0","keys":"true"}`; v.Has(tmux.Version{Major: 3, Minor: 7}) {
 		p.fails("send_keys", keys, "client is read-only", "paste_text types text")
 	} else {
 		ok[struct{}](p, "send_keys", keys)

@@ -175,7 +175,7 @@ func FaultOf(err error) (f *Fault, expected bool) {
 		}
 	case e != nil && errors.Is(err, tmux.ErrAmbiguous):
 		f.Kind, f.Suggestion = kindAmbiguous, "Target by id"
-	case e != nil && e.Stderr == "client is read-only": // from tmux 3.8 on
+	case e != nil && e.Stderr == "client is read-only": // from tmux 3.7 on
 		f.Kind, f.Suggestion = KindRefused, "the one client that is attached there is read-only, and then tmux presses no keys: paste_text types text, and Enter after it"
 	case e != nil, errors.Is(err, tmux.ErrUnknownOption): // an abbreviation, refused before tmux was asked
 	default:
