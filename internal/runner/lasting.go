@@ -12,10 +12,9 @@ import (
 // stay. Without a subshell around it, three things differ:
 //
 //   - An interrupt, and some errors, make an interactive shell drop all that it was reading,
-//     and with it the second mark. So as long as the shell is within the file run, it holds
-//     the file held open; who sees that it does not, without a status, knows that it has
-//     dropped the command. The status is still that of the prompt: reading the file ask
-//     reports it then.
+//     and with it the second mark. So the shell holds the file held open while it reads the file
+//     run. If it does not, and has written no status, it has dropped the command. At its next
+//     prompt $? is still the status of that, and the file ask has the shell report it.
 //   - exit would end the shell. While the command runs, a function takes its place, which
 //     reports the status and then has the shell drop the rest, by an interrupt of itself. In
 //     bash and zsh it is named exit. The others look for special builtins before functions,
@@ -32,6 +31,8 @@ type guards struct {
 	// on and off begin and end that; in on, BODY is what to do instead. inside is a condition that
 	// holds in a subshell, which may end.
 	on, off, inside string
+	// read reads a file.
+	read string
 }
 
 var (
@@ -39,13 +40,15 @@ var (
 		// In the POSIX mode of bash, exit can be no function.
 		on: `case :${SHELLOPTS-}: in *:posix:*) ;; *) @typeset -f exit >/dev/null 2>&1 && _tmux_mcp_exit=$(@typeset -f exit); function exit { BODY; };; esac; `,
 		// The function may have been the user's own.
-		off: `@unset -f exit; @test -z "${_tmux_mcp_exit-}" || @eval "$_tmux_mcp_exit"; @unset -v _tmux_mcp_exit; `,
+		off:  `@unset -f exit; @test -z "${_tmux_mcp_exit-}" || @eval "$_tmux_mcp_exit"; @unset -v _tmux_mcp_exit; `,
+		read: `\builtin \.`,
 	}
 	aliasedExit = guards{
 		on: `@alias exit >/dev/null 2>&1 && _tmux_mcp_alias=$(@alias exit); _tmux_mcp_exit() { BODY; }; ` +
 			`_tmux_mcp_exit=_tmux_mcp_exit; @alias 'exit="${_tmux_mcp_exit-exit}"'; `, // quoted for whatever IFS is
 		off: `@unset -f _tmux_mcp_exit; @unset -v _tmux_mcp_exit; @unalias exit; ` +
 			`@test -z "${_tmux_mcp_alias-}" || @eval "\\alias ${_tmux_mcp_alias#alias }"; @unset -v _tmux_mcp_alias; `,
+		read: `\.`, // a special builtin; behind command, positional parameters do not last in mksh
 	}
 )
 
@@ -108,7 +111,7 @@ func (s script) lasting(d *dialect, command string, record bool, descriptor int)
 	run = `ENTER{ ( @set -C; @: >DIR/begun ) 2>/dev/null && {
 { `
 	if ownProcess != "" {
-		run += noteProcess + `@unset -v _tmux_mcp_process; `
+		run += readProcess + noteProcess
 	}
 	run += `@printf '\033[2m+ %s\033[m\n' SHOWN; @test -z "${_tmux_mcp_flags-}" || { ` + d.guards.off + `}; @unset -v _tmux_mcp_status; ` +
 		`_tmux_mcp_flags=-$-; @set +e; ` + strings.Replace(d.guards.on, "BODY", body, 1) + printed("BEGIN") + `; } 2>/dev/null
@@ -120,11 +123,7 @@ READ DIR/end
 		d.guards.off + printed("END STATUS") + `; @printf %d STATUS 1<>DIR/status; ` + s.leave() +
 		`case ${_tmux_mcp_flags-} in *e*) @set -e; _tmux_mcp_status=0;; esac; ` +
 		`@eval "@unset -v _tmux_mcp_status _tmux_mcp_flags _tmux_mcp_process _tmux_mcp_rest; \\return $_tmux_mcp_status"; } 2>/dev/null`
-	read := d.builtin + "."
-	if d.guards.on == aliasedExit.on {
-		read = `\.` // a special builtin; behind command, positional parameters do not last in mksh
-	}
-	words := []string{"READ", read, "FD", strconv.Itoa(descriptor), "STATUS", `"$_tmux_mcp_status"`, "ENTER", d.enter(command, record), "SHOWN", quoteAll(shown(command))}
+	words := []string{"READ", d.guards.read, "FD", strconv.Itoa(descriptor), "STATUS", `"$_tmux_mcp_status"`, "ENTER", d.enter(command, record), "SHOWN", quoteAll(shown(command))}
 	ask = `_tmux_mcp_status=$?; case $_tmux_mcp_status in 0) @unset -v _tmux_mcp_status;; *) READ DIR/end;; esac`
 	return s.fill(run, d, words...), s.fill(end, d, words...), s.fill(ask, d, words...)
 }

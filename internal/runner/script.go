@@ -197,8 +197,11 @@ func (f Foreground) Probe() string { return f.shell.probe }
 // In the texts that a shell reads, @ is what makes a builtin of a word (see dialect), and words
 // in capitals stand for what is inserted last: see fill.
 
-// noteProcess notes which process it is that runs this.
-const noteProcess = `{ IFS= @read -r _tmux_mcp_process <OWN; } 2>/dev/null; { @printf %s "$_tmux_mcp_process" >|DIR/process; } 2>/dev/null; `
+// readProcess reads which process it is that runs this, and noteProcess writes that down.
+const (
+	readProcess = `{ IFS= @read -r _tmux_mcp_process <OWN; } 2>/dev/null; `
+	noteProcess = `{ @printf %s "$_tmux_mcp_process" >|DIR/process; @unset _tmux_mcp_process; } 2>/dev/null; `
+)
 
 // printed prints what follows printf to the terminal, or to standard output if that is a pipe,
 // in which it must stay behind the output.
@@ -246,8 +249,8 @@ func (s script) run(d *dialect, shellPath, command string, way Way, body bool) s
 	// $1 is the status, and $2 what the shell gets.
 	end := printed("END STATUS") + `; @printf %d STATUS 1<>DIR/status; ` + s.leave() + `@exit "$2"; } 2>/dev/null`
 	if ownProcess != "" {
-		claim += `{ IFS= @read -r _tmux_mcp_process <OWN; } 2>/dev/null; `
-		start += `{ @printf %s "$_tmux_mcp_process" >|DIR/process; @unset _tmux_mcp_process; } 2>/dev/null; `
+		claim += readProcess
+		start += noteProcess
 	}
 	claim += `{ @printf '\033[2m+ %s\033[m\n' SHOWN; } 2>/dev/null; @trap : INT QUIT; `
 	if d.restore != "" {

@@ -43,8 +43,8 @@ var common Runner
 type Options struct {
 	// History adds the command to the history of shells that have one.
 	History bool
-	// Dir is the directory in which the command runs; a relative one begins in that of the shell,
-	// which is the default. Without such a directory the error is an [ErrNoDir].
+	// Dir is the directory to run the command in, by default the shell's own, against which a
+	// relative path is resolved. If there is no such directory, the error is an [ErrNoDir].
 	Dir string
 	// Lasting runs the command in the shell itself, not in a subshell: what it changes there
 	// stays, such as the directory, variables, functions and options. An exit ends only the

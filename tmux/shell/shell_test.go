@@ -619,3 +619,62 @@ func TestOutputDropped(t *testing.T) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 }
+
+// A lasting command changes its shell, and one that is interrupted has its status all the same.
+func TestLasting(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "exec bash --norc --noprofile")
+	ctx, runner, lasting := testserver.Context(t), new(shell.Runner), shell.Options{Lasting: true}
+	_, err := runner.Run(ctx, pane, "cd /usr; kept() { echo kept; }", lasting)
+	ok(t, err)
+	res, err := shell.Run(ctx, pane, "kept; pwd")
+	if err != nil || res.Output != "kept\n/usr\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	var exit *shell.ExitError
+	if res, err := runner.Run(ctx, pane, "exit 3", lasting); !errors.As(err, &exit) || res.Status != 3 || res.ShellEnded {
+		t.Errorf("an exit: %+v, %v", res, err)
+	}
+	within, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		res, err = runner.Run(within, pane, "/bin/sleep 1000; echo unreached", shell.Options{Lasting: true, Interrupt: true})
+	}()
+	testserver.Wait(t, pane.Server(), string(pane.ID), "sleep", func() bool { // before, an interrupt may be lost
+		return testserver.Run(t, pane.Server(), "display-message", "-p", "-t", string(pane.ID), "#{pane_current_command}") == "sleep"
+	})
+	cancel()
+	<-done
+	if !errors.Is(err, context.Canceled) || res == nil || res.State != shell.Ended || res.Status != 128+2 {
+		t.Errorf("an interrupt: %+v, %v", res, err)
+	}
+	if res, err := runner.Run(ctx, pane, "set -e; false", lasting); !errors.Is(err, tmux.ErrArgument) || res != nil {
+		t.Errorf("errexit: %+v, %v", res, err)
+	}
+	if res, err := shell.Run(ctx, pane, "pwd"); err != nil || res.Output != "/usr\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// Dir is for one command, and what is no directory is an error before anything is typed.
+func TestDir(t *testing.T) {
+	t.Parallel()
+	pane := inShell(t, "cd /usr; exec sh")
+	ctx, runner := testserver.Context(t), new(shell.Runner)
+	for dir, want := range map[string]string{"/": "/\n", "lib": "/usr/lib\n", "": "/usr\n"} {
+		if res, err := runner.Run(ctx, pane, "pwd", shell.Options{Dir: dir}); err != nil || res.Output != want {
+			t.Errorf("%q: %+v, %v", dir, res, err)
+		}
+	}
+	for _, dir := range []string{"/nowhere", "nowhere", "/etc/passwd"} {
+		if res, err := runner.Run(ctx, pane, "pwd", shell.Options{Dir: dir}); !errors.Is(err, shell.ErrNoDir) || res != nil {
+			t.Errorf("%q: %+v, %v", dir, res, err)
+		}
+	}
+	for _, o := range []shell.Options{{Dir: "/", Lasting: true}, {Dir: "a\x00b"}} {
+		if res, err := runner.Run(ctx, pane, "pwd", o); !errors.Is(err, tmux.ErrArgument) || res != nil {
+			t.Errorf("%+v: %+v, %v", o, res, err)
+		}
+	}
+}

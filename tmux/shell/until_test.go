@@ -115,7 +115,7 @@ func TestUntilWithoutEnd(t *testing.T) {
 	testserver.Run(t, pane.Server(), "kill-server")
 }
 
-// The end of the pane, and that of the context, end the wait.
+// A wait ends when the pane does, and when the context does.
 func TestUntilEnds(t *testing.T) {
 	t.Parallel()
 	pane := inShell(t, "exec sh")
