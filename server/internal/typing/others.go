@@ -42,7 +42,7 @@ func ParseYield(seconds string) (time.Duration, error) {
 	n, err := strconv.Atoi(seconds)
 	switch d := time.Duration(n) * time.Second; {
 	case err != nil || d < 0 || d > mostYield:
-		return 0, fmt.Errorf("must be 0 to %.0f seconds", mostYield.Seconds())
+		return 0, fmt.Errorf("must be 0 to %.0f whole seconds", mostYield.Seconds())
 	case d == 0:
 		return -1, nil
 	default:
