@@ -22,7 +22,8 @@ import (
 //     command has defined. A function that was defined there before does end the shell. What the
 //     command itself makes of this name does not last.
 //   - errexit would end the shell too. So it is off while the command runs, and if a file that it
-//     reads has turned it on, it is turned off again.
+//     reads has turned it on, it is turned off again. Some shells it would end at the interrupt after
+//     an exit: there it stays off.
 //
 // In fish exit ends only the file that is being read, and there is no errexit.
 
@@ -91,8 +92,11 @@ var setsErrexit = lazy.Regexp(`(?m)(?:^|[;&|({]|\b(?:then|do|else)\b)\s*(?:(?:bu
 // EndsIn reports whether a lasting command that turns on errexit itself would end the shell, at
 // the first failure.
 func (f Foreground) EndsIn(command string) bool {
-	return f.shell.builtin != "" && setsErrexit().MatchString(command)
+	return f.shell.builtin != "" && SetsErrexit(command)
 }
+
+// SetsErrexit reports whether a command turns on errexit itself.
+func SetsErrexit(command string) bool { return setsErrexit().MatchString(command) }
 
 // noErrexit is what a command prints that has turned on errexit.
 const noErrexit = "tmux-mcp: errexit (set -e) is off again: it would end this shell at the first failure"
@@ -107,7 +111,11 @@ func (s script) lasting(d *dialect, command string, record bool, descriptor int)
 	}
 	body := `{ @set -- "${1-$?}"; if ` + d.guards.inside + ` || ! @test /dev/fd/FD -ef DIR/held; then ` + d.guards.off + `\exit "$1"; fi; ` +
 		// The shell itself knows what other numbers, and what is none, mean to its exit.
-		`case $1 in ''|0?*|????*|*[!0-9]*) ( @exit "$1" ) >/dev/null && @:; _tmux_mcp_status=$?;; *) _tmux_mcp_status=$(( $1 & 255 ));; esac; READ DIR/end; @trap - INT; @kill -s INT "$$"; } 2>/dev/null`
+		`case $1 in ''|0?*|????*|*[!0-9]*) ( @exit "$1" ) >/dev/null && @:; _tmux_mcp_status=$?;; *) _tmux_mcp_status=$(( $1 & 255 ));; esac; KEEPOFFREAD DIR/end; @trap - INT; @kill -s INT "$$"; } 2>/dev/null`
+	keepOff := ""
+	if d.interruptEnds {
+		keepOff = `_tmux_mcp_flags=; `
+	}
 	run = `ENTER{ ( @set -C; @: >DIR/begun ) 2>/dev/null && {
 { `
 	if ownProcess != "" {
@@ -123,7 +131,7 @@ READ DIR/end
 		d.guards.off + printed("END STATUS") + `; @printf %d STATUS 1<>DIR/status; ` + s.leave() +
 		`case ${_tmux_mcp_flags-} in *e*) @set -e; _tmux_mcp_status=0;; esac; ` +
 		`@eval "@unset -v _tmux_mcp_status _tmux_mcp_flags _tmux_mcp_process _tmux_mcp_rest; \\return $_tmux_mcp_status"; } 2>/dev/null`
-	words := []string{"READ", d.guards.read, "FD", strconv.Itoa(descriptor), "STATUS", `"$_tmux_mcp_status"`, "ENTER", d.enter(command, record), "SHOWN", quoteAll(shown(command))}
+	words := []string{"KEEPOFF", keepOff, "READ", d.guards.read, "FD", strconv.Itoa(descriptor), "STATUS", `"$_tmux_mcp_status"`, "ENTER", d.enter(command, record), "SHOWN", quoteAll(shown(command))}
 	ask = `_tmux_mcp_status=$?; case $_tmux_mcp_status in 0) @unset -v _tmux_mcp_status;; *) READ DIR/end;; esac`
 	return s.fill(run, d, words...), s.fill(end, d, words...), s.fill(ask, d, words...)
 }

@@ -27,8 +27,13 @@ type dialect struct {
 	forget, record string
 	// cd changes the directory without hooks; "cd" by default.
 	cd string
+	// interrupt is what an interrupt runs in what runs the command, so that it goes on; ":" by
+	// default.
+	interrupt string
 	// printf is for a shell without this builtin: it is found whatever PATH is.
 	printf string
+	// interruptEnds is set for a shell that errexit ends when an interrupt has it drop what it runs.
+	interruptEnds bool
 	// guards keep exit from ending the shell; nil for fish.
 	guards *guards
 	// edits is set for a shell that always turns on line editing at its prompt.
@@ -76,16 +81,18 @@ const (
 var dialects = map[string]*dialect{
 	"bash": {builtin: `\builtin \`, plain: plainBash, restore: restoreBash, forget: `history -p x`, record: `history -s --`, edits: true, state: returnsStay,
 		guards: namedExit.with(`@test "${BASH_SUBSHELL-0}" != 0`)},
-	"zsh": {builtin: `\builtin \`, plain: plainZsh, restore: restoreZsh, record: `print \-rs \--`, edits: true, state: returnsSwapped, cd: "cd -q",
+	"zsh": {builtin: `\builtin \`, plain: plainZsh, restore: restoreZsh, record: `print \-rs \--`, edits: true, state: returnsSwapped, cd: "cd -q", interruptEnds: true,
 		guards: namedExit.with(`@test "${ZSH_SUBSHELL-0}" != 0`)},
 	"fish":  {edits: true, state: noExtensions, probe: "sSS"},
 	"dash":  {builtin: `\command \`, plain: plainPOSIX, gathers: true, guards: aliasedExit.with(processDiffers)},
 	"sh":    {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals, guards: aliasedExit.with(processDiffers)},
 	"ash":   {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals, guards: aliasedExit.with(processDiffers)},
-	"ksh":   {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, guards: aliasedExit.with(ksh93Subshell)},
-	"ksh93": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, guards: aliasedExit.with(ksh93Subshell)},
-	"mksh": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, guards: aliasedExit.with(`@test "$BASHPID" != "$$"`),
-		printf: `\command -p \printf`},
+	"ksh":   {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, interruptEnds: true, guards: aliasedExit.with(ksh93Subshell)},
+	"ksh93": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, interruptEnds: true, guards: aliasedExit.with(ksh93Subshell)},
+	"mksh": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay, interruptEnds: true, guards: aliasedExit.with(`@test "$BASHPID" != "$$"`),
+		printf: `\command -p \printf`,
+		// Once a user has interrupted something in mksh R59, $? is after a trap the trap's own status.
+		interrupt: `'(\exit $?)'`},
 }
 
 // Shells names the shells that a [Command] can be typed into.
@@ -136,6 +143,8 @@ type Way struct {
 	Lasting bool
 	// Record is set if it is added to the history of a shell that has one.
 	Record bool
+	// Remote is the shell that runs it, of [RemoteShells], if that cannot read our files; else "".
+	Remote string
 }
 
 // write writes the files that a shell reads.
@@ -252,7 +261,7 @@ func (s script) run(d *dialect, shellPath, command string, way Way, body bool) s
 		claim += readProcess
 		start += noteProcess
 	}
-	claim += `{ @printf '\033[2m+ %s\033[m\n' SHOWN; } 2>/dev/null; @trap : INT QUIT; `
+	claim += `{ @printf '\033[2m+ %s\033[m\n' SHOWN; } 2>/dev/null; @trap INTERRUPT INT QUIT; `
 	if d.restore != "" {
 		start += `{ ` + d.restore + `} 2>/dev/null; `
 	}
@@ -275,7 +284,7 @@ func (s script) run(d *dialect, shellPath, command string, way Way, body bool) s
 // fill inserts what the words in a text stand for to a shell, in one pass: what is inserted may
 // contain such words.
 func (s script) fill(text string, by *dialect, words ...string) string {
-	words = append(words, "@printf", cmp.Or(by.printf, by.builtin+"printf"), "@", by.builtin, "DIR", s.dir, "OWN", ownProcess, "SERVER", strconv.Itoa(os.Getpid()),
+	words = append(words, "INTERRUPT", cmp.Or(by.interrupt, ":"), "@printf", cmp.Or(by.printf, by.builtin+"printf"), "@", by.builtin, "DIR", s.dir, "OWN", ownProcess, "SERVER", strconv.Itoa(os.Getpid()),
 		"BEGIN", octal(s.begin()), "END", octal(s.end()+"%d"+s.endOfEnd()))
 	return strings.TrimSpace(strings.NewReplacer(words...).Replace(text)) + "\n"
 }
