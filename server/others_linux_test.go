@@ -368,10 +368,10 @@ func TestOthersGoOn(t *testing.T) {
 		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
 	}
 	release()
-	if res := p.tool("send_keys", `{"pane_id":"%0","keys":"last"}`); res.IsError {
+	if res := p.tool("send_keys", `{"pane_id":"%0","keys":"final"}`); res.IsError {
 		t.Error(res.text())
 	}
-	if screen := testserver.WaitScreen(t, srv, "%0", "last"); strings.Contains(screen, "agent") {
+	if screen := testserver.WaitScreen(t, srv, "%0", "final"); strings.Contains(screen, "agent") {
 		t.Errorf("a cancelled call has typed:\n%s", screen)
 	}
 }
