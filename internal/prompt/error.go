@@ -15,6 +15,7 @@ var (
 	ErrInputOff = errors.New("the input of the pane is off")
 	ErrNoShell  = errors.New("the pane runs no shell that reads commands")
 	ErrBusy     = errors.New("the shell shows no prompt")
+	ErrNoRemote = errors.New("the program in the pane leads to no remote shell")
 	ErrUnseen   = errors.New("what runs in the pane cannot be seen from here")
 )
 
@@ -22,8 +23,9 @@ var (
 type Error struct {
 	Kind    error // one of those above
 	Pane    tmux.PaneID
-	Program string // in the foreground, of ErrNoShell and ErrBusy
+	Program string // in the foreground, of ErrNoShell, ErrNoRemote and ErrBusy
 	Mode    string // of ErrInMode
+	Why     string // of ErrNoRemote, and of ErrBusy for a remote shell
 	Cause   error  // of ErrUnseen
 }
 
@@ -37,7 +39,12 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("the input of pane %s is off, so keys would be lost", e.Pane)
 	case ErrNoShell:
 		return fmt.Sprintf("pane %s runs %s, and a command is typed only at the prompt of a shell: %s", e.Pane, e.Program, runner.Shells)
+	case ErrNoRemote:
+		return fmt.Sprintf("no remote shell reads what is typed into pane %s, which runs %s: %s", e.Pane, e.Program, e.Why)
 	case ErrBusy:
+		if e.Why != "" {
+			return fmt.Sprintf("pane %s, which runs %s, shows no prompt with nothing typed: %s", e.Pane, e.Program, e.Why)
+		}
 		return fmt.Sprintf("%s in pane %s is busy: it shows no prompt", e.Program, e.Pane)
 	default:
 		return fmt.Sprintf("cannot see the processes of pane %s from here: %v", e.Pane, e.Cause)

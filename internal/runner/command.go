@@ -18,6 +18,8 @@ type Command struct {
 	// what had been recorded until then has been read. Otherwise they are nil.
 	Ended             chan int
 	Over, Read, Found chan struct{}
+	// Answers gets what the loader and the gatherer of a remote command answer.
+	Answers chan string
 
 	way        Way
 	reading    *reading      // nil if nothing is recorded
@@ -42,7 +44,7 @@ func (f *Files) Command(at Place, way Way, visible, resume bool) (c *Command, er
 	var nonce [8]byte
 	rand.Read(nonce[:])
 	j := newJob(at, script{dir: dir, Token: hex.EncodeToString(nonce[:]), OnScreen: visible})
-	j.resumed, j.Lasting = resumed, way.Lasting
+	j.resumed, j.Lasting, j.Remote = resumed, way.Lasting, way.Remote
 	err = j.describe()
 	if err == nil {
 		err = os.WriteFile(j.path("status"), []byte(noStatus), 0o600)
@@ -57,6 +59,9 @@ func (f *Files) Command(at Place, way Way, visible, resume bool) (c *Command, er
 
 // Write writes the files that a shell reads.
 func (c *Command) Write(shell Foreground, command string) error {
+	if c.Remote != "" {
+		return c.writeRemote(shell, command)
+	}
 	return c.write(shell, command, c.way)
 }
 
@@ -149,6 +154,10 @@ func (c *Command) Leave() {
 		c.signalRecorder(syscall.SIGUSR1)
 	}
 }
+
+// Shown reports whether the recording has the first mark: whether a remote command that was started
+// is known to have begun.
+func (c *Command) Shown() bool { return c.reading != nil && c.reading.begun.Load() }
 
 // Begun reports whether the command has begun.
 func (c *Command) Begun() bool {

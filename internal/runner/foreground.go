@@ -162,6 +162,22 @@ func (f Foreground) maybeFresh(left, right string) bool {
 	return last == 'λ' || !unicode.IsLetter(last) && !unicode.IsDigit(last) && !strings.ContainsRune(`'"\`, last)
 }
 
+// emptyPrompt matches what precedes the cursor in nearly every prompt of a shell; notShell matches
+// that of an interpreter.
+var (
+	emptyPrompt = lazy.Regexp(`[$#%>\x{80}-\x{10ffff}] *$`)
+	notShell    = lazy.Regexp(`^>>> *$|:\d+[>*] *$`)
+)
+
+// EmptyPrompt reports whether the text left and right of the cursor looks like the prompt of some
+// shell with nothing typed, and not like one of an interpreter or for the rest of a line. On the
+// right there may be more of the prompt.
+func EmptyPrompt(left, right string) bool {
+	text := strings.TrimRight(left, " ")
+	return emptyPrompt().MatchString(left) && (strings.TrimSpace(right) == "" || strings.HasPrefix(right, "  ")) &&
+		!continuation().MatchString(left) && !question().MatchString(text) && !notShell().MatchString(text)
+}
+
 // HasEmptyLine reports whether the text left and right of the cursor is the shell's prompt with
 // nothing typed: the text that was there as prompt before, apart from digits, or what looks like
 // one. A prompt that looks like that for the rest of a line is not known to be another.

@@ -302,6 +302,20 @@ func (f Foreground) Reaches(c *Command) error {
 	return nil
 }
 
+// stat returns the program's line of /proc/PID/stat.
+func (f Foreground) stat() (string, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(f.PID) + "/stat")
+	return string(text), err
+}
+
+// Relays reports whether a program in a pane may pass its terminal on to another one: it gets
+// every key unchanged, also those that make signals. That leaves out what edits lines itself, or
+// does not read.
+func Relays(pid int, tty string) bool {
+	t, _, err := procstat.Terminal(pid, tty)
+	return err == nil && t.Lflag&(unix.ICANON|unix.ISIG|unix.ECHO) == 0
+}
+
 // Dir reports why the shell cannot run anything in a directory, absolute or below the shell's
 // own one; nil if that is unknown.
 func (f Foreground) Dir(dir string) error {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -69,13 +70,17 @@ type Job struct {
 	Owner int
 	// Lasting is set if the shell itself runs the command.
 	Lasting bool `json:",omitempty"`
+	// Remote names the shell that runs it, if that cannot read our files. Its process is then the
+	// program in the pane that leads to the shell.
+	Remote string `json:",omitempty"`
 	// Resting is set for a recorder that is waiting for the next command (rest.go).
 	Resting bool
 	// Space is the name of the PID namespace to which the numbers belong.
 	Space string
 	script
 
-	resumed bool // an existing recorder was used
+	resumed  bool        // an existing recorder was used
+	searched atomic.Bool // all of a recording that is over, for the second mark
 }
 
 // ID returns the job's id.
@@ -253,6 +258,9 @@ func (j *Job) Look() State {
 	// The mark is printed just before the status is written, and a wait ends with it. Of a job that
 	// was killed in between, others may have printed since.
 	alive, most := j.alive(), int64(4<<10)
+	if j.Remote != "" { // what follows is also recorded
+		most = farMark
+	}
 	if !alive {
 		if s, open = j.written(); !open {
 			return s
@@ -260,6 +268,11 @@ func (j *Job) Look() State {
 		most = farMark
 	}
 	status, ended := j.endMark(most)
+	if j.Remote != "" && !ended && !j.searched.Load() && j.recorderEnded() { // because it has found the mark, however much came after it
+		if status, ended = j.anyEndMark(); !ended {
+			j.searched.Store(true)
+		}
+	}
 	if alive && !ended {
 		return State{Phase: Running}
 	}

@@ -69,6 +69,12 @@ func (Foreground) uses(int) bool { return false }
 // Dir reports why the shell cannot run anything in a directory, as far as that is known here.
 func (Foreground) Dir(dir string) error { return isDirectory(dir, dir) }
 
+// stat is unknown here.
+func (Foreground) stat() (string, error) { return "", errors.ErrUnsupported }
+
+// Relays is unknown here.
+func Relays(int, string) bool { return false }
+
 // worksHere assumes that the pid of a recorder is not reused.
 func (s script) worksHere(pid int) bool { return syscall.Kill(pid, 0) == nil }
 

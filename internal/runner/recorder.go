@@ -5,6 +5,7 @@ import (
 	_ "embed" // the recorder
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,6 +117,8 @@ type reading struct {
 	ended      bool
 	status     int
 
+	answers chan string // of a remote shell; nil for others
+
 	found   bool  // the watcher has
 	foundAt int64 // how many bytes had been read before that
 
@@ -216,6 +219,9 @@ func (r *reading) close() {
 func (r *reading) take(p []byte) {
 	r.held = append(r.held, p...)
 	if !r.begun.Load() {
+		if r.answers != nil && r.takeAnswers() {
+			return
+		}
 		begin, end := []byte(r.begin()), []byte(r.end())
 		at := bytes.Index(r.held, begin)
 		if at < 0 {
@@ -224,6 +230,7 @@ func (r *reading) take(p []byte) {
 				at = max(0, len(r.held)-max(len(begin), len(end))+1)
 			} else if status, ok := r.statusIn(r.held[at:]); ok {
 				r.begun.Store(true)
+				r.answer(AnswerBegun)
 				r.held, r.status, r.ended = nil, status, true
 				return
 			}
@@ -232,6 +239,7 @@ func (r *reading) take(p []byte) {
 		}
 		r.held = r.held[at+len(begin):]
 		r.begun.Store(true)
+		r.answer(AnswerBegun)
 	}
 	end := []byte(r.end())
 	at := bytes.Index(r.held, end)
@@ -279,18 +287,40 @@ const farMark = 256 << 10
 func (s script) endMark(most int64) (status int, ok bool) {
 	numbers := s.parts()
 	for _, n := range numbers[max(0, len(numbers)-1):] {
-		f, err := openOwn(s.path("o" + strconv.Itoa(n)))
-		if err != nil {
-			return 0, false
-		}
-		defer f.Close()
-		size, _ := f.Seek(0, io.SeekEnd)
-		text, _ := io.ReadAll(io.NewSectionReader(f, max(0, size-most), most))
-		if at := bytes.LastIndex(text, []byte(s.end())); at >= 0 {
-			return s.statusIn(text[at:])
-		}
+		status, ok = s.endMarkIn(n, most)
+	}
+	return status, ok
+}
+
+// endMarkIn looks for the second mark in the last bytes of a part.
+func (s script) endMarkIn(part int, most int64) (status int, ok bool) {
+	f, err := openOwn(s.path("o" + strconv.Itoa(part)))
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	size, _ := f.Seek(0, io.SeekEnd)
+	text, _ := io.ReadAll(io.NewSectionReader(f, max(0, size-most), most))
+	if at := bytes.LastIndex(text, []byte(s.end())); at >= 0 {
+		return s.statusIn(text[at:])
 	}
 	return 0, false
+}
+
+// anyEndMark looks for the second mark in all of the output. One between two parts is not found.
+func (s script) anyEndMark() (status int, ok bool) {
+	for _, n := range s.parts() {
+		if status, ok = s.endMarkIn(n, math.MaxInt32); ok {
+			break
+		}
+	}
+	return status, ok
+}
+
+// recorderEnded reports whether the recorder has recorded, and has ended.
+func (s script) recorderEnded() bool {
+	_, began := s.recorder()
+	return began && !s.Recording()
 }
 
 // linked reports whether an open file still has a name.
@@ -333,6 +363,10 @@ func readOwn(path string, most int64) ([]byte, error) {
 // follow reads the recording of a command as it grows.
 func (c *Command) follow(sink Sink) {
 	c.reading = newReading(c.Job, sink)
+	if c.Remote != "" {
+		c.Answers = make(chan string, 8)
+		c.reading.answers = c.Answers
+	}
 	c.Ended, c.Over, c.Read, c.Found = make(chan int, 1), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	c.stop, c.done = make(chan struct{}), make(chan struct{})
 	changes, announced := watch(c.dir, c.stop)

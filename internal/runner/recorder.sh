@@ -18,10 +18,12 @@ n=0
 # Not more than so many reads go to a part, o0, o1, ...: then there may be another.
 record() { dd bs=8192 count=$reads <&3 >>o$n 2>s 3<&- & d=$!; }
 
+# Whether the second mark is in these files.
+marked() { grep -q "$(printf '\030\033]6337;[0-9a-f]*;')" "$@" 3<&-; }
+
 finish() {
-	m=$(printf '\033]6337;[0-9a-f]*;')
 	for i in 1 2 3 4 5 6 7 8 9 10; do
-		grep -q "$m" o$n 3<&- && break
+		marked o$n && break
 		{ sleep 0.2 || sleep 2; } 3<&- & wait $!
 	done
 	kill $d $w
@@ -55,6 +57,9 @@ dropped() {
 	case $r in *[0-9]*) return 1 ;; esac
 }
 
+# Whether no server waits for a remote command, whose shell cannot send USR1.
+left() { test -e remote && { ! test -e run || gone $server "$since"; }; }
+
 # A recorder is at rest if its job says so, or has no status any more. A command that has
 # ended, or was killed, may just have sent USR1.
 watch() {
@@ -65,6 +70,7 @@ watch() {
 			kill $$
 			exit
 		fi
+		left && marked o* && kill -USR1 $$
 		gone $server "$since" || continue
 		test -e status && ! grep -q '"Resting":true' job || { rm -f o*; over=1; }
 		test -z "$over" || { kill $$; exit; }
@@ -84,7 +90,9 @@ trap finish USR1
 echo $$ >recorder || { kill $d; exit; }
 began $server
 since=$b
-watch 3<&- & w=$!
+# Not watch 3<&-, where the shell keeps a copy: one that was just forked may not end by TERM, but
+# only when it sees that this has.
+{ watch; } 3<&- & w=$!
 # The command may have ended before, with no server that waits for it.
 r=
 read -r r <status
@@ -98,7 +106,11 @@ while wait $d; do
 		case $r in *[!0-9+]* | '') r=0 ;; *) break ;; esac
 	done <s
 	test $((${r:-0})) -ge $reads || break
-	test $(wc -c <o$n) -lt $size || { n=$((n + 1)); rm -f o$((n - parts)); }
+	test $(wc -c <o$n) -lt $size || {
+		left && marked o$n && finish
+		n=$((n + 1))
+		rm -f o$((n - parts))
+	}
 	record
 done
 kill $w

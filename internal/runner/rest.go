@@ -60,7 +60,7 @@ func (f *Files) Rest(c *Command) {
 
 // forget removes the recorded output and the files of the command.
 func (j *Job) forget() {
-	for _, name := range []string{"run", "body", "command", "begun", "status", "process", "kept", "held", "end", "ask", "left"} {
+	for _, name := range []string{"run", "body", "command", "begun", "status", "process", "kept", "held", "end", "ask", "left", "remote"} {
 		os.Remove(j.path(name))
 	}
 	numbers := j.parts()

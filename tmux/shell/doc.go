@@ -17,11 +17,11 @@
 //
 // A command is a line or a script of any length, for the shell in the pane: bash, zsh, fish,
 // dash, sh, ksh, mksh or busybox sh. It runs in a subshell, so cd, export and exit do not
-// last, unless [Options] make it lasting. Its input is the terminal, and it can be interrupted there. A shell that is not at
-// its prompt, or another program in its place, is not typed into: see [ErrNoShell] and
-// [ErrBusy]. A line that somebody has begun is interrupted first. The pane shows a short line,
-// which makes the shell read a file, and below it the command. A blank command, or one with a
-// NUL byte, is a [tmux.ErrArgument].
+// last, unless [Options] make it lasting. Its input is the terminal, and it can be interrupted
+// there. A shell that is not at its prompt, or another program in its place, is not typed into:
+// see [ErrNoShell] and [ErrBusy]. A line that somebody has begun is interrupted first. The pane
+// shows a short line, which makes the shell read a file, and below it the command. A blank
+// command, or one with a NUL byte, is a [tmux.ErrArgument].
 //
 // A command begins once or never: if an error says that it has not begun, it never will. One
 // at a time runs in a pane, of all programs of this user that use this package.
@@ -32,6 +32,11 @@
 // their last state. It is recorded by a process of tmux, not read off the screen, so none is
 // lost if it scrolls away; Missed of [Result] says if some may be, after tens of megabytes.
 // Stdout of [Options], and [Job.Output], have what the terminal gets, as it comes.
+//
+// # Shells elsewhere
+//
+// A shell behind ssh, su or docker exec reads no files of this program. With Remote of [Options]
+// a command is typed there: see [Remote].
 //
 // # Jobs
 //

@@ -22,10 +22,11 @@ type execution struct {
 	recording
 	command string
 	options Options
-	resume  bool   // a recorder is waiting in the pane
-	prompt  string // what was left of the cursor when the line was typed
-	row     int    // where that was
-	dropped *int   // the row of the prompt at which the shell has dropped the command; nil if it has not
+	resume  bool          // a recorder is waiting in the pane
+	prompt  string        // what was left of the cursor when the line was typed
+	row     int           // where that was
+	leads   *prompt.Leads // to the remote shell, if it is one
+	dropped *int          // the row of the prompt at which the shell has dropped the command; nil if it has not
 }
 
 const (
@@ -39,24 +40,18 @@ const (
 	promptWait = time.Second
 	// interruptWait is how long a command may take to end because of an interrupt.
 	interruptWait = 2 * time.Second
+	// closeWait is how long tmux may take to close the pipe of a recorder that was ended.
+	closeWait = time.Second
 )
 
 // run waits for an empty prompt, types the line and waits for the end of the command. begun
 // is false if that has not run.
 func (x *execution) run(ctx context.Context) (begun bool, err error) {
-	if err := x.at.AwaitPrompt(ctx); err != nil {
-		return false, err
+	ready, begin := x.ready, x.begin
+	if x.options.Remote != "" {
+		ready, begin = x.readyRemote, x.beginRemote
 	}
-	if err := x.at.Foreground.Dir(x.options.Dir); x.options.Dir != "" && err != nil {
-		return false, &Error{Kind: ErrNoDir, Pane: x.pane.ID, Text: "the command has not run", Err: err}
-	}
-	if x.options.Lasting && x.at.Foreground.EndsIn(x.command) {
-		return false, &Error{Kind: tmux.ErrArgument, Pane: x.pane.ID, Text: "the command has not run: errexit (set -e) would end this shell at the first failure"}
-	}
-	if err := x.awaitSize(ctx); err != nil {
-		return false, err
-	}
-	if err := x.at.FreshLine(ctx); err != nil {
+	if err := ready(ctx); err != nil {
 		return false, err
 	}
 	if err := x.prepare(ctx); err != nil {
@@ -66,7 +61,7 @@ func (x *execution) run(ctx context.Context) (begun bool, err error) {
 	if x.options.Lasting {
 		x.recording.askStatus = x.askStatus
 	}
-	sent, err := x.begin(ctx)
+	sent, err := begin(ctx)
 	switch {
 	case err == nil:
 		err = x.wait(ctx)
@@ -95,21 +90,43 @@ func (x *execution) run(ctx context.Context) (begun bool, err error) {
 	return true, x.conclude(ctx, err)
 }
 
+// ready waits for an empty prompt at which the command can run.
+func (x *execution) ready(ctx context.Context) error {
+	if err := x.at.AwaitPrompt(ctx); err != nil {
+		return err
+	}
+	if err := x.at.Foreground.Dir(x.options.Dir); x.options.Dir != "" && err != nil {
+		return &Error{Kind: ErrNoDir, Pane: x.pane.ID, Text: "the command has not run", Err: err}
+	}
+	if x.options.Lasting && x.at.Foreground.EndsIn(x.command) {
+		return &Error{Kind: tmux.ErrArgument, Pane: x.pane.ID, Text: "the command has not run: errexit (set -e) would end this shell at the first failure"}
+	}
+	if err := x.awaitSize(ctx); err != nil {
+		return err
+	}
+	return x.at.FreshLine(ctx)
+}
+
 // way returns how the command runs. A relative directory must not look like an option, nor be
 // looked for elsewhere.
 func (x *execution) way() runner.Way {
 	dir := x.options.Dir
-	if dir != "" && !filepath.IsAbs(dir) {
+	if x.options.Remote == "" && dir != "" && !filepath.IsAbs(dir) {
 		dir = "./" + dir
 	}
-	return runner.Way{Dir: dir, Lasting: x.options.Lasting, Record: x.options.History}
+	return runner.Way{Dir: dir, Lasting: x.options.Lasting, Record: x.options.History, Remote: string(x.options.Remote)}
 }
 
 // begin types the line, once, and starts recording in the same round trip. If it fails,
 // sent is set if the shell may read the line all the same.
 func (x *execution) begin(ctx context.Context) (sent bool, err error) {
 	x.typed, x.prompt = time.Now(), x.pane.Left()
-	cmds, err := x.at.Pasting(ctx, x.cmd.Line(x.at.Foreground))
+	return x.typeRecorded(ctx, x.cmd.Line(x.at.Foreground), x.cmd.Shows(x.command))
+}
+
+// typeRecorded types a line, which makes others appear, and starts recording before.
+func (x *execution) typeRecorded(ctx context.Context, line string, shows []string) (sent bool, err error) {
+	cmds, err := x.at.Pasting(ctx, line)
 	if err != nil {
 		return false, err
 	}
@@ -117,7 +134,7 @@ func (x *execution) begin(ctx context.Context) (sent bool, err error) {
 		pipe := tmux.PipePane{Target: x.pane.ID, Input: true, Output: true, Command: x.cmd.Feed()}
 		cmds = append([]tmux.Command{pipe}, cmds...)
 	}
-	x.row, sent, err = x.at.Type(ctx, x.pane.ID, x.cmd.Shows(x.command), cmds)
+	x.row, sent, err = x.at.Type(ctx, x.pane.ID, shows, cmds)
 	return sent, err
 }
 
@@ -189,9 +206,16 @@ func (x *execution) writeFiles(visible bool) error {
 	x.cmd = cmd
 	if err = cmd.Write(x.at.Foreground, strings.ReplaceAll(x.command, "\r\n", "\n")); err != nil {
 		err = fmt.Errorf("write the command: %w", err)
-	} else if reach := x.at.Foreground.Reaches(cmd); reach != nil {
+	} else if reach := x.at.Foreground.Reaches(cmd); x.options.Remote != "" {
+		if visible {
+			err = x.noRemote("another program has the pane's pipe, through which the answers of the shell would come")
+		} else if x.at.Foreground.IsShell() && reach == nil {
+			err = x.noRemote("%s in pane %s is no remote shell", x.at.Foreground.Name, x.pane.ID)
+		}
+	} else if reach != nil {
 		err = &Error{Kind: ErrUnreadable, Pane: x.pane.ID, Text: fmt.Sprintf("%s in pane %s %v, so it cannot read the command", x.at.Foreground.Name, x.pane.ID, reach)}
-	} else if !visible {
+	}
+	if err == nil && !visible {
 		err = cmd.Record(x.out)
 	}
 	if err != nil {
@@ -240,7 +264,10 @@ func (x *execution) unpipe(ctx context.Context) {
 	}
 	if x.piped(ctx) {
 		x.cmd.EndRecording(prompt.CleanupTime)
-		x.piped(ctx)
+		// The recorder's dd ends a moment after it.
+		for end := time.Now().Add(closeWait); x.piped(ctx) && time.Now().Before(end) && pause.For(ctx, time.Millisecond) == nil; {
+			continue
+		}
 	}
 }
 

@@ -117,13 +117,17 @@ func (j *Job) State() (state State, status int) {
 // Signal sends a signal to the programs of a running job: to those in the foreground if that
 // is the job's, as Ctrl-C does, otherwise to its own process group. Nothing else gets it. If
 // the job has ended, the error is [os.ErrProcessDone]. What is no signal, or stops a program,
-// is refused with [tmux.ErrArgument]: C-z in the pane stops a job. It works on Linux.
+// is refused with [tmux.ErrArgument]: C-z in the pane stops a job. So is any signal for a [Remote]
+// job, whose programs are not here: C-c, typed in its pane, interrupts it. It works on Linux.
 func (j *Job) Signal(sig syscall.Signal) error {
 	switch {
 	case sig < 1 || sig > 64:
 		return &Error{Kind: tmux.ErrArgument, Text: fmt.Sprintf("%d is no signal", int(sig))}
 	case sig == syscall.SIGSTOP, sig == syscall.SIGTSTP, sig == syscall.SIGTTIN, sig == syscall.SIGTTOU:
 		return &Error{Kind: tmux.ErrArgument, Text: fmt.Sprintf("the signal %q would stop only some of the job's programs: press C-z in its pane", sig)}
+	}
+	if j.job.Remote != "" {
+		return &Error{Kind: tmux.ErrArgument, Pane: tmux.PaneID(j.job.Pane), Text: "the programs of a remote job are not seen here: C-c, typed in its pane, interrupts them"}
 	}
 	if state, _ := j.State(); state == Ended { // what has run it may take a moment to go
 		return os.ErrProcessDone

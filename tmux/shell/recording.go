@@ -142,7 +142,11 @@ func (r *recording) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 		if r.gone(ctx) {
 			return true, nil
 		}
-		if r.result.State = Lost; r.found {
+		r.result.State = Lost
+		if r.cmd.Remote != "" { // what leads to its shell ended, and said why
+			r.finish()
+		}
+		if r.found || r.cmd.Remote != "" {
 			return true, nil
 		}
 		return true, &Error{Kind: ErrLost, Pane: r.pane.ID, Text: fmt.Sprintf("the shell in pane %s ended before the command did", r.pane.ID)}
@@ -317,6 +321,8 @@ func (r *recording) answer(ctx context.Context) *Result {
 	}
 	res.Job = &Job{job: r.cmd.Job, srv: r.srv, settle: r.settle, pane: *r.pane}
 	res.Pane, res.Shell, res.Missed, res.lacks = r.pane.ID, r.shell.Name, r.missed || r.cmd.Missed(tty), r.missed || r.cmd.Dropped()
+	res.Remote = Remote(r.cmd.Remote)
+	res.Unproven = res.Remote != "" && r.status == nil && !r.cmd.Shown()
 	switch {
 	case r.status != nil:
 		res.State, res.Status = Ended, *r.status

@@ -27,6 +27,8 @@ var (
 	ErrInputOff = prompt.ErrInputOff
 	// ErrUnseen: the processes of the pane cannot be seen from here.
 	ErrUnseen = prompt.ErrUnseen
+	// ErrNoRemote: no shell of the kind [Remote] answers behind the program in the pane.
+	ErrNoRemote = prompt.ErrNoRemote
 	// ErrUnreadable: the shell cannot read files of this program.
 	ErrUnreadable = errors.New("the shell cannot read the command")
 	// ErrNoDir: there is no directory as in Dir of [Options].
@@ -72,9 +74,10 @@ type Error struct {
 	Kind error  // one of those above, or [tmux.ErrArgument]
 	Text string // what it was about
 	Pane tmux.PaneID
-	// Program is the one in the foreground of the pane, of ErrNoShell and ErrBusy.
+	// Program is the one in the foreground of the pane, of ErrNoShell, ErrNoRemote
+	// and ErrBusy.
 	Program string
-	// Screen has the last lines of the pane, of ErrNotBegun.
+	// Screen has the last lines of the pane, of ErrNotBegun and ErrNoRemote.
 	Screen []string
 	// Held is set if the terminal holds back what the shell writes, as after Ctrl-S.
 	Held bool
@@ -163,6 +166,10 @@ type Result struct {
 	// Dropped is set if the shell has dropped a lasting command, by an interrupt or an error, and its
 	// status was not asked for. State is then Lost.
 	Dropped bool
+	// Remote is the shell that ran it, if that is a remote one. Unproven is set if the command was
+	// started there and nothing shows that it has begun: it may have.
+	Remote   Remote
+	Unproven bool
 	// FullDir is the directory that has no space left, if that is why output is missed or the
 	// command lost.
 	FullDir string

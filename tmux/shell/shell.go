@@ -53,6 +53,8 @@ type Options struct {
 	// and its status is then asked for by another line, as long as somebody waits for it;
 	// otherwise the job is lost. It is refused with Dir.
 	Lasting bool
+	// Remote is the shell at the prompt behind another program, as of ssh: see [Remote].
+	Remote Remote
 	// Stdout, if set, gets what the command prints as it comes, and as its terminal gets it:
 	// with escape sequences, and lines that end in a carriage return and a newline, in pieces of
 	// any size. While Write blocks, Run does not return. An error of Write ends the copying, and
@@ -128,7 +130,7 @@ func (r *Runner) Run(ctx context.Context, pane tmux.PaneRef, command string, o O
 }
 
 // Start does what the function [Start] does. Of the options it heeds History, Dir,
-// Lasting and Type.
+// Lasting, Remote and Type.
 func (r *Runner) Start(ctx context.Context, pane tmux.PaneRef, command string, o Options) (*Job, error) {
 	sh, err := r.At(ctx, pane.Server(), pane)
 	if err != nil {
@@ -202,10 +204,10 @@ func (s *Shell) Run(ctx context.Context, command string, o Options) (*Result, er
 	return &x.result, cmp.Or(err, x.result.err(command), x.out.err)
 }
 
-// Start does what the function [Start] does. Of the options it heeds History, Dir, Lasting and
-// Type.
+// Start does what the function [Start] does. Of the options it heeds History, Dir, Lasting,
+// Remote and Type.
 func (s *Shell) Start(ctx context.Context, command string, o Options) (*Job, error) {
-	x, err := s.execute(ctx, command, Options{History: o.History, Dir: o.Dir, Lasting: o.Lasting, Type: o.Type}, true)
+	x, err := s.execute(ctx, command, Options{History: o.History, Dir: o.Dir, Lasting: o.Lasting, Remote: o.Remote, Type: o.Type}, true)
 	if x == nil {
 		return nil, err
 	}
@@ -223,6 +225,9 @@ func (s *Shell) execute(ctx context.Context, command string, o Options, detach b
 		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a lasting command with a directory of its own"}
 	case strings.IndexByte(o.Dir, 0) >= 0:
 		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a directory with a NUL byte"}
+	}
+	if err := o.Remote.refuses(command, o); err != nil {
+		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: err.Error()}
 	}
 	start := time.Now()
 	if s.unlock == nil {

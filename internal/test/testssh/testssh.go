@@ -31,9 +31,8 @@ type Host struct {
 	Key string
 }
 
-// New starts a host, with its files in a directory whose path must be short. It has no tmux
-// server yet. The test is skipped if there is no sshd.
-func New(t testing.TB, dir string) *Host {
+// Need returns the path of sshd. The test is skipped if there is none, or it cannot run here.
+func Need(t testing.TB) (sshd string) {
 	t.Helper()
 	sshd, err := exec.LookPath("sshd")
 	if err != nil {
@@ -51,6 +50,14 @@ func New(t testing.TB, dir string) *Host {
 			t.Skipf("sshd cannot run here as root: %v", err)
 		}
 	}
+	return sshd
+}
+
+// New starts a host, with its files in a directory whose path must be short. It has no tmux
+// server yet. The test is skipped as by [Need].
+func New(t testing.TB, dir string) *Host {
+	t.Helper()
+	sshd := Need(t)
 	h := &Host{
 		TB: t, dir: dir, Home: filepath.Join(dir, "home"), Bin: filepath.Join(dir, "bin"),
 		Config: filepath.Join(dir, "config"), Key: filepath.Join(dir, "key"),
