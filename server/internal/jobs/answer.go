@@ -91,6 +91,12 @@ func (a *answer) note(ctx context.Context, r *shell.Result) string {
 		return "it was killed, or its exit status could not be recorded: no space left in " + r.FullDir
 	case r.FullDir != "":
 		return "its output could not be recorded: no space left in " + r.FullDir
+	case r.Remote != "" && lost && !r.PaneEnded && !r.Unproven:
+		return "the connection was lost while it ran: its exit status is not known"
+	case r.Unproven && lost:
+		return "the connection was lost as it was started: it may have run"
+	case r.Unproven:
+		return "it was started, but does not show yet that it has begun: it may have"
 	case r.Dropped:
 		return "its shell has dropped it, as after C-c or an error: the exit status is not known"
 	case r.State == shell.Stopped:
@@ -99,9 +105,14 @@ func (a *answer) note(ctx context.Context, r *shell.Result) string {
 		return "not all lines were matched: " + a.out.err.Error()
 	case a.out.await != nil && a.out.await.err != nil:
 		return "not all lines were matched: " + a.out.await.err.Error()
+	case r.ShellEnded && r.Remote != "" && !r.PaneEnded:
+		return "what led to its shell has ended: " + reply.Named("", r.Shell, "")
 	case r.ShellEnded && !r.PaneEnded:
 		return "the shell it ran in has ended: " + reply.Named("", r.Shell, "")
 	case r.State == shell.Ended && r.Status == 0 && !a.keep && changesShell(a.text) != "":
+		if r.Remote == "sh" || r.Remote == "fish" {
+			return fmt.Sprintf("%s changed a shell of its own, which has ended", changesShell(a.text))
+		}
 		return fmt.Sprintf("%s changed a subshell, which has ended: with keep it lasts", changesShell(a.text))
 	case r.State == shell.Running && !a.detach && a.asks(ctx, r):
 		return "it seems to wait for input: send_keys answers it" // the output ends with a question

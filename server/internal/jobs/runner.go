@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/prompt"
+	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
@@ -37,7 +38,8 @@ type Command struct {
 	Detach bool   // do not wait for its end
 	Dir    string // in which it runs
 	Keep   bool   // what it changes in the shell
-	Record bool   // in the history of the shell
+	Remote shell.Remote
+	Record bool // in the history of the shell
 	Output Output
 }
 
@@ -54,7 +56,7 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	defer sh.Close()
 	start := time.Now()
 	a := answer{Source: t.Source, out: out, output: cmd.Output, text: cmd.Text, keep: cmd.Keep, detach: cmd.Detach, limit: cmd.Limit}
-	o := shell.Options{History: cmd.Record, Dir: cmd.Dir, Lasting: cmd.Keep, Limit: cmd.Limit, Lines: out.Line, Until: out.until(), Type: t.TypeCommands}
+	o := shell.Options{History: cmd.Record, Dir: cmd.Dir, Lasting: cmd.Keep, Remote: cmd.Remote, Limit: cmd.Limit, Lines: out.Line, Until: out.until(), Type: t.TypeCommands}
 	if cmd.Detach {
 		var job *shell.Job
 		err := typing.Alone(ctx, t, sh.Pane().ID, cmd.Limit, func() (err error) {
@@ -176,6 +178,10 @@ func faultOf(err error) error {
 			f = f.Suggest("if C-s has stopped the output, send_keys with C-q lets it go on")
 		}
 		return f.Showing("the pane shows", e.Screen)
+	case shell.ErrNoRemote:
+		f.Kind = reply.KindNotBegun
+		return f.Suggest("remote is for the prompt of a shell behind another program; without it a command runs in the shell of the pane, and send_keys types into anything").
+			Showing("the pane shows", e.Screen)
 	case shell.ErrNoDir:
 		return reply.Argument("cwd", "must be a directory: %v", e.Err)
 	case tmux.ErrArgument:
@@ -187,7 +193,7 @@ func faultOf(err error) error {
 	case shell.ErrUnseen:
 		f = f.Suggest("send_keys types, wait_for_text waits; or run tmux-mcp where tmux runs")
 	case shell.ErrUnreadable:
-		f = f.Suggest("%s", typing.ByKeys)
+		f = f.Suggest("say with remote which shell it is: %s", runner.RemoteShells)
 	case shell.ErrNoSpace:
 		f = f.Suggest("free some space there, or set TMPDIR to a directory that has some and start this server again")
 	case shell.ErrNoHome:

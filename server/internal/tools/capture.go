@@ -92,7 +92,7 @@ func (in capturePaneIn) outside(first, last int) bool {
 
 type capturePaneIn struct {
 	target.SelectPane
-	Start    tmux.Line  `json:"start,omitempty" desc:"first line: 0 is the top of the screen, -9 is in the scrollback; default 0"`
+	Start    tmux.Line  `json:"start,omitempty" desc:"first line: 0 is the top of the screen, -9 above it; default 0"`
 	End      *tmux.Line `json:"end,omitempty" desc:"last line; default: the bottom of the screen"`
 	MaxLines *int       `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
 	Colors   bool       `json:"colors,omitempty" desc:"keep escape sequences"`

@@ -22,7 +22,7 @@ func getJob(r *jobs.Runner) *tool.Tool {
 		Name: "get_job", Title: "Get Job", Kind: tool.Reads, Set: tool.Input, Core: true, SelfBounded: true,
 		Aim:  target.Nowhere,
 		Hint: "output and exit status of a background command",
-		Desc: "Get the state, exit status and output so far of jobs of run_command, until an hour after their end. With timeout, waits for it.",
+		Desc: "Get the state, exit status and output so far of run_command's jobs, until an hour after their end. With timeout, waits.",
 	}, func(ctx context.Context, c tool.Call, in getJobIn) (*gotJobs, error) {
 		limit := time.Duration(0)
 		if in.Timeout > 0 {

@@ -20,7 +20,7 @@ func createSession(st *launch.Starter) *tool.Tool {
 	return tool.New(tool.Decl{
 		Name: "create_session", Title: "Create tmux Session", Kind: tool.Starts, Set: tool.Sessions, Core: true,
 		Aim: target.Nowhere, Harm: guard.Harmless,
-		Desc: "Create a new detached tmux session with one window and a shell, starting the tmux server if needed. Returns the session, its window and its pane. " +
+		Desc: "Create a new detached tmux session with one window and a shell, starting the server if needed. Returns session, window and pane. " +
 			"Its environment applies to all panes created in it later.",
 	}, func(ctx context.Context, c tool.Call, in createSessionIn) (*createdSession, error) {
 		cmd := tmux.NewSession{Detached: true, WindowName: in.WindowName, Width: in.X, Height: in.Y}

@@ -3,6 +3,8 @@ package typing
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
@@ -31,9 +33,6 @@ func (t *Typist) TypeCommands(ctx context.Context, pane tmux.PaneID, shows []str
 	return t.row, !errors.As(err, &refused), err
 }
 
-// ByKeys says how to run a command at the prompt of a shell that run_command does not reach.
-const ByKeys = `send_keys with "COMMAND; echo status=$?", patterns ["status=\\d"] and regex=true returns the output and the status`
-
 // FaultOf returns the fault for an error of package prompt; other errors as they are.
 func FaultOf(err error) error {
 	var e *prompt.Error
@@ -50,12 +49,20 @@ func FaultOf(err error) error {
 	case prompt.ErrInputOff:
 		return f.Suggest("use another pane, or ask the user to turn it on with tmux select-pane -e")
 	case prompt.ErrNoShell:
-		f := reply.Faultf(reply.KindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", e.Pane, program, runner.Shells)
-		if how, leads := away[e.Program]; leads {
-			return f.Suggest("at a shell's prompt there, %s; so does run_command in another pane with %s", ByKeys, how)
+		if slices.Contains(away, e.Program) {
+			return reply.Faultf(reply.KindRefused, "pane %s runs %s: what is behind it cannot be seen", e.Pane, program).
+				Suggest("if the pane shows a shell's prompt, say with remote which shell it is, or sh: %s", runner.RemoteShells)
 		}
-		return f.Suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command")
+		return reply.Faultf(reply.KindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", e.Pane, program, runner.Shells).
+			Suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command; if the program leads to another shell, as ssh does, name that with remote")
+	case prompt.ErrNoRemote:
+		return reply.Faultf(reply.KindRefused, "pane %s runs %s, behind which there is no remote shell: %s", e.Pane, program, e.Why).
+			Suggest("leave out remote at the prompt of a local shell; send_keys types into other programs")
 	case prompt.ErrBusy:
+		if e.Why != "" {
+			return reply.Faultf(reply.KindRefused, "pane %s, which runs %s, shows no empty prompt: %s", e.Pane, program, e.Why).
+				Suggest("wait_for_text waits for a prompt; send_keys types anyway: C-u deletes what is typed, and Enter shows a new prompt")
+		}
 		return reply.Faultf(reply.KindRefused, "%s in pane %s is busy: it shows no prompt", program, e.Pane).
 			Suggest("wait_for_text waits for the prompt; send_keys types anyway: Enter shows one that the output of a job in the background hides")
 	default:
@@ -63,12 +70,5 @@ func FaultOf(err error) error {
 	}
 }
 
-// away are programs behind which a shell may run where this server cannot see it, as on another
-// machine, with the command that runs one there.
-var away = map[string]string{
-	"ssh": "ssh HOST COMMAND", "autossh": "ssh HOST COMMAND", "mosh-client": "ssh HOST COMMAND", "slogin": "ssh HOST COMMAND",
-	"docker": "docker exec CONTAINER COMMAND", "podman": "podman exec CONTAINER COMMAND", "nerdctl": "nerdctl exec CONTAINER COMMAND",
-	"kubectl": "kubectl exec POD -- COMMAND", "oc": "oc exec POD -- COMMAND",
-	"lxc": "lxc exec CONTAINER -- COMMAND", "incus": "incus exec CONTAINER -- COMMAND",
-	"sudo": "sudo COMMAND", "doas": "doas COMMAND", "su": "su USER -c COMMAND",
-}
+// away are programs behind which a shell may run where this server cannot see it.
+var away = strings.Fields("ssh autossh slogin telnet et docker podman nerdctl kubectl oc lxc incus nsenter machinectl vagrant multipass sudo doas su script adb")
