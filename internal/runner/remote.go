@@ -20,8 +20,8 @@ import (
 //     it turns off the echo, prints an answer, and reads a line. The answer has an escape
 //     character, of which what is typed has only the name, and the token in another place: no echo
 //     is an answer, nor what a shell's hook prints of the line with its escapes replaced.
-//  2. Then comes the gatherer, and to it the command, in pieces. It prints each piece as it got
-//     it, before the next is sent.
+//  2. Then comes the gatherer, and to it the command, in pieces. It prints itself and each piece as
+//     they came, before the next is sent.
 //  3. The start says how long the pieces were. Only now does anything run, once.
 //
 // Every line after the loader ends in a parenthesis that nothing has opened. Should another shell
@@ -60,12 +60,11 @@ const (
 	mostFish = 120_000
 )
 
-// What the loader and the gatherer answer. The gatherer answers each piece with the piece.
+// What is answered besides what was sent.
 const (
-	AnswerLoader   = "r"
-	AnswerGatherer = "g"
-	AnswerBegun    = "b" // the command has begun; not printed, but made of the first mark
-	AnswerEnded    = "e" // the gatherer has ended, and nothing has run
+	AnswerLoader = "r" // the loader reads
+	AnswerBegun  = "b" // the command has begun; not printed, but made of the first mark
+	AnswerEnded  = "e" // the gatherer has ended, and nothing has run
 )
 
 // lineEnd ends each line after the loader.
@@ -190,17 +189,18 @@ func (r *Remote) Scrolls() bool { return r.shell == "ksh" || r.shell == "mksh" |
 // marked matches a word that might be an alias.
 var marked = lazy.Regexp(`@(\w+|:)`)
 
-// Gatherer returns the first line for the loader. The shell's options must neither show nor end
+// Gatherer returns the first line for the loader, and the answer: that line as it came. The shell's options must neither show nor end
 // what it does; they hold for the command again.
-func (r *Remote) Gatherer() string {
-	text := `_mcp_flags=$-;\set +OFF;TRAPS_mcp_text= _mcp_size=0;ANSWER ` + AnswerGatherer + `;` +
+func (r *Remote) Gatherer() (line, answer string) {
+	text := `_mcp_flags=$-;\set +OFF;TRAPS_mcp_text= _mcp_size=0;ANSWER "$_mcp";` +
 		`while ` + r.readLine(`\read`) + `||_mcp=;do case "$_mcp" in ` +
 		`+*")")_mcp=${_mcp#?};_mcp=${_mcp%?};_mcp_size=$((_mcp_size+${#_mcp}));_mcp_more=$(PRINTF %b. "$_mcp");_mcp_text=$_mcp_text${_mcp_more%.};ANSWER "$_mcp";;` +
 		`"=$_mcp_size)")\break;;*)_mcp_text=;\break;;esac;done;\eval "$_mcp_text";ANSWER ` + AnswerEnded
 	if r.lasting { // what the command leaves
 		text += `;case ${_mcp_flags-} in *a*)\set -a;;esac;BACKERREXITFORGET`
 	}
-	return r.Token + " " + r.fill(text) + lineEnd
+	answer = r.Token + " " + r.fill(text)
+	return answer + lineEnd, answer
 }
 
 // Pieces returns the pieces of the command, which the gatherer answers with.

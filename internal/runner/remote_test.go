@@ -118,7 +118,7 @@ func TestLoader(t *testing.T) {
 			if text := r.Loader(); len(text) > 280 || strings.ContainsAny(text, "\x1b\a\n\r!@") || !strings.HasPrefix(text, " ") {
 				t.Errorf("%s: %d bytes: %.60s", name, len(text), text)
 			}
-			if text := r.Gatherer(); len(text) > mostPiece || strings.ContainsAny(text, "\x1b\a\n\r@!") || !strings.HasPrefix(text, r.Token+" ") || !strings.HasSuffix(text, ")") {
+			if text, _ := r.Gatherer(); len(text) > mostPiece || strings.ContainsAny(text, "\x1b\a\n\r@!") || !strings.HasPrefix(text, r.Token+" ") || !strings.HasSuffix(text, ")") {
 				t.Errorf("%s: %d bytes: %.60s", name, len(text), text)
 			}
 		}

@@ -132,7 +132,8 @@ var errLate = errors.New("the time is up")
 
 // sendCommand sends the command to the loader, which has answered, and starts it.
 func (x *execution) sendCommand(ctx context.Context, remote *runner.Remote) error {
-	if _, err := x.sendLine(ctx, remote.Gatherer(), runner.AnswerGatherer); err != nil {
+	line, answer := remote.Gatherer()
+	if _, err := x.sendLine(ctx, line, answer); err != nil {
 		return err
 	}
 	for _, piece := range remote.Pieces() {
