@@ -14,8 +14,8 @@ import (
 // A shell behind another program, such as ssh, is known only by what the pane shows of it and by
 // what it answers. So nothing is typed there that would matter to another program.
 
-// EchoTime is how long the echo of what was typed may take.
-const EchoTime = 5 * time.Second
+// echoTime is how long the echo of what was typed may take.
+const echoTime = 5 * time.Second
 
 // Leads is the program in a pane that leads to a remote shell.
 type Leads struct {
@@ -91,7 +91,7 @@ func (l *Leads) Still() bool {
 // reports whether it does in time, while the pane leads there. scrolls is set for a shell that may
 // show only its end, in the row of the prompt.
 func (s *Shell) AwaitEcho(ctx context.Context, leads *Leads, prompt string, row int, line string, scrolls bool) (shown bool, err error) {
-	_, err = s.AwaitLook(ctx, EchoTime, func() bool {
+	_, err = s.AwaitLook(ctx, echoTime, func() bool {
 		shown = s.Pane.shows(line) || scrolls && s.Pane.Row() == row && s.Pane.scrolled(prompt, line)
 		return shown || !leads.Still()
 	})

@@ -161,7 +161,7 @@ func (c *Command) Shown() bool { return c.reading != nil && c.reading.begun.Load
 
 // Begun reports whether the command has begun.
 func (c *Command) Begun() bool {
-	if c.reading != nil && c.reading.begun.Load() {
+	if c.Shown() {
 		return true
 	}
 	_, err := os.Lstat(c.path("begun"))

@@ -286,10 +286,10 @@ const farMark = 256 << 10
 // endMark looks for the second mark in the last bytes of the output.
 func (s script) endMark(most int64) (status int, ok bool) {
 	numbers := s.parts()
-	for _, n := range numbers[max(0, len(numbers)-1):] {
-		status, ok = s.endMarkIn(n, most)
+	if len(numbers) == 0 {
+		return 0, false
 	}
-	return status, ok
+	return s.endMarkIn(numbers[len(numbers)-1], most)
 }
 
 // endMarkIn looks for the second mark in the last bytes of a part.
@@ -311,10 +311,10 @@ func (s script) endMarkIn(part int, most int64) (status int, ok bool) {
 func (s script) anyEndMark() (status int, ok bool) {
 	for _, n := range s.parts() {
 		if status, ok = s.endMarkIn(n, math.MaxInt32); ok {
-			break
+			return status, true
 		}
 	}
-	return status, ok
+	return 0, false
 }
 
 // recorderEnded reports whether the recorder has recorded, and has ended.

@@ -20,9 +20,9 @@ import (
 // through the same program in the pane. It begins once or never or, if the connection is lost at
 // that moment, may have begun: then its state is Lost, or it is still Running.
 //
-// The result is that of other commands. A command for "sh" runs in a new /bin/sh, and one for
-// "fish" in a new fish; one for another shell in a subshell, with the functions and aliases of that
-// shell. Dir is the remote shell's, and so is a ~ that it begins with.
+// Output and status are as exact as those of other commands. With "sh" the command runs in a new
+// /bin/sh, and with "fish" in a new fish; otherwise it runs in a subshell, with the functions and
+// aliases of the shell. Dir is a directory there, in which a leading ~ is the home directory there.
 //
 // The remote side sees what is typed, so a hostile one can forge output and status. History of
 // [Options] is refused, but the line stays in the history of ksh and busybox, and of zsh unless that
@@ -79,7 +79,7 @@ func (x *execution) beginRemote(ctx context.Context) (sent bool, err error) {
 		defer cancel()
 	}
 	if room := x.pane.Width * x.pane.Height; room < len(remote.Loader())+x.pane.X && !remote.Scrolls() {
-		return false, x.noRemote("pane %s is too small to show a line of %d characters", x.pane.ID, len(remote.Loader()))
+		return false, x.noRemote("pane %s is too small to show a line of %d characters: make it larger", x.pane.ID, len(remote.Loader()))
 	}
 	x.typed, x.prompt = time.Now(), x.pane.Left()
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), prompt.CleanupTime)
@@ -240,7 +240,7 @@ func (x *execution) typeText(ctx context.Context, text string) (sent bool, err e
 	return sent, err
 }
 
-// cleanUp types a text after what was typed in vain.
+// cleanUp types a text that undoes what was typed.
 func (x *execution) cleanUp(ctx context.Context, text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), prompt.CleanupTime)
 	defer cancel()

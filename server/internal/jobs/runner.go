@@ -180,7 +180,7 @@ func faultOf(err error) error {
 		return f.Showing("the pane shows", e.Screen)
 	case shell.ErrNoRemote:
 		f.Kind = reply.KindNotBegun
-		return f.Suggest("remote is for the prompt of a shell behind another program; without it a command runs in the shell of the pane, and send_keys types into anything").
+		return f.Suggest("snapshot_pane shows the pane: remote is for a shell's prompt behind another program; without it the command runs in the pane's own shell, and send_keys types into anything").
 			Showing("the pane shows", e.Screen)
 	case shell.ErrNoDir:
 		return reply.Argument("cwd", "must be a directory: %v", e.Err)
