@@ -194,7 +194,7 @@ var settings = []Setting{
 var foreign = [][2]string{
 	{"TMUX, TMUX_PANE", "the pane that the server runs in, whose tmux server is the default one"},
 	{"TMUX_TMPDIR", "the directory of tmux's sockets (default /tmp)"},
-	{"XDG_RUNTIME_DIR, TMPDIR", "where tmux-mcp has the files of jobs (default /tmp)"},
+	{"XDG_RUNTIME_DIR, XDG_STATE_HOME", "where tmux-mcp has the files of jobs (default ~/.local/state)"},
 	{"PATH", "where tmux is looked for"},
 	{"XDG_CONFIG_HOME", "where tmux-mcp/agents has rules for agent CLIs (default ~/.config)"},
 	{"HOME", "what ~ in arguments stands for"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/gettmux"
+	"tmuxmcp/internal/runner"
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/lost"
@@ -33,7 +34,9 @@ type Diagnosis struct {
 	Tier     Tier             `json:"tier,omitempty"`
 	Toolsets []string         `json:"toolsets,omitempty"` // "all" alone, or the names
 	Tools    int              `json:"tools"`
-	Findings []Finding        `json:"findings"`
+	// OldJobs are directories in which earlier versions had the files of jobs.
+	OldJobs  []DiagnosedOldJobs `json:"old_jobs,omitempty"`
+	Findings []Finding          `json:"findings"`
 }
 
 // DiagnosedServer is a tmux server that answers.
@@ -47,6 +50,13 @@ type DiagnosedCaller struct {
 	Place  string      `json:"place"` // "here", "elsewhere", "outside" (of tmux), "popup" (of a tmux server) or "unknown"
 	Pane   tmux.PaneID `json:"pane,omitempty"`
 	Socket string      `json:"socket,omitempty"`
+}
+
+// DiagnosedOldJobs is a directory in a public one. It stays until the system restarts, so that
+// nobody else can make one of its name.
+type DiagnosedOldJobs struct {
+	Path  string `json:"path"`
+	Empty bool   `json:"empty"`
 }
 
 // A Finding is one problem.
@@ -129,6 +139,10 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	if len(s.cfg.Toolsets) > 0 {
 		d.Toolsets = slices.Clone(s.cfg.Toolsets)
 	}
+	for _, dir := range runner.PublicHomes() {
+		files, err := os.ReadDir(dir)
+		d.OldJobs = append(d.OldJobs, DiagnosedOldJobs{dir, err == nil && len(files) == 0})
+	}
 	return d
 }
 
@@ -195,6 +209,13 @@ func (d *Diagnosis) write(w io.Writer) {
 	line("toolsets", "%s", strings.Join(d.Toolsets, ", "))
 	line("tools", "%d", d.Tools)
 	problem(FoundBadRules)
+	for _, old := range d.OldJobs {
+		if old.Empty {
+			line("old jobs", "%s is empty and stays until the system restarts: the histories of shells may still have its name", old.Path)
+		} else {
+			line("old jobs", "%s has files of an earlier version; a tmux-mcp that starts removes them once nothing uses them", old.Path)
+		}
+	}
 	if d.OK() {
 		fmt.Fprintln(w, "no problems found")
 	}

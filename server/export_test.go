@@ -23,6 +23,13 @@ import (
 // Tests are not about how long it takes.
 func init() { tools.RemovalTime, lookTime = time.Minute, 20*time.Second }
 
+// SetSweepEvery changes how often servers remove what is left of jobs, for the rest of the test.
+func SetSweepEvery(t *testing.T, interval time.Duration) {
+	before := sweepEvery
+	sweepEvery = interval
+	t.Cleanup(func() { sweepEvery = before })
+}
+
 // allTools returns the tools of every server, in catalogue order.
 func allTools(t testing.TB) []*tool.Tool {
 	t.Helper()

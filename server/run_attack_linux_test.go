@@ -16,6 +16,7 @@ import (
 
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/server"
 )
 
 const strangerID = 65534
@@ -172,7 +173,16 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	waitPrompt(t, srv, "%0")
 	in := intrude(t, tmp, victim, marker)
 
-	env := []string{"TMPDIR=" + tmp, "XDG_RUNTIME_DIR="}
+	user := filepath.Join(tmp, "user")
+	if err := os.Mkdir(user, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// A version before this one had its jobs here.
+	old := filepath.Join(tmp, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
+	if err := os.Mkdir(old, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"TMPDIR=" + tmp, "HOME=" + user, "XDG_RUNTIME_DIR="}
 	var p *peer
 	begin := func() {
 		p = start(t, srv, env)
@@ -191,7 +201,7 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 		})
 		testserver.Run(t, srv, "send-keys", "-t", "%0", "Up", "Enter")
 	}
-	home := filepath.Join(tmp, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
+	home := filepath.Join(user, ".local/state/tmux-mcp")
 	began := time.Now()
 	counts := map[string]int{}
 	attacks := testtool.Size(15, 300)
@@ -244,11 +254,11 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		return slices.DeleteFunc(dirs, func(d os.DirEntry) bool { return d.Name() == "turns" }) // the locks
+		return slices.DeleteFunc(dirs, func(d os.DirEntry) bool { return !strings.HasPrefix(d.Name(), "j") }) // the locks, and aliases
 	}
 	dirs := jobs()
 	for _, d := range dirs {
-		if info, err := d.Info(); err != nil || !strings.HasPrefix(d.Name(), "j") || info.Mode().Perm() != 0o700 {
+		if info, err := d.Info(); err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("left is %v, %v", d, err)
 		}
 	}
@@ -257,6 +267,9 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	}
 	pid := format(t, srv, "%0", "#{pid}")
 	testserver.End(t, srv)
+	if left, err := os.ReadDir(old); err != nil || len(left) > 0 {
+		t.Errorf("in the directory of an older version are %v, %v", left, err)
+	}
 	testtool.Eventually(t, "the tmux server has ended", func() bool { return ended(pid) })
 	begin()
 	p.tool("list_jobs", `{}`) // which removes them
@@ -296,5 +309,85 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	}
 	if info, err := os.Stat(home); err != nil || info.Mode().Perm() != 0o700 || info.Sys().(*syscall.Stat_t).Uid != 0 {
 		t.Errorf("the home is %v, %v", info, err)
+	}
+}
+
+// TestArgumentsNameNoJob: every user can read the arguments of processes, and so could learn which
+// file a line in somebody's history reads.
+func TestArgumentsNameNoJob(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "fish", "dash", "ksh", "mksh", "busybox"} {
+		for _, keep := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, keep=%t", shell, keep), func(t *testing.T) {
+				t.Parallel()
+				srv, p := shellPane(t, shell)
+				g := newGate(t)
+				job := p.command("%0", "sh -c 'echo be''gun; "+g.wait()+"'", fmt.Sprintf(`"detach":true,"keep":%t`, keep))
+				testserver.WaitScreen(t, srv, "%0", "\nbegun")
+				args := arguments(t)
+				g.open(t)
+				if !strings.Contains(args, "recorder.sh") {
+					t.Errorf("the recorder is not among the processes:\n%s", args)
+				}
+				if at := strings.Index(args, job.JobID); at >= 0 {
+					t.Errorf("the job is named: %q", args[max(0, at-200):at+100])
+				}
+			})
+		}
+	}
+}
+
+// arguments returns those of all processes.
+func arguments(t *testing.T) string {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		text, _ := os.ReadFile(name) // a process may have ended
+		all.Write(append(text, '\n'))
+	}
+	return all.String()
+}
+
+// TestJobsGoWithTheirServer: what is left of jobs goes when their tmux server has ended, while
+// tmux-mcp runs and when it ends.
+func TestJobsGoWithTheirServer(t *testing.T) {
+	for _, when := range []string{"while tmux-mcp runs", "when it ends"} {
+		t.Run(when, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("XDG_RUNTIME_DIR", dir)
+			if when == "while tmux-mcp runs" {
+				server.SetSweepEvery(t, 50*time.Millisecond)
+			}
+			srv, _ := shellPane(t, "bash")
+			p := serve(t, configFor(srv))
+			waitPrompt(t, srv, "%0")
+			job := p.command("%0", "echo secret; sleep 600", `"detach":true`)
+			files := func() []string {
+				names, err := filepath.Glob(filepath.Join(dir, "tmux-mcp", "[ja]*"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return names
+			}
+			if left := files(); len(left) != 2 || filepath.Base(left[1]) != job.JobID {
+				t.Fatalf("the files of job %s are %v", job.JobID, left)
+			}
+			pid := format(t, srv, "%0", "#{pid}")
+			testserver.End(t, srv)
+			testtool.Eventually(t, "the tmux server has ended", func() bool { return ended(pid) })
+			if when == "when it ends" {
+				p.in.Close()
+				<-p.done
+				if left := files(); len(left) > 0 {
+					t.Errorf("left are %v", left)
+				}
+				return
+			}
+			testtool.Eventually(t, "its jobs are gone", func() bool { return len(files()) == 0 })
+		})
 	}
 }

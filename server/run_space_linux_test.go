@@ -24,8 +24,7 @@ func onSmallDisk(t *testing.T, size string, play func(t *testing.T, dir string))
 			t.Skip("mount a small file system: ", err)
 		}
 		t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
-		t.Setenv("TMPDIR", dir)
-		t.Setenv("XDG_RUNTIME_DIR", "")
+		t.Setenv("XDG_RUNTIME_DIR", dir)
 		play(t, dir)
 		return
 	}
@@ -64,7 +63,7 @@ func noisyJobs(t *testing.T, dir string) {
 		noise := fmt.Sprintf("yes 'a line of a noisy job' | head -c %d; sleep 600", max(6<<20>>i, 512<<10))
 		jobs = append(jobs, p.command(pane, noise, `"detach":true`).JobID)
 	}
-	home := filepath.Join(dir, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
+	home := filepath.Join(dir, "tmux-mcp")
 	testtool.Eventually(t, "each job has printed more than is kept", func() bool {
 		var st unix.Statfs_t
 		if err := unix.Statfs(dir, &st); err != nil {
@@ -87,7 +86,7 @@ func fullDisk(t *testing.T, dir string) {
 	testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", shellStart(t, "bash"))
 	waitPrompt(t, srv, "%0")
 	p := serve(t, configFor(srv))
-	home := filepath.Join(dir, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
+	home := filepath.Join(dir, "tmux-mcp")
 	filler := filepath.Join(dir, "filler")
 	fill := func() {
 		t.Helper()
@@ -124,7 +123,7 @@ func fullDisk(t *testing.T, dir string) {
 	})
 	for range 2 {
 		fill()
-		p.fails("run_command", runArgs("%0", "echo not-here"), "the command has not run: no space left in "+home, "free some space there, or set TMPDIR")
+		p.fails("run_command", runArgs("%0", "echo not-here"), "the command has not run: no space left in "+home, "free some space there, or set XDG_RUNTIME_DIR")
 	}
 	if screen := testserver.Run(t, srv, "capture-pane", "-p"); strings.Contains(screen, "not-here") {
 		t.Errorf("it ran:\n%s", screen)

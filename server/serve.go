@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -15,10 +16,16 @@ import (
 	"tmuxmcp/server/internal/stdio"
 )
 
+// sweepEvery is how often a server removes what is left of jobs that are over.
+var sweepEvery = time.Minute
+
 // Serve speaks JSON-RPC, one message per line, until in or ctx ends, as described in
 // package stdio. Then it removes what this server left in tmux.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	go runner.Sweep()
+	sweeping, stop := context.WithCancel(context.Background())
+	go runner.SweepEvery(sweeping, sweepEvery)
+	defer runner.Sweep()
+	defer stop()
 	s.services.Screens.Serve()
 	defer s.Close()
 	defer s.services.Buffers.Remove(func(socket string, err error) {

@@ -278,7 +278,7 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 	t.Parallel()
 	srv, _ := shellPane(t, "bash")
 	tmp := filepath.Dir(srv.SocketPath()) // removed when the tmux server in it has ended
-	p := start(t, srv, []string{"TMPDIR=" + tmp, "XDG_RUNTIME_DIR=", "TMUX_MCP_WAIT_MAX_SECONDS=1"})
+	p := start(t, srv, []string{"XDG_RUNTIME_DIR=" + tmp, "TMUX_MCP_WAIT_MAX_SECONDS=1"})
 	p.handshake("{}")
 	p.expect("%0", "echo", "")
 	left := ""
@@ -291,7 +291,7 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 		t.Helper()
 		testtool.Eventually(t, "nothing is left", func() bool {
 			left = format(t, srv, "%0", "#{?pane_pipe,pipe,}") + testserver.Run(t, srv, "list-buffers")
-			jobs, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp-*/j*"))
+			jobs, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp/j*"))
 			for _, j := range jobs { // what ended after nobody waited for it is kept for get_job
 				if status, _ := os.ReadFile(filepath.Join(j, "status")); strings.TrimSpace(string(status)) == "" {
 					left += " " + j
@@ -392,7 +392,7 @@ func TestWhatEndsACommand(t *testing.T) {
 				t.Parallel()
 				srv, _ := shellPane(t, "bash", "remain-on-exit", "on")
 				// In a directory where no other server cleans up.
-				p := start(t, srv, []string{"TMPDIR=" + filepath.Dir(srv.SocketPath()), "XDG_RUNTIME_DIR="})
+				p := start(t, srv, []string{"XDG_RUNTIME_DIR=" + filepath.Dir(srv.SocketPath())})
 				p.handshake("{}")
 				testserver.Run(t, srv, "new-window", "-d", "cat")
 				pid, _ := strconv.Atoi(format(t, srv, "%0", "#{pid}"))

@@ -49,6 +49,9 @@ func (f *Files) Command(at Place, way Way, visible, resume bool) (c *Command, er
 	if err == nil {
 		err = os.WriteFile(j.path("status"), []byte(noStatus), 0o600)
 	}
+	if err == nil {
+		err = os.Symlink(j.ID(), j.alias())
+	}
 	if err != nil {
 		j.Stop()
 		remove(dir)
@@ -69,7 +72,7 @@ func (c *Command) Write(shell Foreground, command string) error {
 // histories that support this.
 func (c *Command) Line(f Foreground) string {
 	if f.shell.builtin == "" && !c.way.Lasting {
-		return f.emptyLine() + " /bin/sh " + c.path("run") + "\r"
+		return f.emptyLine() + " /bin/sh 3<&0 <" + c.path("run") + "\r"
 	}
 	return f.reads(c.path("run"))
 }

@@ -87,8 +87,8 @@ func (f *Files) find() error {
 		return nil
 	}
 	f.release()
-	var refusals []string
-	for _, home := range homes() {
+	homes, refusals := candidates()
+	for _, home := range homes {
 		err := makeHome(home)
 		if err == nil {
 			// Cleaners of temporary directories skip locked directories.
@@ -135,6 +135,7 @@ func newDir(home string) string {
 // remove removes the directory of a command after renaming it: otherwise a shell that has
 // not quite ended the command would create files in it meanwhile.
 func remove(dir string) {
+	os.Remove(script{dir: dir}.alias())
 	if aside := newDir(filepath.Dir(dir)); os.Rename(dir, aside) == nil {
 		dir = aside
 	}
@@ -186,59 +187,6 @@ func isDir(path string, f *os.File) bool {
 	}
 	opened, err := f.Stat()
 	return err == nil && os.SameFile(named, opened)
-}
-
-// plainPath matches a path that needs no quotes in any shell.
-var plainPath = lazy.Regexp(`^/[A-Za-z0-9/._-]*$`)
-
-// homes returns the candidates for the home, in order of preference.
-func homes() []string {
-	var homes []string
-	add := func(base, name string) {
-		// Resolve symbolic links, so that only the directories on the path matter. A path
-		// that is long or needs quotes is not suitable for typing.
-		if path, err := filepath.EvalSymlinks(base); err == nil && len(path) <= 101 && plainPath().MatchString(path) {
-			homes = append(homes, filepath.Join(path, name))
-		}
-	}
-	uid := strconv.Itoa(os.Geteuid())
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		if info, err := os.Stat(dir); err == nil && private(info) == nil {
-			add(dir, "tmux-mcp")
-		}
-	}
-	temp, err := filepath.Abs(os.TempDir())
-	if err == nil {
-		add(temp, "tmux-mcp-"+uid)
-	}
-	if temp != "/tmp" {
-		add("/tmp", "tmux-mcp-"+uid) // which Uninstall leaves
-	}
-	return homes
-}
-
-// makeHome creates the home if necessary, and checks it.
-func makeHome(home string) error {
-	if err := checkAbove(home); err != nil {
-		return err
-	}
-	if err := os.Mkdir(home, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return checkHome(home)
-}
-
-// checkHome returns an error if a directory cannot be the home: it does not belong to the
-// user alone, or someone else could rename it and put another in its place.
-func checkHome(home string) error {
-	info, err := os.Lstat(home)
-	if err != nil {
-		return err
-	}
-	if err := private(info); err != nil {
-		return fmt.Errorf("%s %w", home, err)
-	}
-	return checkAbove(home)
 }
 
 // checkAbove reports whether someone else could rename a file, or create it first and keep

@@ -1,50 +1,49 @@
 package runner
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"tmuxmcp/internal/test/testtool"
 )
 
-// ownTemp creates a temporary directory for the test, and returns where the home in it
-// should be.
-func ownTemp(t *testing.T, mode os.FileMode) (tmp, home string) {
+// ownHome gives the test a home directory of its own, in a directory with a mode, and returns both
+// and where the home of jobs should be.
+func ownHome(t *testing.T, mode os.FileMode) (above, user, home string) {
 	t.Helper()
-	// The home of last resort, for a test in which no other can be used.
-	last := "/tmp/tmux-mcp-" + strconv.Itoa(os.Getuid())
-	if _, err := os.Lstat(last); err != nil {
-		t.Cleanup(func() { _ = os.Remove(last) }) // unless a server uses it
-	}
-	tmp, err := os.MkdirTemp("/tmp", "rf")
+	above, err := os.MkdirTemp("/tmp", "rf")
 	ok(t, err)
-	t.Cleanup(func() { os.RemoveAll(tmp) })
-	ok(t, os.Chmod(tmp, mode))
-	t.Setenv("TMPDIR", tmp)
+	t.Cleanup(func() { os.RemoveAll(above) })
+	ok(t, os.Chmod(above, mode))
+	user = filepath.Join(above, "user")
+	ok(t, os.Mkdir(user, 0o700))
+	t.Setenv("HOME", user)
+	t.Setenv("TMPDIR", above)
 	t.Setenv("XDG_RUNTIME_DIR", "")
-	return tmp, filepath.Join(tmp, filepath.Base(homes()[0]))
+	t.Setenv("XDG_STATE_HOME", "")
+	return above, user, filepath.Join(user, ".local/state/tmux-mcp")
 }
 
 // ownFiles returns Files in a separate temporary directory.
 func ownFiles(t *testing.T) *Files {
 	t.Helper()
-	ownTemp(t, 0o700)
+	ownHome(t, 0o700)
 	f := &Files{}
 	t.Cleanup(f.Close)
 	return f
 }
 
 func TestRunFilesAreTheUsersAlone(t *testing.T) {
-	tmp, home := ownTemp(t, os.ModeSticky|0o777)
+	above, _, home := ownHome(t, os.ModeSticky|0o777)
 	var f, other Files
 	seen := map[string]bool{}
 	for _, f := range []*Files{&f, &f, &other} {
 		dir, err := f.command()
 		ok(t, err)
-		for d := dir; d != tmp; d = filepath.Dir(d) {
+		for d := dir; d != above; d = filepath.Dir(d) {
 			if info, err := os.Lstat(d); err != nil || private(info) != nil {
 				t.Errorf("%s: %v %v", d, err, private(info))
 			}
@@ -65,7 +64,7 @@ func TestRunFilesAreTheUsersAlone(t *testing.T) {
 	if info, err := os.Stat(home); err != nil || !info.IsDir() {
 		t.Error("the home was given back")
 	}
-	// A cleaner of the temporary directory may have taken all of it.
+	// A cleaner may have taken all of it.
 	os.RemoveAll(home)
 	if dir, err := f.command(); err != nil || !strings.HasPrefix(dir, home+"/") {
 		t.Errorf("after the home was removed: %q, %v", dir, err)
@@ -76,52 +75,80 @@ func TestRunFilesAreTheUsersAlone(t *testing.T) {
 // TestRunFilesRefuseAForeignHome: whoever created the home first, or can rename it.
 func TestRunFilesRefuseAForeignHome(t *testing.T) {
 	const stranger = 65534
-	public := os.ModeSticky | 0o777
-	for _, c := range []struct {
-		name string
-		mode os.FileMode // of the temporary directory
-		make func(t *testing.T, tmp, home string)
+	for name, c := range map[string]struct {
+		make func(t *testing.T, home string)
 		says string
 	}{
-		{"another user's", public, func(t *testing.T, tmp, home string) { owned(t, home, stranger) }, "belongs to another user (uid 65534)"},
-		{"a link to the user's own", public, func(t *testing.T, tmp, home string) { ok(t, os.Symlink(t.TempDir(), home)) }, "is a symbolic link"},
-		{"a dangling link", public, func(t *testing.T, tmp, home string) { ok(t, os.Symlink(tmp+"/nowhere", home)) }, "is a symbolic link"},
-		{"a file", public, func(t *testing.T, tmp, home string) { ok(t, os.WriteFile(home, nil, 0o600)) }, "is not a directory"},
-		{"open to others", public, func(t *testing.T, tmp, home string) { ok(t, os.Mkdir(home, 0o755)) }, "has mode 0755, not 0700"},
-		{"in a directory that is not sticky", 0o777, func(*testing.T, string, string) {}, "can be changed by other users (mode 0777, not sticky)"},
-		{"in a directory of the group", 0o770, func(*testing.T, string, string) {}, "can be changed by other users (mode 0770, not sticky)"},
-		{"in another user's directory", public, func(t *testing.T, tmp, home string) { chown(t, tmp, stranger) }, "belongs to another user (uid 65534)"},
+		"another user's":           {func(t *testing.T, home string) { owned(t, home, stranger) }, "belongs to another user (uid 65534)"},
+		"a link to the user's own": {func(t *testing.T, home string) { ok(t, os.Symlink(t.TempDir(), home)) }, "is a symbolic link"},
+		"a dangling link":          {func(t *testing.T, home string) { ok(t, os.Symlink("nowhere", home)) }, "is a symbolic link"},
+		"a file":                   {func(t *testing.T, home string) { ok(t, os.WriteFile(home, nil, 0o600)) }, "is not a directory"},
+		"open to others":           {func(t *testing.T, home string) { ok(t, os.Mkdir(home, 0o755)) }, "has mode 0755, not 0700"},
+		"the group's state":        {func(t *testing.T, home string) { ok(t, os.Chmod(filepath.Dir(home), 0o770)) }, "can be changed by other users (mode 0770, not sticky)"},
+		"another user's state":     {func(t *testing.T, home string) { chown(t, filepath.Dir(home), stranger) }, "belongs to another user (uid 65534)"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			tmp, home := ownTemp(t, c.mode)
-			c.make(t, tmp, home)
-			err := makeHome(home)
-			if err == nil || !strings.Contains(err.Error(), c.says) {
+		t.Run(name, func(t *testing.T) {
+			_, user, home := ownHome(t, os.ModeSticky|0o777)
+			ok(t, os.MkdirAll(filepath.Dir(home), 0o700))
+			c.make(t, home)
+			if err := makeHome(home); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v, want that it says %q", err, c.says)
 			}
 			// Then the next one is used.
 			var f Files
-			dir, err := f.command()
-			if err != nil || strings.HasPrefix(dir, tmp) {
+			defer f.Close()
+			if dir, err := f.command(); err != nil || filepath.Dir(dir) != filepath.Join(user, ".tmux-mcp") {
 				t.Errorf("the directory is %q, %v", dir, err)
 			}
-			f.Close()
-			os.RemoveAll(dir)
 		})
 	}
 	// One that was good and no longer is.
-	_, home := ownTemp(t, public)
+	_, user, home := ownHome(t, 0o700)
 	var f Files
-	if dir, err := f.command(); err != nil || !strings.HasPrefix(dir, home) {
+	defer f.Close()
+	if dir, err := f.command(); err != nil || filepath.Dir(dir) != home {
 		t.Fatal(dir, err)
 	}
 	ok(t, os.Chmod(home, 0o711))
-	dir, err := f.command()
-	if err != nil || strings.HasPrefix(dir, home) {
+	if dir, err := f.command(); err != nil || filepath.Dir(dir) != filepath.Join(user, ".tmux-mcp") {
 		t.Errorf("the directory is %q, %v", dir, err)
 	}
-	f.Close()
-	os.RemoveAll(dir)
+}
+
+// TestNoHomeInAPublicDirectory: where others can write, now or once a reboot has emptied it, no
+// directory is made, and the error names what is wrong.
+func TestNoHomeInAPublicDirectory(t *testing.T) {
+	const stranger = 65534
+	for name, c := range map[string]struct {
+		make func(t *testing.T, above, user string)
+		says string
+	}{
+		"the home directory is public":              {func(t *testing.T, _, user string) { ok(t, os.Chmod(user, os.ModeSticky|0o777)) }, "HOME=USER can be changed by other users (mode 0777)"},
+		"the home directory is the group's":         {func(t *testing.T, _, user string) { ok(t, os.Chmod(user, 0o770)) }, "HOME=USER can be changed by other users (mode 0770)"},
+		"the home directory is another user's":      {func(t *testing.T, _, user string) { chown(t, user, stranger) }, "HOME=USER belongs to another user (uid 65534)"},
+		"the directory above is not sticky":         {func(t *testing.T, above, _ string) { ok(t, os.Chmod(above, 0o777)) }, "ABOVE can be changed by other users (mode 0777, not sticky)"},
+		"the directory above is another user's":     {func(t *testing.T, above, _ string) { chown(t, above, stranger) }, "ABOVE belongs to another user (uid 65534)"},
+		"there is no home directory":                {func(t *testing.T, _, user string) { ok(t, os.Remove(user)) }, "HOME=USER is not a directory"},
+		"HOME is not set":                           {func(t *testing.T, _, _ string) { t.Setenv("HOME", "") }, "HOME is not set"},
+		"the runtime directory is a public one":     {func(t *testing.T, above, _ string) { t.Setenv("HOME", ""); t.Setenv("XDG_RUNTIME_DIR", above) }, "XDG_RUNTIME_DIR=ABOVE can be changed by other users (mode 0777)"},
+		"the directory of states is a public one":   {func(t *testing.T, above, _ string) { t.Setenv("HOME", ""); t.Setenv("XDG_STATE_HOME", above) }, "XDG_STATE_HOME=ABOVE can be changed by other users (mode 0777)"},
+		"the name of the home directory has blanks": {func(t *testing.T, _, user string) { ok(t, os.Mkdir(user+"/a b", 0o700)); t.Setenv("HOME", user+"/a b") }, "HOME=USER/a b is too long to be typed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			above, user, _ := ownHome(t, os.ModeSticky|0o777)
+			c.make(t, above, user)
+			var f Files
+			defer f.Close()
+			dir, err := f.command()
+			says := strings.NewReplacer("USER", user, "ABOVE", above).Replace(c.says)
+			if !errors.Is(err, ErrNoHome) || !strings.Contains(err.Error(), says) {
+				t.Errorf("the directory is %q, %v; want that it says %q", dir, err, says)
+			}
+			if left, err := filepath.Glob(above + "/tmux-mcp*"); err != nil || len(left) > 0 {
+				t.Errorf("made are %v, %v", left, err)
+			}
+		})
+	}
 }
 
 func owned(t *testing.T, dir string, uid int) {
@@ -140,49 +167,39 @@ func chown(t *testing.T, path string, uid int) {
 
 // TestHomes: which directories are tried, in which order.
 func TestHomes(t *testing.T) {
-	tmp, home := ownTemp(t, 0o700)
-	name := filepath.Base(home)
-	run := filepath.Join(tmp, "run")
-	for _, c := range []struct {
-		temp, runtime string
-		mode          os.FileMode
-		want          []string
-	}{
-		{tmp, run, 0o700, []string{run + "/tmux-mcp", home, "/tmp/" + name}},
-		{tmp, run, 0o755, []string{home, "/tmp/" + name}},
-		{tmp, "relative", 0o700, []string{home, "/tmp/" + name}},
-		{tmp, tmp + "/nowhere", 0o700, []string{home, "/tmp/" + name}},
-		{"/tmp", "", 0o700, []string{"/tmp/" + name}},
-		{"", "", 0o700, []string{"/tmp/" + name}},
-		{tmp + "/link", "", 0o700, []string{home, "/tmp/" + name}},
-		{tmp + "/a b", "", 0o700, []string{"/tmp/" + name}},
-		{tmp + "/a'b", "", 0o700, []string{"/tmp/" + name}},
-		{tmp + "/a\nb", "", 0o700, []string{"/tmp/" + name}},
-		{tmp + "/é", tmp + "/é", 0o700, []string{"/tmp/" + name}},
-		{tmp + "/" + strings.Repeat("x", 120), "", 0o700, []string{"/tmp/" + name}},
-		{tmp + "/-x", "", 0o700, []string{tmp + "/-x/" + name, "/tmp/" + name}},
+	_, user, _ := ownHome(t, 0o700)
+	for _, name := range []string{"run", "state", "é", strings.Repeat("x", 120), "-x", ".local/real"} {
+		ok(t, os.MkdirAll(filepath.Join(user, name), 0o700))
+	}
+	ok(t, os.Symlink("run", user+"/link"))
+	const local = "U/.local/state/tmux-mcp U/.tmux-mcp"
+	for _, c := range []struct{ runtime, state, want string }{
+		{"", "", local},
+		{"U/run", "", "U/run/tmux-mcp " + local},
+		{"U/run", "U/state", "U/run/tmux-mcp U/state/tmux-mcp " + local},
+		{"U/link", "", "U/run/tmux-mcp " + local},
+		{"U/-x", "", "U/-x/tmux-mcp " + local},
+		{"relative", "relative", local},
+		{"U/nowhere", "U/nowhere", local},
+		{"U/é", "U/" + strings.Repeat("x", 120), local},
 	} {
-		for _, dir := range []string{c.temp, c.runtime} {
-			if strings.HasPrefix(dir, tmp) && !strings.HasSuffix(dir, "nowhere") && dir != tmp+"/link" {
-				ok(t, os.MkdirAll(dir, 0o700))
-			}
+		t.Setenv("XDG_RUNTIME_DIR", strings.Replace(c.runtime, "U", user, 1))
+		t.Setenv("XDG_STATE_HOME", strings.Replace(c.state, "U", user, 1))
+		have, _ := candidates()
+		if want := strings.ReplaceAll(c.want, "U", user); strings.Join(have, " ") != want {
+			t.Errorf("%+v: %q, want %q", c, have, want)
 		}
-		os.Symlink(tmp, tmp+"/link")
-		if c.runtime == run {
-			ok(t, os.Chmod(run, c.mode))
-		}
-		t.Setenv("TMPDIR", c.temp)
-		t.Setenv("XDG_RUNTIME_DIR", c.runtime)
-		if have := homes(); strings.Join(have, " ") != strings.Join(c.want, " ") {
-			t.Errorf("TMPDIR=%q XDG_RUNTIME_DIR=%q: %q, want %q", c.temp, c.runtime, have, c.want)
-		}
+	}
+	ok(t, os.Symlink("real", user+"/.local/state"))
+	if have, _ := candidates(); have[0] != user+"/.local/real/tmux-mcp" {
+		t.Errorf("~/.local/state is a link: %q", have)
 	}
 }
 
 // A shell that still writes to the files of a command while they are removed leaves
 // nothing.
 func TestRemoveWhileAShellWrites(t *testing.T) {
-	_, home := ownTemp(t, 0o700)
+	_, _, home := ownHome(t, 0o700)
 	var f Files
 	defer f.Close()
 	for range testtool.Size(60, 300) {

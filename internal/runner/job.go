@@ -75,8 +75,8 @@ type Job struct {
 	Remote string `json:",omitempty"`
 	// Resting is set for a recorder that is waiting for the next command (rest.go).
 	Resting bool
-	// Space is the name of the PID namespace to which the numbers belong.
-	Space string
+	// Boot and Space are the ids of the boot and of the PID namespace to which the numbers belong.
+	Boot, Space string
 	script
 
 	resumed  bool        // an existing recorder was used
@@ -133,13 +133,17 @@ func Find(id string) (*Job, error) {
 	if !jobID().MatchString(id) {
 		return nil, ErrNoJob
 	}
-	for _, home := range homes() {
+	homes, _ := candidates()
+	for _, home := range homes {
 		if j, err := load(home, id); err == nil || !errors.Is(err, os.ErrNotExist) {
 			return j, err
 		}
 	}
 	return nil, ErrNoJob
 }
+
+// errBoot is returned for a job that ended with the system.
+var errBoot = fmt.Errorf("%w: it ran before the system was last started", ErrNoJob)
 
 // mostListed bounds the number of directories that are looked at.
 const mostListed = 2000
@@ -174,7 +178,8 @@ func (j *Job) Forget() bool { return !errors.Is(os.Mkdir(j.path("kept"), 0o700),
 
 // described returns all jobs on a tmux server, newest first, including resting recorders.
 func described(on Place) (jobs []*Job) {
-	for _, home := range homes() {
+	homes, _ := candidates()
+	for _, home := range homes {
 		for _, id := range jobsIn(home) {
 			if j, err := load(home, id); err == nil && j.On(on) {
 				jobs = append(jobs, j)
@@ -226,6 +231,9 @@ func load(home, id string) (*Job, error) {
 	}
 	if j.Space != pidSpace() {
 		return nil, fmt.Errorf("job %s runs in another PID namespace", id)
+	}
+	if now := bootID(); j.Boot != "" && now != "" && j.Boot != now {
+		return nil, errBoot
 	}
 	return j, nil
 }
@@ -318,7 +326,7 @@ const revoked = "-"
 
 // newJob returns a job of this server.
 func newJob(at Place, s script) *Job {
-	return &Job{Place: at, At: time.Now(), Owner: os.Getpid(), Space: pidSpace(), script: s}
+	return &Job{Place: at, At: time.Now(), Owner: os.Getpid(), Boot: bootID(), Space: pidSpace(), script: s}
 }
 
 // alive reports whether the process that runs the command, or at least its shell, exists.

@@ -40,7 +40,7 @@ func made(t *testing.T, f *Files, at Place, status string, ago time.Duration) *J
 }
 
 func TestSweepRemovesWhatIsOver(t *testing.T) {
-	_, home := ownTemp(t, 0o700)
+	_, _, home := ownHome(t, 0o700)
 	var f Files
 	defer f.Close()
 	gone := here()
@@ -130,7 +130,7 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 // TestEndMarkIsTheEnd: a job has ended once its output says so, although its shell lives and has
 // not written the status yet.
 func TestEndMarkIsTheEnd(t *testing.T) {
-	ownTemp(t, 0o700)
+	ownHome(t, 0o700)
 	var f Files
 	defer f.Close()
 	j := made(t, &f, here(), "", 0)
@@ -217,7 +217,7 @@ func TestFewJobsAreKept(t *testing.T) {
 
 // TestAJobIsOnlyOurs: a job that differs from how we made it is refused.
 func TestAJobIsOnlyOurs(t *testing.T) {
-	_, home := ownTemp(t, 0o700)
+	_, _, home := ownHome(t, 0o700)
 	var f Files
 	defer f.Close()
 	for _, id := range []string{"", ".", "..", "j", "../x", "jAAAAAAAAAAAA", "jaaaaaaaaaaaa", "jaaaaaaaaaaaa/", "jaaaaaaaaaaaa\x00"} {
@@ -276,9 +276,33 @@ func TestAJobIsOnlyOurs(t *testing.T) {
 	}
 }
 
+// TestSweepKnowsReboots: process ids of before a reboot are of other processes now.
+func TestSweepKnowsReboots(t *testing.T) {
+	if bootID() == "" {
+		testtool.Missing(t, "this system does not tell when it was started")
+	}
+	ownHome(t, 0o700)
+	var f Files
+	defer f.Close()
+	before, elsewhere, older := made(t, &f, here(), "", 0), made(t, &f, here(), "", 0), made(t, &f, here(), "", 0)
+	before.Boot, elsewhere.Boot, elsewhere.Space, older.Boot = "another", "another", "another", ""
+	for _, j := range []*Job{before, elsewhere, older} {
+		ok(t, j.describe())
+	}
+	if _, err := Find(before.ID()); !errors.Is(err, ErrNoJob) {
+		t.Errorf("a job of before the reboot: %v", err)
+	}
+	Sweep()
+	for name, want := range map[string]bool{before.dir: false, before.alias(): false, elsewhere.dir: true, older.dir: true, older.alias(): true} {
+		if _, err := os.Lstat(name); want != (err == nil) {
+			t.Errorf("%s is there: %t, want %t", name, err == nil, want)
+		}
+	}
+}
+
 // TestManyCommandsAtOnce: servers make jobs while others sweep.
 func TestManyCommandsAtOnce(t *testing.T) {
-	_, home := ownTemp(t, 0o700)
+	_, _, home := ownHome(t, 0o700)
 	done := make(chan error)
 	for range 8 {
 		go func() {
@@ -299,7 +323,7 @@ func TestManyCommandsAtOnce(t *testing.T) {
 					done <- err
 					return
 				}
-				os.RemoveAll(j.dir)
+				remove(j.dir)
 			}
 			done <- nil
 		}()

@@ -163,7 +163,7 @@ builtin printf END STATUS >/dev/tty
 builtin printf %d STATUS >DIR/status
 `
 	if ownProcess != "" && !s.OnScreen {
-		end += "builtin test -e DIR/run; or /bin/sh DIR/left\n"
+		end += "builtin test -e DIR/run; or /bin/sh <DIR/left\n"
 	}
 	end += "return STATUS\n"
 	fill := strings.NewReplacer("STATUS", `$_tmux_mcp_status`, "FD", strconv.Itoa(descriptor), "DIR", s.dir, "OWN", ownProcess,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -22,6 +23,12 @@ func ForegroundOf(pid int, _, command string) (Foreground, error) {
 		editing: shell != nil && shell.edits, kill: ctrlU, Interrupt: ctrlC,
 	}, nil
 }
+
+// bootID identifies the time since the system was started; "" if it is unknown.
+var bootID = sync.OnceValue(func() string {
+	id, _ := syscall.Sysctl("kern.bootsessionuuid") // macOS
+	return id
+})
 
 // WasAtPrompt is not known here.
 func WasAtPrompt(int, string, string, time.Duration) (was, ran bool) { return false, false }

@@ -41,7 +41,7 @@ func (s script) Feed() string {
 		size = reads * 8192
 	}
 	_ = os.WriteFile(s.path("most"), []byte(strconv.Itoa(2*parts*size)), 0o600)
-	return fmt.Sprintf("exec >/dev/null; cd %s || exit; reads=%d size=%d parts=%d server=%d; . ./recorder.sh", s.dir, reads, size, parts, os.Getpid())
+	return fmt.Sprintf("exec >/dev/null; cd %s || exit; reads=%d size=%d parts=%d server=%d; . ./recorder.sh", s.alias(), reads, size, parts, os.Getpid())
 }
 
 // share returns how many bytes a recording may take: half of what the others that are not

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -44,31 +46,70 @@ func TestRemoveAsFilesAreMade(t *testing.T) {
 
 // TestUninstall: all that is kept of jobs goes, unless a server uses it, or a job.
 func TestUninstall(t *testing.T) {
-	temp, err := filepath.EvalSymlinks(t.TempDir())
-	ok(t, err)
-	t.Setenv("TMPDIR", temp)
-	t.Setenv("XDG_RUNTIME_DIR", "")
+	_, user, home := ownHome(t, 0o700)
 	var f Files
 	ok(t, f.find())
-	home := f.Home()
 	ok(t, os.WriteFile(filepath.Join(home, "turns"), nil, 0o600))
-	if used := Uninstall(); len(used) != 1 || used[0] != home {
-		t.Errorf("a server uses %s: %q", home, used)
+	uninstall := func(what string, wantUsed ...string) {
+		t.Helper()
+		if used, kept := Uninstall(); !slices.Equal(used, wantUsed) || len(kept) > 0 {
+			t.Errorf("%s: in use are %q, kept %q", what, used, kept)
+		}
 	}
+	uninstall("a server uses it", home)
 	f.Close()
 	job := newDir(home)
-	ok(t, os.Mkdir(job, 0o700)) // of a command that is about to begin
-	if used := Uninstall(); len(used) != 1 {
-		t.Errorf("%q", used)
-	}
+	ok(t, os.Mkdir(job, 0o700))
+	uninstall("a command is about to begin", home)
 	ok(t, os.Remove(job))
-	if used := Uninstall(); len(used) > 0 {
-		t.Errorf("%q", used)
-	}
-	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+	uninstall("nothing uses it")
+	if left, err := os.ReadDir(filepath.Join(user, ".local/state")); err != nil || len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
 	}
-	if used := Uninstall(); len(used) > 0 {
-		t.Errorf("with nothing there: %q", used)
+	uninstall("nothing is there")
+}
+
+// TestPublicHomesStayEmpty: earlier versions had the files in the temporary directory, where
+// anybody could make a directory of that name once it is free.
+func TestPublicHomesStayEmpty(t *testing.T) {
+	above, _, _ := ownHome(t, os.ModeSticky|0o777)
+	old := filepath.Join(above, "tmux-mcp-"+strconv.Itoa(os.Geteuid()))
+	isEmpty := func(when string) {
+		t.Helper()
+		if left, err := os.ReadDir(old); err != nil || len(left) > 0 {
+			t.Errorf("%s: left are %v, %v", when, left, err)
+		}
+	}
+	Sweep()
+	if _, err := os.Lstat(old); err == nil {
+		t.Fatal("made by a version that does not use it")
+	}
+	ok(t, os.Mkdir(old, 0o700))
+	older := lockDir(old) // as an older server does
+	j := made(t, &Files{home: old, kept: older}, here(), "0", 0)
+	ok(t, os.WriteFile(filepath.Join(old, "turns"), nil, 0o600))
+	Sweep()
+	if _, err := os.Lstat(j.dir); err == nil {
+		t.Error("a job that has ended is left")
+	}
+	if used, kept := Uninstall(); !slices.Equal(used, []string{old}) || len(kept) > 0 {
+		t.Errorf("an older server uses it: %q, %q", used, kept)
+	}
+	ok(t, older.Close())
+	Sweep()
+	isEmpty("after the older server")
+	if used, kept := Uninstall(); len(used) > 0 || !slices.Equal(kept, []string{old}) {
+		t.Errorf("it is empty: %q, %q", used, kept)
+	}
+	isEmpty("after the uninstall")
+
+	// One that is not ours is left alone.
+	ok(t, os.Chmod(old, 0o755))
+	ok(t, os.WriteFile(filepath.Join(old, "turns"), nil, 0o600))
+	if used, kept := Uninstall(); len(used)+len(kept) > 0 {
+		t.Errorf("another's: %q, %q", used, kept)
+	}
+	if _, err := os.Lstat(filepath.Join(old, "turns")); err != nil {
+		t.Error(err)
 	}
 }

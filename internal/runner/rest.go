@@ -43,6 +43,7 @@ func (f *Files) Rest(c *Command) {
 		c.Remove()
 		return
 	}
+	os.Remove(c.alias())
 	j := newJob(c.Place, script{dir: dir, Token: c.Token})
 	j.Resting = true
 	if j.describe() != nil {

@@ -2,6 +2,8 @@ package runner
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
@@ -111,6 +113,15 @@ type script struct {
 }
 
 func (s script) path(name string) string { return filepath.Join(s.dir, name) }
+
+// aliasPrefix begins the names of aliases.
+const aliasPrefix = "a"
+
+// alias returns a name for the directory that differs from its own, and does not reveal it.
+func (s script) alias() string {
+	sum := sha256.Sum256([]byte(filepath.Base(s.dir)))
+	return filepath.Join(filepath.Dir(s.dir), aliasPrefix+hex.EncodeToString(sum[:8]))
+}
 
 // begin and end return the marks as printed, up to the exit status.
 func (s script) begin() string {
@@ -275,7 +286,8 @@ func (s script) run(d *dialect, shellPath, command string, way Way, body bool) s
 		text = `PLAIN ` + claim + `case $- in *e*) @set +e; ( @set -e; ` + start + `@. DIR/command ); { @set -- "$?" 0; ` + end +
 			`;; *) ( ` + start + `@. DIR/command ); { @set -- "$?" "$?"; ` + end + `;; esac`
 	case !posix:
-		text = claim + `( ` + start + `@exec SHELL DIR/command ); { @set -- "$?" "$?"; ` + end
+		// The shell that reads this has it as its standard input.
+		text = claim + `( ` + start + `@exec SHELL ALIAS/command <&3 3<&- ); { @set -- "$?" "$?"; ` + end
 	}
 	return s.fill(text, by, "PLAIN", d.plain, "STATUS", `"$1"`, "SHELL", tmux.ShellQuote(shellPath), "WHERE", tmux.ShellQuote(way.Dir),
 		"ENTER", d.enter(command, way.Record), "SHOWN", quoteAll(shown(command)))
@@ -284,7 +296,7 @@ func (s script) run(d *dialect, shellPath, command string, way Way, body bool) s
 // fill inserts what the words in a text stand for to a shell, in one pass: what is inserted may
 // contain such words.
 func (s script) fill(text string, by *dialect, words ...string) string {
-	words = append(words, "INTERRUPT", cmp.Or(by.interrupt, ":"), "@printf", cmp.Or(by.printf, by.builtin+"printf"), "@", by.builtin, "DIR", s.dir, "OWN", ownProcess, "SERVER", strconv.Itoa(os.Getpid()),
+	words = append(words, "INTERRUPT", cmp.Or(by.interrupt, ":"), "@printf", cmp.Or(by.printf, by.builtin+"printf"), "@", by.builtin, "DIR", s.dir, "ALIAS", s.alias(), "OWN", ownProcess, "SERVER", strconv.Itoa(os.Getpid()),
 		"BEGIN", octal(s.begin()), "END", octal(s.end()+"%d"+s.endOfEnd()))
 	return strings.TrimSpace(strings.NewReplacer(words...).Replace(text)) + "\n"
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -61,6 +62,12 @@ func (s script) worksHere(pid int) bool {
 	dir, err := os.Stat(s.dir)
 	return err == nil && os.SameFile(at, dir)
 }
+
+// bootID identifies the time since the system was started; "" if it is unknown.
+var bootID = sync.OnceValue(func() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+})
 
 // children returns the children of a process.
 func children(pid int) (all []procstat.Process) {

@@ -1,10 +1,11 @@
 package runner
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -22,14 +23,32 @@ const (
 // Sweep removes the remains of jobs that are over. Jobs that ended recently stay, as long
 // as they take no more than half of the space that would be free without them.
 func Sweep() {
-	for _, home := range homes() {
+	homes, _ := candidates()
+	for _, home := range homes {
 		sweep(home, time.Now(), mostBytes)
+	}
+	for _, home := range PublicHomes() {
+		empty(home)
+	}
+}
+
+// SweepEvery sweeps now, and again each time that so much time has passed, until ctx is done.
+func SweepEvery(ctx context.Context, interval time.Duration) {
+	t := time.NewTicker(interval)
+	defer t.Stop()
+	for ctx.Err() == nil {
+		Sweep()
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
 	}
 }
 
 // Evict removes all jobs that have ended, because there is no space.
 func Evict() {
-	for _, home := range homes() {
+	homes, _ := candidates()
+	for _, home := range homes {
 		sweep(home, time.Now(), 0)
 	}
 }
@@ -40,6 +59,12 @@ func sweep(home string, now time.Time, most int64) {
 		at   time.Time
 		size int64
 	}
+	aliases, _ := filepath.Glob(filepath.Join(home, aliasPrefix+"*"))
+	for _, alias := range aliases {
+		if _, err := os.Stat(alias); errors.Is(err, os.ErrNotExist) {
+			os.Remove(alias) // its job was removed by somebody else
+		}
+	}
 	var ended []result
 	for _, id := range jobsIn(home) {
 		dir := filepath.Join(home, id)
@@ -48,6 +73,10 @@ func sweep(home string, now time.Time, most int64) {
 			continue // not ours
 		}
 		j, err := load(home, id)
+		if errors.Is(err, errBoot) {
+			remove(dir)
+			continue
+		}
 		if err != nil {
 			// It is being created, while it or its description is empty; or it was being
 			// removed when its server was killed; or it belongs to another PID namespace.
@@ -88,28 +117,6 @@ func sweep(home string, now time.Time, most int64) {
 			remove(r.dir)
 		}
 	}
-}
-
-// Uninstall removes all that is kept of jobs, where servers with this environment keep it, and
-// returns the directories that it left, since jobs that run, or servers, use them.
-func Uninstall() (used []string) {
-	for _, home := range homes() {
-		if checkHome(home) != nil || filepath.Dir(home) == "/tmp" && filepath.Clean(os.TempDir()) != "/tmp" {
-			continue // there is none of ours
-		}
-		f, err := os.Open(home)
-		if err != nil || syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-			f.Close()
-			used = append(used, home)
-			continue
-		}
-		sweep(home, time.Now(), 0)
-		if len(jobsIn(home)) > 0 || os.RemoveAll(home) != nil {
-			used = append(used, home)
-		}
-		f.Close()
-	}
-	return used
 }
 
 func sizeOf(dir string) (size int64) {

@@ -168,8 +168,9 @@ the environment is wrong.`,
     the socket of the tmux server NAME; default is that of plain tmux
 $XDG_CONFIG_HOME/tmux-mcp/agents/NAME.toml, by default in ~/.config
     rules of your own for the agent CLI NAME
-$XDG_RUNTIME_DIR/tmux-mcp, or /tmp/tmux-mcp-UID
-    what the jobs of run_command have printed`})
+$XDG_RUNTIME_DIR/tmux-mcp; else $XDG_STATE_HOME/tmux-mcp, by default in
+~/.local/state; else ~/.tmux-mcp: the first that nobody else can write to
+    what the jobs of run_command have printed, until an hour after their end`})
 	return root
 }
 

@@ -33,8 +33,13 @@ func setupCommand(setup Setup, stderr io.Writer) *cobra.Command {
 		if all, _ := f.GetBool("uninstall"); !all || f.Changed("dry-run") || f.Changed("client") || f.Changed("name") {
 			return err
 		}
-		for _, dir := range runner.Uninstall() {
-			fmt.Fprintf(stderr, "tmux-mcp: %s has the output of jobs, and is in use: remove it when no tmux-mcp runs any more\n", dir)
+		used, kept := runner.Uninstall()
+		for _, dir := range used {
+			fmt.Fprintf(stderr, "tmux-mcp: %s has the output of jobs, and is in use: run this again when no tmux-mcp runs any more\n", dir)
+		}
+		for _, dir := range kept {
+			fmt.Fprintf(stderr, "tmux-mcp: %s is empty and stays until the system restarts, so that nobody else can take its name: "+
+				"the histories of shells may still have it\n", dir)
 		}
 		return err
 	}

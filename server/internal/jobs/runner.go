@@ -195,9 +195,9 @@ func faultOf(err error) error {
 	case shell.ErrUnreadable:
 		f = f.Suggest("say with remote which shell it is: %s", runner.RemoteShells)
 	case shell.ErrNoSpace:
-		f = f.Suggest("free some space there, or set TMPDIR to a directory that has some and start this server again")
+		f = f.Suggest("free some space there, or set XDG_RUNTIME_DIR to a directory of yours that has some and start this server again")
 	case shell.ErrNoHome:
-		f = f.Suggest("remove or rename what is in the way, or set TMPDIR to a directory of your own with mode 0700 and start this server again")
+		f = f.Suggest("mend one of these, or set XDG_RUNTIME_DIR to a directory of your own with mode 0700 and start this server again")
 	case shell.ErrNoJob:
 		f.Kind = reply.KindNotFound
 		f = f.Suggest("list_jobs lists the jobs; one is forgotten an hour after its end, when its tmux server ends, or, if nobody has found it by then, once run_command has returned all of it")
