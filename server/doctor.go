@@ -35,8 +35,8 @@ type Diagnosis struct {
 	Toolsets []string         `json:"toolsets,omitempty"` // "all" alone, or the names
 	Tools    int              `json:"tools"`
 	// OldJobs are directories in which earlier versions had the files of jobs.
-	OldJobs  []DiagnosedOldJobs `json:"old_jobs,omitempty"`
-	Findings []Finding          `json:"findings"`
+	OldJobs  []runner.PublicHome `json:"old_jobs,omitempty"`
+	Findings []Finding           `json:"findings"`
 }
 
 // DiagnosedServer is a tmux server that answers.
@@ -50,13 +50,6 @@ type DiagnosedCaller struct {
 	Place  string      `json:"place"` // "here", "elsewhere", "outside" (of tmux), "popup" (of a tmux server) or "unknown"
 	Pane   tmux.PaneID `json:"pane,omitempty"`
 	Socket string      `json:"socket,omitempty"`
-}
-
-// DiagnosedOldJobs is a directory in a public one. It stays until the system restarts, so that
-// nobody else can make one of its name.
-type DiagnosedOldJobs struct {
-	Path  string `json:"path"`
-	Empty bool   `json:"empty"`
 }
 
 // A Finding is one problem.
@@ -139,10 +132,7 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	if len(s.cfg.Toolsets) > 0 {
 		d.Toolsets = slices.Clone(s.cfg.Toolsets)
 	}
-	for _, dir := range runner.PublicHomes() {
-		files, err := os.ReadDir(dir)
-		d.OldJobs = append(d.OldJobs, DiagnosedOldJobs{dir, err == nil && len(files) == 0})
-	}
+	d.OldJobs = runner.PublicHomes()
 	return d
 }
 

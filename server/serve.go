@@ -22,10 +22,7 @@ var sweepEvery = time.Minute
 // Serve speaks JSON-RPC, one message per line, until in or ctx ends, as described in
 // package stdio. Then it removes what this server left in tmux.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	sweeping, stop := context.WithCancel(context.Background())
-	go runner.SweepEvery(sweeping, sweepEvery)
-	defer runner.Sweep()
-	defer stop()
+	defer runner.KeepSwept(sweepEvery)()
 	s.services.Screens.Serve()
 	defer s.Close()
 	defer s.services.Buffers.Remove(func(socket string, err error) {

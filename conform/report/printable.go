@@ -17,8 +17,8 @@ import (
 // Printable calls [terminal.Printable].
 func Printable(s string) string { return terminal.Printable(s) }
 
-// EncodeJSON calls [terminal.EncodeJSON].
-func EncodeJSON(w io.Writer, v any) error { return terminal.EncodeJSON(w, v) }
+// EncodeJSON calls [terminal.EncodeJSON], with an indent.
+func EncodeJSON(w io.Writer, v any) error { return terminal.EncodeJSON(w, v, "  ") }
 
 // printable returns a copy in which every text is [Printable].
 func printable[T any](v T) T { return printableValue(reflect.ValueOf(v)).Interface().(T) }

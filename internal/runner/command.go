@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -69,10 +70,10 @@ func (c *Command) Write(shell Foreground, command string) error {
 }
 
 // Line returns the line to type to begin the command. The leading blank keeps it out of
-// histories that support this.
+// histories that support this; fish's does, so it may have the alias, which others can read.
 func (c *Command) Line(f Foreground) string {
 	if f.shell.builtin == "" && !c.way.Lasting {
-		return f.emptyLine() + " /bin/sh 3<&0 <" + c.path("run") + "\r"
+		return f.emptyLine() + " /bin/sh " + filepath.Join(c.alias(), "run") + "\r"
 	}
 	return f.reads(c.path("run"))
 }

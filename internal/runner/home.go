@@ -97,15 +97,22 @@ func checkHome(home string) error {
 	return checkAbove(home)
 }
 
-// PublicHomes returns the directories that earlier versions used as homes, in directories that
-// everybody can write to. Histories may still name files in them, so they are emptied but never
-// removed: whoever then created them could have such a file run.
-func PublicHomes() (homes []string) {
-	for _, temp := range []string{os.TempDir(), "/tmp"} {
+// PublicHome is a directory that earlier versions used as the home, in a directory that everybody
+// can write to. Histories may still name files in it, so it is emptied but never removed: whoever
+// then created it could have such a file run.
+type PublicHome struct {
+	Path  string `json:"path"`
+	Empty bool   `json:"empty"`
+}
+
+// PublicHomes returns the public homes of this user.
+func PublicHomes() (homes []PublicHome) {
+	for _, temp := range slices.Compact([]string{filepath.Clean(os.TempDir()), "/tmp"}) {
 		path, err := filepath.EvalSymlinks(temp)
 		home := filepath.Join(path, "tmux-mcp-"+strconv.Itoa(os.Geteuid()))
-		if err == nil && !slices.Contains(homes, home) && checkHome(home) == nil {
-			homes = append(homes, home)
+		if err == nil && checkHome(home) == nil {
+			files, err := os.ReadDir(home)
+			homes = append(homes, PublicHome{home, err == nil && len(files) == 0})
 		}
 	}
 	return homes
@@ -132,10 +139,10 @@ func Uninstall() (used, kept []string) {
 		}
 	}
 	for _, home := range PublicHomes() {
-		if empty(home) {
-			kept = append(kept, home)
+		if empty(home.Path) {
+			kept = append(kept, home.Path)
 		} else {
-			used = append(used, home)
+			used = append(used, home.Path)
 		}
 	}
 	return used, kept

@@ -286,8 +286,7 @@ func (s script) run(d *dialect, shellPath, command string, way Way, body bool) s
 		text = `PLAIN ` + claim + `case $- in *e*) @set +e; ( @set -e; ` + start + `@. DIR/command ); { @set -- "$?" 0; ` + end +
 			`;; *) ( ` + start + `@. DIR/command ); { @set -- "$?" "$?"; ` + end + `;; esac`
 	case !posix:
-		// The shell that reads this has it as its standard input.
-		text = claim + `( ` + start + `@exec SHELL ALIAS/command <&3 3<&- ); { @set -- "$?" "$?"; ` + end
+		text = claim + `( ` + start + `@exec SHELL ALIAS/command ); { @set -- "$?" "$?"; ` + end
 	}
 	return s.fill(text, by, "PLAIN", d.plain, "STATUS", `"$1"`, "SHELL", tmux.ShellQuote(shellPath), "WHERE", tmux.ShellQuote(way.Dir),
 		"ENTER", d.enter(command, way.Record), "SHOWN", quoteAll(shown(command)))

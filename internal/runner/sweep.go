@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -28,20 +27,28 @@ func Sweep() {
 		sweep(home, time.Now(), mostBytes)
 	}
 	for _, home := range PublicHomes() {
-		empty(home)
+		empty(home.Path)
 	}
 }
 
-// SweepEvery sweeps now, and again each time that so much time has passed, until ctx is done.
-func SweepEvery(ctx context.Context, interval time.Duration) {
-	t := time.NewTicker(interval)
-	defer t.Stop()
-	for ctx.Err() == nil {
-		Sweep()
-		select {
-		case <-ctx.Done():
-		case <-t.C:
+// KeepSwept sweeps now and at every interval, until end is called, which sweeps once more.
+func KeepSwept(interval time.Duration) (end func()) {
+	over := make(chan struct{})
+	go func() {
+		t := time.NewTicker(interval)
+		defer t.Stop()
+		for {
+			Sweep()
+			select {
+			case <-over:
+				return
+			case <-t.C:
+			}
 		}
+	}()
+	return func() {
+		close(over)
+		Sweep()
 	}
 }
 

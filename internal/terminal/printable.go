@@ -20,12 +20,11 @@ var (
 	wordCommand = lazy.Regexp(`#(#[A-Za-z.]*\[)`)
 )
 
-// Printable shows control bytes, which would act on the reader's terminal, as
-// tmux itself does in option values: \033. So it does with a byte of what a CI system would
-// obey. What has no width or turns the direction of text is shown by its number:
-// \u202e. Tabs and newlines stay; bytes that are no UTF-8, and what XML cannot have, become
-// U+FFFD.
-func Printable(s string) string {
+// Visible shows control bytes, which would act on the reader's terminal, as
+// tmux itself does in option values: \033. What has no width or turns the direction of text is
+// shown by its number: \u202e. Tabs and newlines stay; bytes that are no UTF-8, and what XML
+// cannot have, become U+FFFD.
+func Visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
@@ -41,7 +40,13 @@ func Printable(s string) string {
 			b.WriteRune(r)
 		}
 	}
-	text := b.String()
+	return b.String()
+}
+
+// Printable does what Visible does, and shows as a number a byte of what a CI system would obey
+// in its log.
+func Printable(s string) string {
+	text := Visible(s)
 	if strings.Contains(text, "::") {
 		text = lineCommand().ReplaceAllString(text, `$1\072$2`)
 	}
@@ -55,13 +60,13 @@ func Printable(s string) string {
 // line.
 func unseen(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) }
 
-// EncodeJSON writes a value as indented JSON, in which whatever is not [Printable] is
-// escaped: a reader of JSON has it back as it was.
-func EncodeJSON(w io.Writer, v any) error {
+// EncodeJSON writes a value as a line of JSON, or as several that are indented, in which whatever
+// is not [Printable] is escaped: a reader of JSON has it back as it was.
+func EncodeJSON(w io.Writer, v any, indent string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
+	enc.SetIndent("", indent)
 	if err := enc.Encode(v); err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ write one. A file that is wrong is reported, and the exit code is 1.`,
 			known, faults := agents.Load(cfg.AgentRules)
 			out := cmd.OutOrStdout()
 			if asJSON {
-				err = printJSON(out, listOf(cfg.AgentRules, known, faults), "  ")
+				err = terminal.EncodeJSON(out, listOf(cfg.AgentRules, known, faults), "  ")
 			} else {
 				err = writeAgents(out, known, faults)
 			}

@@ -303,7 +303,7 @@ func toolsCommand(o *options) *cobra.Command {
 			out := cmd.OutOrStdout()
 			switch {
 			case asJSON:
-				return printJSON(out, s.Tools(), "")
+				return terminal.EncodeJSON(out, s.Tools(), "")
 			case asMarkdown:
 				return s.WriteMarkdown(out)
 			}
@@ -395,14 +395,6 @@ func callCommand(o *options) *cobra.Command {
 	return c
 }
 
-// printJSON prints without HTML escapes.
-func printJSON(w io.Writer, v any, indent string) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	return enc.Encode(v)
-}
-
 func doctorCommand(o *options) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -422,7 +414,7 @@ func doctorCommand(o *options) *cobra.Command {
 			if asJSON {
 				d := server.Diagnose(cmd.Context(), cfg)
 				fine = d.OK()
-				err = printJSON(out, d, "  ")
+				err = terminal.EncodeJSON(out, d, "  ")
 			} else {
 				fine = server.Doctor(cmd.Context(), cfg, out)
 			}

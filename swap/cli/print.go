@@ -172,7 +172,7 @@ func (a *app) document() error {
 	if a.doc.Clients == nil {
 		a.doc.Clients = []any{}
 	}
-	return terminal.EncodeJSON(a.stdout.w, a.doc)
+	return terminal.EncodeJSON(a.stdout.w, a.doc, "  ")
 }
 
 // fit makes the column of labels wide enough for all that come.

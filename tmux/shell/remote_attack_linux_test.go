@@ -176,7 +176,7 @@ func (a *attacked) clean(jobs int) {
 		return err != nil || strings.TrimSpace(string(out)) != "1"
 	})
 	testtool.Eventually(a.t, "removed files", func() bool {
-		found, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tmux-mcp", "*", "job"))
+		found, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "tmux-mcp", "j*", "job"))
 		kept := 0
 		for _, name := range found {
 			if text, _ := os.ReadFile(name); bytes.Contains(text, []byte(strconv.Quote(srv.SocketPath()))) {

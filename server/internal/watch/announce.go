@@ -84,7 +84,7 @@ func (w *watcher) message(ctx context.Context, name string, a *agent) error {
 	if a.question != "" {
 		text += ": " + a.question
 	}
-	m := tmux.DisplayMessage{Client: w.srv.Client(name), Message: tmux.Literal(terminal.Printable(reply.Flat(text)))}
+	m := tmux.DisplayMessage{Client: w.srv.Client(name), Message: tmux.Plain(terminal.Visible(reply.Flat(text))).Format()}
 	if live {
 		delay := messageTime
 		m.Live, m.Delay = true, &delay

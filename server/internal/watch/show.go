@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -58,7 +57,7 @@ func (e event) cells() []string {
 	name := strings.TrimSpace(e.Agent + " " + e.Version)
 	cells := []string{string(e.PaneID), e.Place, name, string(e.State), reply.Flat(e.Question)}
 	for i := range cells {
-		cells[i] = terminal.Printable(strings.ReplaceAll(cells[i], "\t", " "))
+		cells[i] = terminal.Visible(strings.ReplaceAll(cells[i], "\t", " "))
 	}
 	return cells
 }
@@ -71,10 +70,19 @@ func (w *watcher) print(a *agent, was agents.State) error {
 	e := eventOf(a.Seen)
 	e.State, e.Question, e.Was, e.Time = a.state, a.question, was, &a.since
 	if w.JSON {
-		return writeJSON(w.Out, e)
+		return terminal.EncodeJSON(w.Out, e, "")
 	}
-	_, err := fmt.Fprintln(w.Out, strings.TrimRight(a.since.Format(time.TimeOnly)+"\t"+strings.Join(e.cells(), "\t"), "\t"))
+	_, err := fmt.Fprintln(w.Out, w.row(append([]string{a.since.Format(time.TimeOnly)}, e.cells()...)))
 	return err
+}
+
+// row returns cells as a row for Out, which may be a CI system's log unless it is a terminal.
+func (o Options) row(cells []string) string {
+	row := strings.TrimRight(strings.Join(cells, "\t"), "\t")
+	if !terminal.Is(o.Out) {
+		row = terminal.Printable(row)
+	}
+	return row
 }
 
 // printAll prints events as a table, or as lines of JSON.
@@ -82,20 +90,14 @@ func (o Options) printAll(events []event) error {
 	table := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
 	for _, e := range events {
 		if o.JSON {
-			if err := writeJSON(o.Out, e); err != nil {
+			if err := terminal.EncodeJSON(o.Out, e, ""); err != nil {
 				return err
 			}
 			continue
 		}
-		fmt.Fprintln(table, strings.TrimRight(strings.Join(e.cells(), "\t"), "\t"))
+		fmt.Fprintln(table, o.row(e.cells()))
 	}
 	return table.Flush()
-}
-
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }
 
 // screen is a terminal that has a table, on its alternate screen: what was there before is
@@ -114,7 +116,7 @@ func (s *screen) Write(text []byte) (int, error) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last = terminal.Printable(reply.Flat(lines[len(lines)-1]))
+	s.last = terminal.Visible(reply.Flat(lines[len(lines)-1]))
 	return len(text), nil
 }
 
@@ -188,7 +190,7 @@ func (w *watcher) table(now time.Time) []string {
 	var lines []string
 	switch {
 	case w.down != "":
-		lines = append(lines, terminal.Printable(w.down))
+		lines = append(lines, terminal.Visible(w.down))
 	case len(table) == 0:
 		lines = append(lines, "no agents")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -238,6 +239,45 @@ func TestAnnounce(t *testing.T) {
 
 // TestStates: only the states that were asked for are printed and announced, and neither
 // bells nor messages if these are off.
+// TestMessagesShowText: what a program writes on its screen neither styles nor hides a part of a
+// message, and is not changed for the sake of a CI system.
+func TestMessagesShowText(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	testserver.Run(t, s.srv, "set-option", "-g", "display-time", "60000")
+	testserver.Run(t, s.srv, "set-option", "-g", "message-style", "bg=yellow")
+	terminal := s.terminal()
+	s.watch(Options{Message: true})
+	s.prints("idle\n")
+	for _, text := range []string{"#[fg=yellow]rm -rf x#[default]", "##[section]x", "###[fg=red]", "a # b ## c #", "100% #{pane_id} #(date) #S, }", "::error::x"} {
+		s.draw("screen", strings.Replace(dialog, "rm -rf x", text, 1))
+		testtool.Eventually(t, "the message shows "+text, func() bool { return terminal.shows("Bash command / " + text + " ") })
+	}
+}
+
+// TestOnceIsLegible: what is in the names that programs choose acts on no terminal and in no log.
+func TestOnceIsLegible(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.draw("screen", strings.Replace(dialog, "rm -rf x", "##[x]", 1))
+	testserver.Run(t, s.srv, "rename-session", "-t", "a", "b\u202ec")
+	for asJSON, want := range map[bool][]string{
+		false: {`b\u202ec:0.0`, `\043#[x]`}, true: {`"b\u202ec:0.0"`, `\u0023#[x]`},
+	} {
+		testtool.Eventually(t, fmt.Sprintf("the question, JSON %t", asJSON), func() bool {
+			var out bytes.Buffer
+			if err := Once(testserver.Context(t), s.srv, agents.NewFinder(agents.BuiltIn()), Options{JSON: asJSON, Out: &out, Err: &out}); err != nil {
+				t.Fatal(err)
+			}
+			text := out.String()
+			if strings.Contains(text, "\u202e") || strings.Contains(text, "##[x]") {
+				t.Fatalf("printed is %q", text)
+			}
+			return strings.Contains(text, want[0]) && strings.Contains(text, want[1])
+		})
+	}
+}
+
 func TestStates(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
