@@ -188,7 +188,7 @@ func (s *Snapshot) walk(no uint32, depth int, w *walk) error {
 		}
 		// Children may be one page and cells may share their bytes, so what is read is no
 		// bound of how many there are.
-		if err := s.charge(64); err != nil {
+		if err := s.budget.Take(64); err != nil {
 			return err
 		}
 		c, err := s.cell(n, at/2)
@@ -238,7 +238,7 @@ func (s *Snapshot) bytes(p *payload, at, n int64) ([]byte, error) {
 	if n > p.size-at {
 		return nil, errMalformed
 	}
-	if err := s.charge(n); err != nil {
+	if err := s.budget.Take(n); err != nil {
 		return nil, err
 	}
 	if end := at + n; end <= int64(len(p.local)) {

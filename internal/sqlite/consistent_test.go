@@ -1,12 +1,15 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/reading"
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -146,6 +149,23 @@ func TestOverwritten(t *testing.T) {
 	}
 }
 
+// All tries together read no more than the budget.
+func TestTriesShareTheBudget(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t, 512)
+	w.do("CREATE TABLE a(n INT, pad TEXT); INSERT INTO a VALUES(1,printf('%.*c',20000,'x'));")
+	reads := 0
+	err := readFiles(w.files(), 100_000, func(s *Snapshot) error {
+		reads++
+		_, err := collect(s, Query{Table: "a", Columns: []string{"pad"}})
+		w.do("UPDATE a SET n=n+1; PRAGMA wal_checkpoint(TRUNCATE);") // overwrites the snapshot
+		return err
+	})
+	if !errors.Is(err, reading.ErrSpent) || reads < 2 || reads > 4 {
+		t.Errorf("%v after %d tries", err, reads)
+	}
+}
+
 func readFiles(files [3]*os.File, limit int64, read func(*Snapshot) error) error {
-	return Read(files[0], files[1], files[2], limit, read)
+	return Read(reading.Within(context.Background(), limit), files[0], files[1], files[2], read)
 }

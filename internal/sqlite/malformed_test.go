@@ -2,12 +2,14 @@ package sqlite
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/reading"
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -54,7 +56,7 @@ func (c copyOf) seal() {
 
 // explore reads all that can be read, and returns how many rows that were.
 func (c copyOf) explore(limit int64) (rows int, err error) {
-	err, changed := try(bytes.NewReader(c.db), bytes.NewReader(c.wal), bytes.NewReader(c.shm), limit, func(s *Snapshot) error {
+	err, changed := try(reading.Within(context.Background(), limit), bytes.NewReader(c.db), bytes.NewReader(c.wal), bytes.NewReader(c.shm), func(s *Snapshot) error {
 		objects, err := s.schema()
 		if err != nil {
 			return err
@@ -170,7 +172,7 @@ func TestCycle(t *testing.T) {
 	for _, c := range []struct {
 		pages, last int // of the chain of pages, and the number in it of the last one's child
 		want        error
-	}{{1, 0, errMalformed}, {15, 15, errLimit}, {25, 25, errMalformed}} {
+	}{{1, 0, errMalformed}, {15, 15, reading.ErrSpent}, {25, 25, errMalformed}} {
 		files := whole
 		files.db = slices.Clone(whole.db)
 		first := len(files.db)/512 + 1
@@ -192,7 +194,7 @@ func TestCycle(t *testing.T) {
 		leaf := make([]byte, 512)
 		leaf[0] = 13
 		files.db = append(files.db, leaf...)
-		err, changed := try(bytes.NewReader(files.db), nil, bytes.NewReader(files.shm), 1<<20, func(s *Snapshot) error {
+		err, changed := try(reading.Within(t.Context(), 1<<20), bytes.NewReader(files.db), nil, bytes.NewReader(files.shm), func(s *Snapshot) error {
 			return s.walk(uint32(first), 1, &walk{})
 		})
 		if err != c.want || changed != nil {
@@ -235,7 +237,7 @@ func TestLimit(t *testing.T) {
 	w.do("CREATE TABLE t(a TEXT, huge BLOB, z TEXT); INSERT INTO t VALUES('first',zeroblob(30000000),'last');")
 	files := w.files()
 	read := func(limit int64, columns ...string) (rows [][]any, err error) {
-		err = Read(files[0], files[1], files[2], limit, func(s *Snapshot) (err error) {
+		err = readFiles(files, limit, func(s *Snapshot) (err error) {
 			rows, err = collect(s, Query{Table: "t", Columns: columns})
 			return err
 		})

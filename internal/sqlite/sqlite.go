@@ -26,7 +26,7 @@
 // # Trust
 //
 // The files may hold anything. Reading malformed ones ends with an error or with wrong rows,
-// and reads no more than the limit.
+// and reads no more than the budget.
 package sqlite
 
 import (
@@ -37,26 +37,34 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"tmuxmcp/internal/reading"
 )
 
 // tries is how often a snapshot is tried, over about a quarter of a second.
 const tries = 12
 
 // Read calls read with a snapshot of a database, and again if another process has overwritten
-// the snapshot meanwhile. What read has seen counts only if Read returns nil. At most limit
-// bytes are read and returned each time.
+// the snapshot meanwhile. What read has seen counts only if Read returns nil. The budget bounds
+// what is read and returned, by all tries together.
 //
 // A process that has the same database open through SQLite must not use Read: closing the
 // files would release SQLite's locks.
-func Read(db, wal, shm *os.File, limit int64, read func(*Snapshot) error) error {
+func Read(b *reading.Budget, db, wal, shm *os.File, read func(*Snapshot) error) error {
 	var changed error
 	for n := range tries {
 		if n > 0 {
 			// A process that is interrupted while it writes the wal-index needs time.
-			time.Sleep(time.Millisecond << min(n, 5))
+			if err := b.Pause(time.Millisecond << min(n, 5)); err != nil {
+				return err
+			}
 		}
 		var err error
-		if err, changed = try(db, wal, shm, limit, read); changed != nil {
+		err, changed = try(b, db, wal, shm, read)
+		if err := b.Err(); err != nil {
+			return err
+		}
+		if changed != nil {
 			continue
 		}
 		info, statErr := shm.Stat()
@@ -72,8 +80,11 @@ func Read(db, wal, shm *os.File, limit int64, read func(*Snapshot) error) error 
 }
 
 // try reads one snapshot. If changed is not nil, what was read and err do not count.
-func try(db, wal, shm io.ReaderAt, limit int64, read func(*Snapshot) error) (err, changed error) {
-	s := &Snapshot{db: db, wal: wal, shm: shm, left: limit, frames: map[uint32]int64{}, pages: map[uint32][]byte{}}
+func try(b *reading.Budget, db, wal, shm io.ReaderAt, read func(*Snapshot) error) (err, changed error) {
+	if err := b.Take(headers); err != nil {
+		return err, nil
+	}
+	s := &Snapshot{db: db, wal: wal, shm: shm, budget: b, frames: map[uint32]int64{}, pages: map[uint32][]byte{}}
 	if s.index, changed = readIndex(shm); changed != nil {
 		return nil, changed
 	}

@@ -111,7 +111,7 @@ func (w *writer) files() (files [3]*os.File) {
 func (w *writer) query(q Query) (rows [][]any, err error) {
 	w.t.Helper()
 	files := w.files()
-	err = Read(files[0], files[1], files[2], plenty, func(s *Snapshot) error {
+	err = readFiles(files, plenty, func(s *Snapshot) error {
 		rows, err = collect(s, q)
 		return err
 	})

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"tmuxmcp/internal/reading"
 )
 
 // A Snapshot is the state of a database at one time.
 type Snapshot struct {
 	db, wal, shm io.ReaderAt
-	left         int64 // bytes that may still be read
+	budget       *reading.Budget
 	index        walIndex
 	pageSize     int
 	usable       int               // bytes of a page that hold data
@@ -24,11 +26,11 @@ type Snapshot struct {
 var (
 	native       = binary.NativeEndian
 	big          = binary.BigEndian
-	errLimit     = errors.New("the database has more to read than the limit allows")
 	errMalformed = errors.New("the database is malformed")
 )
 
 const (
+	headers       = 512 // more than all that a try reads of headers
 	indexHeader   = 48
 	attemptedAt   = 128 // of nBackfillAttempted
 	logHeader     = 32
@@ -96,7 +98,7 @@ func (s *Snapshot) findFrames() error {
 	for i := int64(0); i < s.index.frames; {
 		at := (i + blockReserved) % blockFrames
 		b := make([]byte, 4*min(blockFrames-at, s.index.frames-i))
-		if err := s.charge(4 * int64(len(b))); err != nil { // an entry of the map is larger
+		if err := s.budget.Take(4 * int64(len(b))); err != nil { // an entry of the map is larger
 			return err
 		}
 		if err := readAt(s.shm, b, (i+blockReserved)/blockFrames*blockSize+4*at); err != nil {
@@ -173,15 +175,6 @@ func checksum(b []byte) (sum [2]uint32) {
 // pageSize decodes a page size, in which 1 means 65536.
 func pageSize(n uint16) int { return int(n&^1) | int(n&1)<<16 }
 
-// charge subtracts what is about to be read from the limit.
-func (s *Snapshot) charge(n int64) error {
-	if n > s.left {
-		return errLimit
-	}
-	s.left -= n
-	return nil
-}
-
 // page returns a whole page, which is read once.
 func (s *Snapshot) page(no uint32) ([]byte, error) {
 	if b, ok := s.pages[no]; ok {
@@ -194,13 +187,13 @@ func (s *Snapshot) page(no uint32) ([]byte, error) {
 	return b, err
 }
 
-// start returns the first n bytes of a page. Fewer than 64 count as 64, so that the limit also
+// start returns the first n bytes of a page. Fewer than 64 count as 64, so that the budget also
 // bounds the number of reads.
 func (s *Snapshot) start(no uint32, n int) ([]byte, error) {
 	if no == 0 || no > s.index.pages {
 		return nil, errMalformed
 	}
-	if err := s.charge(max(64, int64(n))); err != nil {
+	if err := s.budget.Take(max(64, int64(frameHeader+n))); err != nil {
 		return nil, err
 	}
 	if frame := s.frames[no]; frame > 0 {

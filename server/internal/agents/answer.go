@@ -53,14 +53,14 @@ func (f *Finder) one(ctx context.Context, srv *tmux.Server, id tmux.PaneID) (s S
 // conversation returns the conversation of an agent: the last prompt and what followed or,
 // with a cursor, everything since. If that cannot be read, why says so, and what there is of
 // it is on the screen.
-func (f *Finder) conversation(s Seen, cursor string) (c *conversation.Conversation, why string, err error) {
+func (f *Finder) conversation(ctx context.Context, s Seen, cursor string) (c *conversation.Conversation, why string, err error) {
 	switch {
 	case f.NoTranscripts:
 		return nil, "this server reads no transcripts", nil
 	case s.State == Ended:
 		return nil, "the agent has ended", nil
 	}
-	c, err = conversation.Read(s.writer(), cursor)
+	c, err = conversation.Read(ctx, s.writer(), cursor)
 	var cannot *conversation.Unreadable
 	if errors.As(err, &cannot) {
 		return nil, cannot.Why, nil
@@ -75,13 +75,13 @@ func (f *Finder) LastAnswer(ctx context.Context, srv *tmux.Server, id tmux.PaneI
 	if err != nil {
 		return nil, err
 	}
-	return f.AnswerOf(s, since)
+	return f.AnswerOf(ctx, s, since)
 }
 
 // AnswerOf returns the last answer of an agent that was seen, and everything since a cursor
 // if there is one.
-func (f *Finder) AnswerOf(s Seen, since string) (*Exchange, error) {
-	c, why, err := f.conversation(s, since)
+func (f *Finder) AnswerOf(ctx context.Context, s Seen, since string) (*Exchange, error) {
+	c, why, err := f.conversation(ctx, s, since)
 	var bad conversation.BadCursor
 	switch {
 	case errors.As(err, &bad):
@@ -145,7 +145,7 @@ func (f *Finder) Ask(ctx context.Context, srv *tmux.Server, id tmux.PaneID, prom
 	q.srv, q.pane = srv, id
 	// Whoever sends the prompt finds out if no agent runs there.
 	if s, err := f.one(ctx, srv, id); err == nil {
-		if c, _, _ := f.conversation(s, ""); c != nil {
+		if c, _, _ := f.conversation(ctx, s, ""); c != nil {
 			q.cursor = c.Cursor
 		}
 	}
@@ -183,7 +183,7 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 		if len(a.Seen) == 0 {
 			return nil, NoAgent(q.pane)
 		}
-		e, err := q.read(a.Seen[0])
+		e, err := q.read(ctx, a.Seen[0])
 		switch {
 		case err != nil:
 			return nil, err
@@ -219,11 +219,11 @@ func (q *Question) taken(s Seen) bool {
 }
 
 // read returns what there is of the answer.
-func (q *Question) read(s Seen) (*Exchange, error) {
-	c, why, err := q.finder.conversation(s, q.cursor)
+func (q *Question) read(ctx context.Context, s Seen) (*Exchange, error) {
+	c, why, err := q.finder.conversation(ctx, s, q.cursor)
 	if errors.As(err, new(conversation.BadCursor)) {
 		q.cursor = "" // the prompt has begun another conversation
-		c, why, err = q.finder.conversation(s, "")
+		c, why, err = q.finder.conversation(ctx, s, "")
 	}
 	if err != nil {
 		return nil, err

@@ -232,7 +232,7 @@ func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Seen) ([]See
 			l.of.Pane = (*l.pane)[0]
 			if l.screen != nil && *l.screen != nil {
 				l.of.Rows = ScreenRows(*l.screen)
-				l.of.Status = f.StatusOf(l.of.Pane, l.of.Program, l.of.Rows)
+				l.of.Status = f.StatusOf(ctx, l.of.Pane, l.of.Program, l.of.Rows)
 			}
 		}
 		var e *tmux.Error
@@ -249,10 +249,10 @@ func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Seen) ([]See
 
 // StatusOf determines the status of an agent that runs in a pane, from the rows of its
 // screen and from what it has written down of its state.
-func (f *Finder) StatusOf(p Pane, program Program, rows []string) Status {
+func (f *Finder) StatusOf(ctx context.Context, p Pane, program Program, rows []string) Status {
 	s := p.StatusOf(program, false, rows)
 	if !f.NoTranscripts {
-		s.amend(conversation.StateOf(conversation.Agent{Name: program.Name, PIDs: program.PIDs}))
+		s.amend(conversation.StateOf(ctx, conversation.Agent{Name: program.Name, PIDs: program.PIDs}))
 	}
 	return s
 }

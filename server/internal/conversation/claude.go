@@ -3,8 +3,8 @@ package conversation
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/reading"
 )
 
 // claude is Claude Code, seen in 2.1.197 and 2.1.332. The file sessions/PID.json below its
@@ -30,8 +31,8 @@ type claudeSession struct {
 }
 
 // claudeHome opens claude's directory, and reads the file of a process.
-func claudeHome(p *process) (*home, *claudeSession, error) {
-	h, err := openHome(cmp.Or(p.env["CLAUDE_CONFIG_DIR"], filepath.Join(p.env["HOME"], ".claude")))
+func claudeHome(b *reading.Budget, p *process) (*home, *claudeSession, error) {
+	h, err := openHome(b, cmp.Or(p.env["CLAUDE_CONFIG_DIR"], filepath.Join(p.env["HOME"], ".claude")))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,8 +55,8 @@ func claudeHome(p *process) (*home, *claudeSession, error) {
 // sessionName is what agents name their sessions.
 var sessionName = lazy.Regexp(`^[\w-]{8,64}$`)
 
-func (claude) read(_ Agent, p *process, since *cursor) (*Conversation, error) {
-	h, s, err := claudeHome(p)
+func (claude) read(b *reading.Budget, _ Agent, p *process, since *cursor) (*Conversation, error) {
+	h, s, err := claudeHome(b, p)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (claude) read(_ Agent, p *process, since *cursor) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := fs.Glob(h.FS(), "projects/*/"+s.SessionID+".jsonl")
+	files, err := h.glob("projects/*/" + s.SessionID + ".jsonl")
 	if err != nil || len(files) != 1 {
 		return nil, unreadable("%d files have the conversation %s", len(files), s.SessionID)
 	}
@@ -166,16 +167,17 @@ type State struct {
 }
 
 // StateOf returns what an agent has written down of its state; nil if it has not.
-func StateOf(a Agent) *State {
+func StateOf(ctx context.Context, a Agent) *State {
 	if a.Name != "claude" {
 		return nil
 	}
+	b := reading.Within(ctx, mostRead)
 	for _, pid := range a.PIDs {
-		p, err := processOf(pid)
+		p, err := processOf(b, pid)
 		if err != nil {
 			continue
 		}
-		if h, s, err := claudeHome(p); err == nil {
+		if h, s, err := claudeHome(b, p); err == nil {
 			h.Close()
 			return &State{s.Status, s.WaitingFor}
 		}

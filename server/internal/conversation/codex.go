@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/reading"
 )
 
 // codex is OpenAI's Codex, seen in 0.160.0 and 0.171.0. It keeps the file of its
@@ -21,8 +21,8 @@ type codex struct{}
 
 var rollout = lazy.Regexp(`^sessions/.*/rollout-[\dT-]+-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.jsonl$`)
 
-func (codex) read(_ Agent, p *process, since *cursor) (*Conversation, error) {
-	h, err := openHome(cmp.Or(p.env["CODEX_HOME"], filepath.Join(p.env["HOME"], ".codex")))
+func (codex) read(b *reading.Budget, _ Agent, p *process, since *cursor) (*Conversation, error) {
+	h, err := openHome(b, cmp.Or(p.env["CODEX_HOME"], filepath.Join(p.env["HOME"], ".codex")))
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,11 @@ func (h *home) opened(p *process, name *regexp.Regexp) (names []string, err erro
 	if err != nil {
 		return nil, unreadable("%v", err)
 	}
-	for _, path := range p.openFiles() {
+	open, err := p.openFiles(h.b)
+	if err != nil {
+		return nil, unreadable("%v", err)
+	}
+	for _, path := range open {
 		if below, err := filepath.Rel(real, path); err == nil && name.MatchString(below) && !slices.Contains(names, below) {
 			names = append(names, below)
 		}
@@ -75,15 +79,7 @@ func (h *home) ofUser(name string) bool {
 			ThreadSource string `json:"thread_source"`
 		}
 	}
-	line, _, _ := strings.Cut(head(f), "\n")
-	return json.Unmarshal([]byte(line), &meta) == nil && cmp.Or(meta.Payload.ThreadSource, "user") == "user" && !bytes.Contains(meta.Payload.Source, []byte("subagent"))
-}
-
-// head returns the beginning of a file.
-func head(f *os.File) string {
-	text := make([]byte, mostSmall)
-	n, _ := f.ReadAt(text, 0)
-	return string(text[:n])
+	return json.Unmarshal(firstLine(h.b, f), &meta) == nil && cmp.Or(meta.Payload.ThreadSource, "user") == "user" && !bytes.Contains(meta.Payload.Source, []byte("subagent"))
 }
 
 // codexLine is a line of a conversation. Newer versions write item_completed where older

@@ -13,14 +13,15 @@
 //
 // # What is read
 //
-// Files of this user's below the agent's own directory, links resolved: at most 16 MB of a
-// file, from its end or from a cursor. A line that is not complete yet is left for the next
+// Files of this user's below the agent's own directory, links resolved: at most 16 MB of all
+// together, of a conversation its end or what follows a cursor. A line that is not complete yet is left for the next
 // call. Only texts of the user and the agent are returned: no results of tools, no thinking,
 // nothing that the agent adds to prompts. Everything that does not look as expected is
 // [Unreadable], never an error of the call: the screen is still there.
 package conversation
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,6 +30,7 @@ import (
 	"unicode"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/reading"
 )
 
 // Agent is an agent CLI that runs in a pane.
@@ -99,7 +101,7 @@ func unreadable(format string, args ...any) error {
 type source interface {
 	// read returns the conversation of a process: its end or, if cursor is not nil, what
 	// followed.
-	read(a Agent, p *process, since *cursor) (*Conversation, error)
+	read(b *reading.Budget, a Agent, p *process, since *cursor) (*Conversation, error)
 }
 
 // sources by the names of the agents.
@@ -107,9 +109,32 @@ var sources = map[string]source{
 	"claude": claude{}, "codex": codex{}, "gemini": gemini{}, "copilot": copilot{}, "grok": grok{}, "pi": pi{}, "qwen": qwen{}, "opencode": opencode{"opencode"}, "kilo": opencode{"kilo"},
 }
 
+// turn is held by the call that reads, so that no more is in memory than one call's limit.
+var turn = make(chan struct{}, 1)
+
 // Read returns the conversation of an agent: the last prompt and what followed or, with a
-// cursor, everything since then. The error is an *Unreadable, or a [BadCursor].
-func Read(a Agent, since string) (*Conversation, error) {
+// cursor, everything since then. The error is an *Unreadable, a [BadCursor] or, once ctx has
+// ended, its cause.
+func Read(ctx context.Context, a Agent, since string) (*Conversation, error) {
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	b := reading.Within(ctx, mostRead)
+	c, err := read(b, a, since)
+	// What was not read may be what proves something else.
+	switch why := b.Err(); {
+	case why == reading.ErrSpent:
+		return nil, unreadable("there is more to read than %d MB, the most of a call", mostRead>>20)
+	case why != nil:
+		return nil, why
+	}
+	return c, err
+}
+
+func read(b *reading.Budget, a Agent, since string) (*Conversation, error) {
 	s, ok := sources[a.Name]
 	if !ok {
 		return nil, unreadable("where %s writes its conversations is not known", a.Name)
@@ -121,12 +146,12 @@ func Read(a Agent, since string) (*Conversation, error) {
 	var found *Conversation
 	why := unreadable("the process of %s is not known", a.Name)
 	for _, pid := range a.PIDs {
-		p, err := processOf(pid)
+		p, err := processOf(b, pid)
 		if err != nil {
 			why = err
 			continue
 		}
-		c, err := s.read(a, p, at)
+		c, err := s.read(b, a, p, at)
 		switch _, bad := err.(BadCursor); {
 		case bad:
 			return nil, err

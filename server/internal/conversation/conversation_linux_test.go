@@ -96,7 +96,7 @@ func claudeSays(id, by, text, stop string) string {
 
 func (p *place) reads(a Agent, since string) *Conversation {
 	p.Helper()
-	c, err := Read(a, since)
+	c, err := Read(p.Context(), a, since)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func (p *place) reads(a Agent, since string) *Conversation {
 // refuses checks that there is nothing to read, and why.
 func (p *place) refuses(a Agent, why string) {
 	p.Helper()
-	c, err := Read(a, "")
+	c, err := Read(p.Context(), a, "")
 	var cannot *Unreadable
 	if !errors.As(err, &cannot) || !strings.Contains(cannot.Why, why) {
 		p.Errorf("%v, %v; want %s", c, err, why)
@@ -152,7 +152,7 @@ func TestTwoAgentsInOneDirectory(t *testing.T) {
 		t.Error("an answer that goes on counts as complete")
 	}
 	p.refuses(Agent{Name: "claude", PIDs: []int{one.PID, two.PID}}, "two processes")
-	if s := StateOf(Agent{Name: "claude", PIDs: []int{one.PID}}); s == nil || s.Doing != "waiting" || s.For != "permission prompt" {
+	if s := StateOf(t.Context(), Agent{Name: "claude", PIDs: []int{one.PID}}); s == nil || s.Doing != "waiting" || s.For != "permission prompt" {
 		t.Errorf("its state is %+v", s)
 	}
 }
@@ -264,7 +264,7 @@ func TestHalfWritten(t *testing.T) {
 		p.want(p.reads(a, c.Cursor), "agent: a.\nuser: next\n")
 	}
 	for _, bad := range []string{"x", session, session + ":-1", session + ":3", session + ":999999", other + ":0", session + ":99999999999999999999"} {
-		if c, err := Read(a, bad); !errors.As(err, new(BadCursor)) {
+		if c, err := Read(p.Context(), a, bad); !errors.As(err, new(BadCursor)) {
 			t.Errorf("%s is taken for a cursor: %v %v", bad, c, err)
 		}
 	}
@@ -281,7 +281,7 @@ func TestHugeConversation(t *testing.T) {
 	if err := os.Truncate(path, 2<<30); err != nil {
 		t.Fatal(err)
 	}
-	p.refuses(a, "another form") // one line that does not end
+	p.refuses(a, "more to read than 16 MB") // one line that does not end
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -296,15 +296,16 @@ func TestHugeConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.want(p.reads(a, ""), "agent: b.\n") // its prompt is too far back
-	// A line that is too long is passed over.
+	// A line that is too long is not passed over in silence.
 	end := p.reads(a, "").Cursor
 	long := claudeSays("5", "user", strings.Repeat("x", 17<<20), "")
 	if _, err := f.WriteString(long + claudeSays("6", "assistant", "c", "end_turn")); err != nil {
 		t.Fatal(err)
 	}
-	c := p.reads(a, end)
-	p.want(c, "")
-	p.want(p.reads(a, c.Cursor), "agent: c.\n")
+	if c, err := Read(p.Context(), a, end); !errors.As(err, new(BadCursor)) || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("%v (%v)", c, err)
+	}
+	p.want(p.reads(a, ""), "agent: c.\n")
 }
 
 // codex keeps the file of its conversation open.
@@ -385,6 +386,17 @@ func TestGeminiByItsScreen(t *testing.T) {
 	}
 	c := p.reads(a, "")
 	p.want(p.reads(a, c.Cursor), "")
+	// Another one, of which too little was read to know how it ends.
+	third := p.large(".gemini/tmp/here/chats/session-3.jsonl", fmt.Sprintf(`{"sessionId":%q}`, other)+"\n")
+	f, err := os.OpenFile(third, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(`{"id":"1","type":"gemini","content":"","toolCalls":[{}]}` + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	p.refuses(a, "more to read")
 }
 
 // What is replaced, taken back or a tool's does not count.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/reading"
 )
 
 // copilot is the GitHub Copilot CLI, seen in 1.0.102. It keeps a file with its process id
@@ -20,8 +21,8 @@ type copilot struct{}
 
 var copilotHold = lazy.Regexp(`^session-state/([\w-]{8,64})/inuse\.\d+\.hold$`)
 
-func (copilot) read(a Agent, p *process, since *cursor) (*Conversation, error) {
-	h, err := openHome(cmp.Or(p.env["COPILOT_HOME"], filepath.Join(p.env["HOME"], ".copilot")))
+func (copilot) read(b *reading.Budget, a Agent, p *process, since *cursor) (*Conversation, error) {
+	h, err := openHome(b, cmp.Or(p.env["COPILOT_HOME"], filepath.Join(p.env["HOME"], ".copilot")))
 	if err != nil {
 		return nil, err
 	}

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/reading"
 )
 
 // gemini is the Gemini CLI, seen in 0.61.0. A line of tmp/PROJECT/chats/session-*.jsonl
@@ -18,8 +18,8 @@ import (
 // it. No file says which process writes it.
 type gemini struct{}
 
-func (gemini) read(a Agent, p *process, since *cursor) (*Conversation, error) {
-	h, err := openHome(filepath.Join(cmp.Or(p.env["GEMINI_CLI_HOME"], p.env["HOME"]), ".gemini"))
+func (gemini) read(b *reading.Budget, a Agent, p *process, since *cursor) (*Conversation, error) {
+	h, err := openHome(b, filepath.Join(cmp.Or(p.env["GEMINI_CLI_HOME"], p.env["HOME"]), ".gemini"))
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (gemini) read(a Agent, p *process, since *cursor) (*Conversation, error) {
 	if project == "" || err != nil || string(root) != p.dir {
 		return nil, unreadable("%s has written no conversation in %s", a.Name, p.dir)
 	}
-	files, err := fs.Glob(h.FS(), filepath.Join("tmp", globbed.Replace(project), "chats/session-*.jsonl"))
+	files, err := h.glob(filepath.Join("tmp", globbed.Replace(project), "chats/session-*.jsonl"))
 	if err != nil {
 		return nil, unreadable("%v", err)
 	}
@@ -50,9 +50,9 @@ const mostCandidates = 20
 // shown returns the conversation of which the screen shows the end, if there is exactly
 // one. The files are of conversations of one directory.
 func (h *home) shown(a Agent, p *process, files []string, parse func([]byte, *reader), since *cursor) (*Conversation, error) {
-	var found []string
-	var session string
-	written := 0
+	var found *Conversation
+	var file string
+	written, shown := 0, 0
 	for _, name := range files {
 		info, err := h.Stat(name)
 		if err != nil || info.ModTime().Before(p.began) {
@@ -65,10 +65,9 @@ func (h *home) shown(a Agent, p *process, files []string, parse func([]byte, *re
 		if err != nil {
 			return nil, err
 		}
-		r, _, err := readLines(f, -1, parse)
 		first := new(reader)
-		line, _, _ := strings.Cut(head(f), "\n")
-		parse([]byte(line), first)
+		parse(firstLine(h.b, f), first)
+		r, end, err := readLines(h.b, f, -1, parse)
 		f.Close()
 		switch {
 		case err != nil || !sessionName().MatchString(first.session):
@@ -76,17 +75,20 @@ func (h *home) shown(a Agent, p *process, files []string, parse func([]byte, *re
 		case first.dir != "" && first.dir != p.dir:
 			written-- // the name of its directory is spelt alike
 		case shows(a.Screen, r.messages):
-			found, session = append(found, name), first.session
+			shown++
+			found, file = &Conversation{Messages: r.messages, Cursor: cursor{first.session, end}.String()}, name
+		case lastPrompt(r.messages) < 0 && h.b.Left() == 0:
+			return nil, h.b.Take(1) // it may end as the screen does
 		}
 	}
-	if err := only(a, p, written, len(found)); err != nil {
-		return nil, err
+	if err := only(a, p, written, shown); err != nil || since == nil {
+		return found, err
 	}
-	from, err := since.in(session)
+	from, err := since.in(found.session())
 	if err != nil {
 		return nil, err
 	}
-	return h.conversation(found[0], session, from, parse)
+	return h.conversation(file, found.session(), from, parse)
 }
 
 // only refuses to choose if the pane does not show the end of exactly one conversation of

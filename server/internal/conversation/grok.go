@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/reading"
 )
 
 // grok is the Grok CLI, seen in 1.0.41. It keeps events.jsonl open in the directory of its
@@ -17,8 +18,8 @@ type grok struct{}
 
 var grokEvents = lazy.Regexp(`^sessions/[^/]+/([\w-]{8,64})/events\.jsonl$`)
 
-func (grok) read(a Agent, p *process, since *cursor) (*Conversation, error) {
-	h, err := openHome(cmp.Or(p.env["GROK_HOME"], filepath.Join(p.env["HOME"], ".grok")))
+func (grok) read(b *reading.Budget, a Agent, p *process, since *cursor) (*Conversation, error) {
+	h, err := openHome(b, cmp.Or(p.env["GROK_HOME"], filepath.Join(p.env["HOME"], ".grok")))
 	if err != nil {
 		return nil, err
 	}

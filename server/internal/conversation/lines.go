@@ -3,20 +3,23 @@ package conversation
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"tmuxmcp/internal/reading"
 )
 
 const (
-	// mostRead bounds what a call reads of a conversation, in bytes.
+	// mostRead bounds what a call reads, of all files together, in bytes.
 	mostRead = 16 << 20
 	// firstRead is how much of its end is read at first. claude writes each request to its
 	// model there too, in thousands of bytes.
 	firstRead = 256 << 10
 	// mostSmall bounds other files.
 	mostSmall = 256 << 10
+	// firstLineRead is how much is read at a time to find the end of the first line.
+	firstLineRead = 8 << 10
 )
 
 // A reader collects the messages of the lines of a file.
@@ -55,28 +58,29 @@ func (r *reader) end() {
 // readLines reads a file of one JSON value per line: from an offset or, if that is -1, as
 // much of its end as is needed for the last prompt. It returns the messages, and the offset
 // of the first line that is not complete.
-func readLines(f *os.File, from int64, parse func(line []byte, r *reader)) (*reader, int64, error) {
+func readLines(b *reading.Budget, f *os.File, from int64, parse func(line []byte, r *reader)) (*reader, int64, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, 0, unreadable("%v", err)
 	}
-	size := info.Size()
 	if from >= 0 {
-		if from > size || !lineBegins(f, from) {
-			return nil, 0, BadCursor("is no place in the conversation any more: the agent has rewritten it")
-		}
-		r, end, err := parseLines(f, from, min(size, from+mostRead), parse)
-		if err == nil && end == from && size-from > mostRead {
-			end = nextLine(f, from, size) // a line that is too long
-		}
-		return r, end, err
+		return readSince(b, f, from, info.Size(), parse)
 	}
-	for much := int64(firstRead); ; much *= 4 {
-		begin := max(0, size-min(much, mostRead))
-		for begin > 0 && begin < size && !lineBegins(f, begin) {
-			begin = nextLine(f, begin, size)
+	var text []byte
+	begin := info.Size()
+	for much := firstRead; ; much *= 4 {
+		more := min(int64(much-len(text)), begin, b.Left())
+		begin -= more
+		if text, err = before(b, f, begin, int(more), text); err != nil {
+			return nil, 0, err
 		}
-		r, end, err := parseLines(f, begin, size, parse)
+		lines, at := text, begin
+		if begin > 0 {
+			line, _, _ := bytes.Cut(text, []byte("\n"))
+			at += int64(min(len(line)+1, len(text)))
+			lines = text[at-begin:]
+		}
+		r, end, err := parseLines(b, lines, at, parse)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -84,7 +88,10 @@ func readLines(f *os.File, from int64, parse func(line []byte, r *reader)) (*rea
 			r.messages = r.messages[i:]
 			return r, end, nil
 		}
-		if begin == 0 || much >= mostRead {
+		if begin == 0 || b.Left() == 0 {
+			if !r.known && begin > 0 {
+				return nil, 0, b.Take(begin)
+			}
 			if !r.known {
 				return nil, 0, unreadable("its conversation has another form than the versions that are known")
 			}
@@ -93,44 +100,64 @@ func readLines(f *os.File, from int64, parse func(line []byte, r *reader)) (*rea
 	}
 }
 
+// readSince reads on from an offset.
+func readSince(b *reading.Budget, f *os.File, from, size int64, parse func([]byte, *reader)) (*reader, int64, error) {
+	if from > size || !lineBegins(b, f, from) {
+		return nil, 0, BadCursor("is no place in the conversation any more: the agent has rewritten it")
+	}
+	much := min(size-from, b.Left())
+	text, err := before(b, f, from, int(much), nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, end, err := parseLines(b, text, from, parse)
+	if err == nil && end == from && much < size-from {
+		return nil, 0, BadCursor("stands before a message that is too long to be read")
+	}
+	return r, end, err
+}
+
+// before puts n bytes of a file before those that follow them.
+func before(b *reading.Budget, f *os.File, at int64, n int, rest []byte) ([]byte, error) {
+	text := make([]byte, n+len(rest))
+	copy(text[n:], rest)
+	if _, err := b.ReadAt(f, text[:n], at); err != nil {
+		return nil, unreadable("%v", err) // also that it has been cut meanwhile
+	}
+	return text, nil
+}
+
 // lineBegins reports whether a line begins at an offset.
-func lineBegins(f *os.File, at int64) bool {
+func lineBegins(b *reading.Budget, f *os.File, at int64) bool {
 	var before [1]byte
 	if at == 0 {
 		return true
 	}
-	_, err := f.ReadAt(before[:], at-1)
+	_, err := b.ReadAt(f, before[:], at-1)
 	return err == nil && before[0] == '\n'
 }
 
-// nextLine returns where the next line begins, or size.
-func nextLine(f *os.File, at, size int64) int64 {
-	buf := make([]byte, 64<<10)
-	for at < size {
-		n, err := f.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
-		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
-			return at + int64(i) + 1
-		}
-		if at += int64(n); err != nil {
-			break
+// firstLine returns the first line of a file, unless that is too long.
+func firstLine(b *reading.Budget, f *os.File) []byte {
+	text := make([]byte, 0, mostSmall)
+	for len(text) < mostSmall {
+		n, err := b.ReadAt(f, text[len(text):min(len(text)+firstLineRead, mostSmall)], int64(len(text)))
+		text = text[:len(text)+n]
+		if line, _, complete := bytes.Cut(text, []byte("\n")); complete || err != nil {
+			return line
 		}
 	}
-	return size
+	return nil
 }
 
-// parseLines parses the complete lines between two offsets, and returns where the rest
-// begins.
-func parseLines(f *os.File, begin, end int64, parse func([]byte, *reader)) (*reader, int64, error) {
-	text := make([]byte, end-begin)
-	n, err := f.ReadAt(text, begin)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, 0, unreadable("%v", err)
-	}
-	r, rest := new(reader), text[:n]
-	for {
+// parseLines parses the complete lines of a text that begins at an offset, and returns where
+// the rest begins.
+func parseLines(b *reading.Budget, text []byte, begin int64, parse func([]byte, *reader)) (*reader, int64, error) {
+	r, rest := new(reader), text
+	for b.Err() == nil {
 		line, after, complete := bytes.Cut(rest, []byte("\n"))
 		if !complete {
-			return r, begin + int64(n-len(rest)), nil
+			return r, begin + int64(len(text)-len(rest)), nil
 		}
 		before := len(r.messages)
 		if parse(line, r); r.bad {
@@ -138,19 +165,21 @@ func parseLines(f *os.File, begin, end int64, parse func([]byte, *reader)) (*rea
 		}
 		rest = after
 		for i := min(before, len(r.messages)); i < len(r.messages); i++ {
-			r.messages[i].end = begin + int64(n-len(rest))
+			r.messages[i].end = begin + int64(len(text)-len(rest))
 		}
 	}
+	return nil, 0, b.Err()
 }
 
 // home is an agent's own directory, whose files are read.
 type home struct {
 	*os.Root
 	path string
+	b    *reading.Budget
 }
 
 // openHome opens an agent's directory, if it is this user's.
-func openHome(path string) (*home, error) {
+func openHome(b *reading.Budget, path string) (*home, error) {
 	if !filepath.IsAbs(path) {
 		return nil, unreadable("the agent's directory is not known")
 	}
@@ -166,7 +195,7 @@ func openHome(path string) (*home, error) {
 		root.Close()
 		return nil, unreadable("%v", err)
 	}
-	return &home{root, path}, nil
+	return &home{root, path, b}, nil
 }
 
 // open opens a regular file of this user's below the directory.
@@ -191,6 +220,37 @@ func (h *home) open(name string) (*os.File, error) {
 	return f, nil
 }
 
+// glob returns the files with names that match a pattern.
+func (h *home) glob(pattern string) ([]string, error) {
+	files, err := fs.Glob(tree{h.FS(), h.b}, pattern)
+	if err == nil {
+		err = h.b.Err() // which Glob passes over
+	}
+	if err != nil {
+		return nil, unreadable("%v", err)
+	}
+	return files, nil
+}
+
+// A tree is a file system of which only so much is listed as a budget allows.
+type tree struct {
+	fs.FS
+	b *reading.Budget
+}
+
+func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
+	f, err := t.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	d, ok := f.(fs.ReadDirFile)
+	if !ok {
+		return nil, fs.ErrInvalid
+	}
+	return t.b.Dir(d)
+}
+
 // small returns the content of a small file.
 func (h *home) small(name string) ([]byte, error) {
 	f, err := h.open(name)
@@ -198,7 +258,7 @@ func (h *home) small(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostSmall+1))
+	text, err := h.b.Small(f, mostSmall+1)
 	if err == nil && len(text) > mostSmall {
 		err = unreadable("%s is too large", filepath.Join(h.path, name))
 	}
@@ -222,7 +282,7 @@ func (h *home) conversation(name, session string, from int64, parse func([]byte,
 		return nil, err
 	}
 	defer f.Close()
-	r, end, err := readLines(f, from, parse)
+	r, end, err := readLines(h.b, f, from, parse)
 	if err != nil {
 		return nil, err
 	}

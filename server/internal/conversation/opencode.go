@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/reading"
 	"tmuxmcp/internal/sqlite"
 )
 
@@ -25,12 +26,12 @@ const (
 	mostSessions = 20
 )
 
-func (o opencode) read(a Agent, p *process, since *cursor) (*Conversation, error) {
+func (o opencode) read(b *reading.Budget, a Agent, p *process, since *cursor) (*Conversation, error) {
 	data := p.env["XDG_DATA_HOME"]
 	if data == "" {
 		data = filepath.Join(p.env["HOME"], ".local/share")
 	}
-	h, err := openHome(filepath.Join(data, o.name))
+	h, err := openHome(b, filepath.Join(data, o.name))
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (h *home) database(name string, read func(*sqlite.Snapshot) error) error {
 		return err
 	}
 	defer shm.Close()
-	return sqlite.Read(db, wal, shm, mostRead, read)
+	return sqlite.Read(h.b, db, wal, shm, read)
 }
 
 // find returns the conversation of which the pane shows the end.

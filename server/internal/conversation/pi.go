@@ -3,24 +3,25 @@ package conversation
 import (
 	"cmp"
 	"encoding/json"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"tmuxmcp/internal/reading"
 )
 
 // pi is pi, seen in 1.6.0. A line of sessions/--DIRECTORY--/TIME_SESSION.jsonl below its
 // directory is a message, once it is complete. No file says which process writes it.
 type pi struct{}
 
-func (pi) read(a Agent, p *process, since *cursor) (*Conversation, error) {
-	h, err := openHome(cmp.Or(p.env["PI_CODING_AGENT_DIR"], filepath.Join(p.env["HOME"], ".pi/agent")))
+func (pi) read(b *reading.Budget, a Agent, p *process, since *cursor) (*Conversation, error) {
+	h, err := openHome(b, cmp.Or(p.env["PI_CODING_AGENT_DIR"], filepath.Join(p.env["HOME"], ".pi/agent")))
 	if err != nil {
 		return nil, err
 	}
 	defer h.Close()
 	dir := "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimPrefix(p.dir, "/")) + "--"
-	files, err := fs.Glob(h.FS(), "sessions/"+globbed.Replace(dir)+"/*.jsonl")
+	files, err := h.glob("sessions/" + globbed.Replace(dir) + "/*.jsonl")
 	if err != nil {
 		return nil, unreadable("%v", err)
 	}

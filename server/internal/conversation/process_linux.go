@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tmuxmcp/internal/procstat"
+	"tmuxmcp/internal/reading"
 )
 
 const nonblock = unix.O_NONBLOCK
@@ -25,7 +26,7 @@ type process struct {
 }
 
 // processOf reads what is known of a process, if it is this user's.
-func processOf(pid int) (*process, error) {
+func processOf(b *reading.Budget, pid int) (*process, error) {
 	info, err := os.Stat("/proc/" + strconv.Itoa(pid))
 	if err != nil {
 		return nil, unreadable("process %d has ended", pid)
@@ -37,7 +38,12 @@ func processOf(pid int) (*process, error) {
 	if err != nil {
 		return nil, unreadable("process %d has ended", pid)
 	}
-	environ, err := os.ReadFile(procstat.File(pid, "environ"))
+	f, err := os.Open(procstat.File(pid, "environ"))
+	if err != nil {
+		return nil, unreadable("%v", err)
+	}
+	defer f.Close()
+	environ, err := b.Small(f, mostRead)
 	if err != nil {
 		return nil, unreadable("%v", err)
 	}
@@ -54,15 +60,20 @@ func processOf(pid int) (*process, error) {
 }
 
 // openFiles returns the files that the process has open.
-func (p *process) openFiles() (paths []string) {
+func (p *process) openFiles(b *reading.Budget) (paths []string, err error) {
 	dir := procstat.File(p.pid, "fd")
-	entries, _ := os.ReadDir(dir)
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := b.Dir(f)
 	for _, e := range entries {
 		if path, err := os.Readlink(dir + "/" + e.Name()); err == nil && strings.HasPrefix(path, "/") {
 			paths = append(paths, path)
 		}
 	}
-	return paths
+	return paths, err
 }
 
 // ownedByUs reports whether a file is this user's.

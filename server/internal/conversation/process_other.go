@@ -5,6 +5,8 @@ package conversation
 import (
 	"io/fs"
 	"time"
+
+	"tmuxmcp/internal/reading"
 )
 
 const nonblock = 0
@@ -18,10 +20,10 @@ type process struct {
 	env     map[string]string
 }
 
-func processOf(int) (*process, error) {
+func processOf(*reading.Budget, int) (*process, error) {
 	return nil, unreadable("conversations are found by their processes, which only Linux shows in /proc")
 }
 
-func (*process) openFiles() []string { return nil }
+func (*process) openFiles(*reading.Budget) ([]string, error) { return nil, nil }
 
 func ownedByUs(fs.FileInfo) bool { return false }

@@ -3,10 +3,11 @@ package conversation
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"tmuxmcp/internal/reading"
 )
 
 // qwen is Qwen Code, seen in 0.24.4. A line of projects/DIRECTORY/chats/SESSION.jsonl below
@@ -14,13 +15,13 @@ import (
 // and when that began the conversation.
 type qwen struct{}
 
-func (qwen) read(a Agent, p *process, since *cursor) (*Conversation, error) {
-	h, err := openHome(filepath.Join(p.env["HOME"], ".qwen"))
+func (qwen) read(b *reading.Budget, a Agent, p *process, since *cursor) (*Conversation, error) {
+	h, err := openHome(b, filepath.Join(p.env["HOME"], ".qwen"))
 	if err != nil {
 		return nil, err
 	}
 	defer h.Close()
-	files, err := fs.Glob(h.FS(), "projects/*/chats/*.runtime.json")
+	files, err := h.glob("projects/*/chats/*.runtime.json")
 	if err != nil {
 		return nil, unreadable("%v", err)
 	}

@@ -179,7 +179,7 @@ func (p *prompter) look(ctx context.Context) error {
 	if p.now.Dead {
 		p.now.Status = agents.Status{State: agents.Ended}
 	} else {
-		p.now.Status = p.sender.agents.StatusOf(p.now.Pane, p.program, agents.ScreenRows(*shown))
+		p.now.Status = p.sender.agents.StatusOf(ctx, p.now.Pane, p.program, agents.ScreenRows(*shown))
 	}
 	if same := was.State == p.now.State && was.input() == p.now.input() && was.Question == p.now.Question && was.X == p.now.X && was.Y == p.now.Y; !same {
 		p.since = time.Now()

@@ -44,7 +44,7 @@ func waitForAgent(f *agents.Finder, r *screen.Reader) *tool.Tool {
 		for _, s := range a.Seen {
 			one := awaitedAgent{answered{agentInfo: infoOf(s)}, a.Reached[s.ID]}
 			if one.Reached && in.Answer {
-				e, err := f.AnswerOf(s, "")
+				e, err := f.AnswerOf(ctx, s, "")
 				if err != nil {
 					return nil, err
 				}
