@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/owned"
 	"tmuxmcp/internal/turns"
 )
 
@@ -189,32 +189,9 @@ func isDir(path string, f *os.File) bool {
 	return err == nil && os.SameFile(named, opened)
 }
 
-// checkAbove reports whether someone else could rename a file, or create it first and keep
-// it, in the directories above it.
-func checkAbove(path string) error {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		info, err := os.Lstat(dir)
-		if err != nil {
-			return err
-		}
-		owner := ownerOf(info)
-		switch {
-		case !info.IsDir():
-			return fmt.Errorf("%s is not a directory", dir)
-		case owner != 0 && owner != os.Geteuid() && !outside(owner):
-			return fmt.Errorf("%s belongs to another user (uid %d)", dir, owner)
-		case info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0:
-			return fmt.Errorf("%s can be changed by other users (mode %04o, not sticky)", dir, info.Mode().Perm())
-		}
-		if dir == "/" {
-			return nil
-		}
-	}
-}
-
 // private returns an error if a directory does not belong to the user alone.
 func private(info fs.FileInfo) error {
-	owner := ownerOf(info)
+	owner := owned.By(info)
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return errors.New("is a symbolic link")
@@ -226,32 +203,4 @@ func private(info fs.FileInfo) error {
 		return fmt.Errorf("has mode %04o, not 0700", info.Mode().Perm())
 	}
 	return nil
-}
-
-// ownerOf returns the uid of a file's owner, or -1.
-func ownerOf(info fs.FileInfo) int {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(st.Uid)
-	}
-	return -1
-}
-
-// outside reports whether a uid stands for all users that do not exist in this user
-// namespace. In a sandbox, root's directories look like that.
-func outside(uid int) bool {
-	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
-	if err != nil || strings.TrimSpace(string(overflow)) != strconv.Itoa(uid) {
-		return false
-	}
-	mapped, err := os.ReadFile("/proc/self/uid_map")
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(mapped)) {
-		var inner, outer, count int
-		if n, _ := fmt.Sscan(line, &inner, &outer, &count); n != 3 || inner <= uid && uid < inner+count {
-			return false
-		}
-	}
-	return true
 }

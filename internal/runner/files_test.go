@@ -79,7 +79,7 @@ func TestRunFilesRefuseAForeignHome(t *testing.T) {
 		make func(t *testing.T, home string)
 		says string
 	}{
-		"another user's":           {func(t *testing.T, home string) { owned(t, home, stranger) }, "belongs to another user (uid 65534)"},
+		"another user's":           {func(t *testing.T, home string) { makeOf(t, home, stranger) }, "belongs to another user (uid 65534)"},
 		"a link to the user's own": {func(t *testing.T, home string) { ok(t, os.Symlink(t.TempDir(), home)) }, "is a symbolic link"},
 		"a dangling link":          {func(t *testing.T, home string) { ok(t, os.Symlink("nowhere", home)) }, "is a symbolic link"},
 		"a file":                   {func(t *testing.T, home string) { ok(t, os.WriteFile(home, nil, 0o600)) }, "is not a directory"},
@@ -151,7 +151,7 @@ func TestNoHomeInAPublicDirectory(t *testing.T) {
 	}
 }
 
-func owned(t *testing.T, dir string, uid int) {
+func makeOf(t *testing.T, dir string, uid int) {
 	t.Helper()
 	ok(t, os.Mkdir(dir, 0o700))
 	chown(t, dir, uid)

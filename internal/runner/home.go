@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/owned"
 )
 
 // plainPath matches a path that needs no quotes in any shell.
@@ -54,8 +55,8 @@ func homeIn(base, name string) (string, error) {
 		return "", err
 	case !info.IsDir():
 		return "", errors.New("is not a directory")
-	case ownerOf(info) != os.Geteuid():
-		return "", fmt.Errorf("belongs to another user (uid %d)", ownerOf(info))
+	case owned.By(info) != os.Geteuid():
+		return "", fmt.Errorf("belongs to another user (uid %d)", owned.By(info))
 	case info.Mode().Perm()&0o022 != 0:
 		return "", fmt.Errorf("can be changed by other users (mode %04o)", info.Mode().Perm())
 	}
@@ -75,7 +76,7 @@ func makeHome(home string) error {
 	if err := os.MkdirAll(filepath.Dir(home), 0o700); err != nil {
 		return err
 	}
-	if err := checkAbove(home); err != nil {
+	if err := owned.Above(home); err != nil {
 		return err
 	}
 	if err := os.Mkdir(home, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -94,7 +95,7 @@ func checkHome(home string) error {
 	if err := private(info); err != nil {
 		return fmt.Errorf("%s %w", home, err)
 	}
-	return checkAbove(home)
+	return owned.Above(home)
 }
 
 // PublicHome is a directory that earlier versions used as the home, in a directory that everybody

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"tmuxmcp/internal/owned"
 	"tmuxmcp/internal/transcript"
 )
 
@@ -340,7 +341,7 @@ func openOwn(path string) (*os.File, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || ownerOf(info) != os.Geteuid()) {
+	if err == nil && (!info.Mode().IsRegular() || owned.By(info) != os.Geteuid()) {
 		err = fmt.Errorf("%s is not a file of this user", path)
 	}
 	if err != nil {

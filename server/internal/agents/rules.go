@@ -12,12 +12,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"tmuxmcp/fixtures"
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/owned"
 	"tmuxmcp/server/internal/match"
 )
 
@@ -132,18 +132,23 @@ func loadOwn(dir string) (own Known, faults []Fault) {
 	if dir == "" {
 		return nil, nil
 	}
-	entries, err := os.ReadDir(dir)
+	real, err := owned.Directory(dir)
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(real)
+	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			faults = append(faults, Fault{File: dir, Text: reason(err)})
 		}
 		return nil, faults
 	}
+	files := 0
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != ".toml" || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		if len(own)+len(faults) == mostFiles {
+		if files++; files > mostFiles {
 			faults = append(faults, Fault{File: dir, Text: fmt.Sprintf("has more than %d files; the others are not read", mostFiles)})
 			break
 		}
@@ -163,8 +168,8 @@ func loadOwn(dir string) (own Known, faults []Fault) {
 
 var agentName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
-// LoadFile reads the rules in a file. The file must be one that only its user or root can
-// have written: rules decide what is typed where.
+// LoadFile reads the rules in a file. It must be one that only this user or root can have
+// written or put there: rules decide what is typed where.
 func LoadFile(file string) (*Rules, []Fault) {
 	text, err := readOwn(file)
 	if err != nil {
@@ -183,25 +188,11 @@ func reason(err error) string {
 }
 
 func readOwn(file string) ([]byte, error) {
-	// A named pipe does not block, and is refused.
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := owned.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, errors.New("is not a regular file")
-	case !ok || int(st.Uid) != os.Geteuid() && st.Uid != 0:
-		return nil, errors.New("belongs to another user")
-	case info.Mode().Perm()&0o022 != 0:
-		return nil, fmt.Errorf("others may write to it (mode %04o): chmod go-w makes it yours", info.Mode().Perm())
-	}
 	text, err := io.ReadAll(io.LimitReader(f, mostFile+1))
 	if len(text) > mostFile {
 		return nil, fmt.Errorf("is larger than %d bytes", mostFile)

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -139,6 +140,60 @@ func TestLoad(t *testing.T) {
 	i := slices.IndexFunc(known, func(r *Rules) bool { return r.Name == "claude" })
 	if r := known[i]; !r.Replaces || r.File != filepath.Join(dir, "claude.toml") || len(known) != len(BuiltIn())+2 {
 		t.Errorf("claude is of %s, replaces %v; known are %v", r.File, r.Replaces, known.Names())
+	}
+}
+
+// TestLoadOthersDirectory: rules are read from no place where someone else could put them.
+func TestLoadOthersDirectory(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir, open := filepath.Join(top, "rules"), filepath.Join(top, "open")
+	for _, d := range []string{dir, open} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chmod := func(path string, mode os.FileMode) {
+		t.Helper()
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loads := func(want string) {
+		t.Helper()
+		known, faults := Load(dir)
+		if want == "" && (faults != nil || len(known) != len(BuiltIn())+1) || want != "" && (len(faults) != 1 || !strings.Contains(faults[0].Error(), want) || len(known) != len(BuiltIn())) {
+			t.Errorf("%v %v, want %q", known.Names(), faults, want)
+		}
+	}
+	if err := os.Symlink(writeRules(t, open, "theirs.toml", "names = ['mine']\n"+box), filepath.Join(dir, "mine.toml")); err != nil {
+		t.Fatal(err)
+	}
+	loads("")
+	chmod(open, 0o777)
+	loads("mine.toml: " + open + " can be changed by other users (mode 0777, not sticky): chmod go-w makes it yours")
+	chmod(open, 0o700)
+	chmod(dir, 0o770)
+	loads("rules: " + dir + " can be changed by other users (mode 0770")
+	chmod(dir, 0o700)
+	chmod(top, 0o777)
+	loads(dir + ": " + top + " can be changed by other users")
+}
+
+// TestLoadBoundsFiles: only so many files are read, however many faults they have.
+func TestLoadBoundsFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeRules(t, dir, "0.toml", "names = ['a']\n"+box+strings.Repeat("[[refused]]\n", 120))
+	for i := range mostFiles + 20 {
+		writeRules(t, dir, fmt.Sprintf("z%d.toml", i), "names = ['a']\n"+box)
+	}
+	known, faults := Load(dir)
+	if own := len(known) - len(BuiltIn()); own != mostFiles-1 {
+		t.Errorf("%d files of rules", own)
+	}
+	if last := faults[len(faults)-1]; last.File != dir || last.Text != "has more than 100 files; the others are not read" || len(faults) < 100 {
+		t.Errorf("%d faults, the last is %v", len(faults), last)
 	}
 }
 
