@@ -94,7 +94,16 @@ func (d Disk) do(op Op, path string, step func() error) error {
 	if err := d.step(Step{Op: op, Path: path}); err != nil {
 		return err
 	}
-	return step()
+	return named(op, path, step())
+}
+
+// named returns an error that names a file, as those of package os do and those of system calls
+// do not.
+func named(op Op, path string, err error) error {
+	if err == nil || errors.As(err, new(*fs.PathError)) || errors.As(err, new(*os.LinkError)) {
+		return err
+	}
+	return &fs.PathError{Op: string(op), Path: path, Err: err}
 }
 
 // MaxSize is the size of the largest file that [Disk.Read] reads. A sparse file may claim
@@ -248,7 +257,7 @@ func (d Disk) swapIn(tmp, path string, old []byte, was *Meta) (err error) {
 		return os.Rename(tmp, path)
 	}
 	if err != nil {
-		return err
+		return named(OpExchange, path, err)
 	}
 	exchanged = true
 	displaced, err := os.Lstat(tmp)

@@ -32,8 +32,9 @@ type UndoOptions struct {
 func (c *Commit) Undo(ctx context.Context, records []journal.Record, o UndoOptions) ([]Outcome, error) {
 	order := slices.SortedFunc(slices.Values(records), func(a, b journal.Record) int { return b.Seq - a.Seq })
 	t := &reverting{Commit: c, opts: o, dry: map[string][]byte{}, left: map[string][]byte{}, touched: map[string]bool{}}
+	again := "run " + t.Words.Undo + " again"
 	if err := t.begin(order); err != nil {
-		return nil, err
+		return nil, configs.OnceWritable(err, "nothing was changed: "+again)
 	}
 	var out []Outcome
 	for _, r := range order {
@@ -49,7 +50,7 @@ func (c *Commit) Undo(ctx context.Context, records []journal.Record, o UndoOptio
 			err = t.revertOne(ctx, client, r, &done)
 		}
 		if err != nil {
-			done.Err = configs.OnceWritable(err, "the swap stays recorded: run "+t.Words.Undo+" again")
+			done.Err = configs.OnceWritable(err, "the swap stays recorded: "+again)
 			done.Action = cmp.Or(done.Action, Failed)
 		}
 		out = append(out, done)
@@ -57,7 +58,7 @@ func (c *Commit) Undo(ctx context.Context, records []journal.Record, o UndoOptio
 	if o.DryRun {
 		return out, nil
 	}
-	return out, t.finish()
+	return out, configs.OnceWritable(t.finish(), again)
 }
 
 // reverting is one run of Undo. Its state is what finish saves.

@@ -103,7 +103,7 @@ func (c *Commit) Write(ctx context.Context, u *plan.Server, changes []plan.Chang
 		for _, a := range ready {
 			w.dropFresh(a)
 		}
-		return nil, err
+		return nil, configs.OnceWritable(err, "nothing was changed: run it again")
 	}
 	var targets []string
 	for n, a := range ready {

@@ -67,10 +67,14 @@ func (env Env) Watch(what string, limit time.Duration) (stop func()) {
 	return func() { close(done); <-ended }
 }
 
-// OnceWritable adds what to do to the error of a read-only file system.
+// OnceWritable adds what to do to the error of a read-only file system, or of a file that not
+// even its owner may change.
 func OnceWritable(err error, then string) error {
-	if !errors.Is(err, syscall.EROFS) {
-		return err
+	switch {
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w; %s once that is writable", err, then)
+	case errors.Is(err, syscall.EPERM) && !errors.Is(err, atomicfile.ErrMeta):
+		return fmt.Errorf("%w; %s once that may be changed: %s", err, then, immutable)
 	}
-	return fmt.Errorf("%w; %s once that is writable", err, then)
+	return err
 }
