@@ -36,14 +36,15 @@ type Questions struct {
 	// and Stands how long an answer counts in later ones. Both are two minutes.
 	Wait, Stands time.Duration
 
-	key  [32]byte
-	mu   sync.Mutex
-	used map[string]time.Time // states whose answers came, until they expire
+	key   [32]byte
+	began time.Time // with the monotonic clock, from which answers age
+	mu    sync.Mutex
+	used  map[string]time.Duration // states whose answers came, until they expire
 }
 
 // NewQuestions returns questions with a key of their own.
 func NewQuestions() *Questions {
-	q := &Questions{Wait: consentWait, Stands: consentWait, used: map[string]time.Time{}}
+	q := &Questions{Wait: consentWait, Stands: consentWait, began: time.Now(), used: map[string]time.Duration{}}
 	rand.Read(q.key[:])
 	return q
 }
@@ -163,8 +164,8 @@ func canAsk(caps mcp.ClientCapabilities) bool {
 // stateOf returns a state that ties an answer to the question and to this particular call,
 // for one use within two minutes.
 func (a *Asker) stateOf(question string) string {
-	expires := time.Now().Add(a.questions.Stands).UnixMilli()
-	return a.sealed(fmt.Sprintf("%016x%s%s", expires, rand.Text(), a.questions.mac(question)))
+	expires := time.Since(a.questions.began) + a.questions.Stands
+	return a.sealed(fmt.Sprintf("%016x%s%s", int64(expires), rand.Text(), a.questions.mac(question)))
 }
 
 func (a *Asker) sealed(text string) string {
@@ -198,7 +199,7 @@ func (a *Asker) Check() error {
 		return nil
 	}
 	expires, _ := strconv.ParseInt(text[:16], 16, 64)
-	if !a.questions.firstUse(state, time.UnixMilli(expires)) {
+	if !a.questions.firstUse(state, time.Duration(expires)) {
 		return reply.Faultf(reply.KindRefused, "the user's answer was used already, or came after %v", consentWait).
 			Suggest("call again, and the user is asked again")
 	}
@@ -220,12 +221,12 @@ func (a *Asker) answered(question string) *mcp.ElicitationResult {
 const maxUsed = 1000
 
 // firstUse reports whether a state has not expired and is used for the first time.
-func (q *Questions) firstUse(state string, expires time.Time) bool {
+func (q *Questions) firstUse(state string, expires time.Duration) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now := time.Now()
-	maps.DeleteFunc(q.used, func(_ string, expires time.Time) bool { return expires.Before(now) })
-	if _, again := q.used[state]; again || expires.Before(now) || len(q.used) >= maxUsed {
+	now := time.Since(q.began)
+	maps.DeleteFunc(q.used, func(_ string, expires time.Duration) bool { return expires < now })
+	if _, again := q.used[state]; again || expires < now || len(q.used) >= maxUsed {
 		return false
 	}
 	q.used[state] = expires

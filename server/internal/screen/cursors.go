@@ -89,7 +89,7 @@ func (r *Reader) cursorFor(form reply.Form, at Bookmark) string {
 	if r.cursors != nil && form.Results == reply.ResultsText {
 		return r.cursors.give(at, fmt.Sprint(string(raw), at.line))
 	}
-	raw = binary.LittleEndian.AppendUint64(raw, uint64(at.at.UnixNano()))
+	raw = append(raw, stamped(at.at)...)
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
@@ -137,12 +137,38 @@ func splitCursor(given string) (run string, pane tmux.PaneID, at Bookmark) {
 	}
 	const flag = 4 * len(rowsAbove{}) // where it is behind the mark
 	raw, err := base64.RawURLEncoding.DecodeString(given)
-	end := len(raw) - flag - 1 - 8
+	end := len(raw) - flag - 1 - stampSize
 	mark := new(tmux.Mark)
 	if err != nil || end < 0 || raw[end+flag] > 1 || mark.UnmarshalBinary(raw[:end]) != nil {
 		return "", "", at
 	}
 	rest := raw[end:]
-	looked := time.Unix(0, int64(binary.LittleEndian.Uint64(rest[flag+1:])))
-	return "", mark.Pane, Bookmark{Mark: mark, prompt: rest[flag] == 1, above: rowsAboveOf(rest), at: looked}
+	return "", mark.Pane, Bookmark{Mark: mark, prompt: rest[flag] == 1, above: rowsAboveOf(rest), at: timeOf(rest[flag+1:])}
+}
+
+// clock is what times in cursors count from: the wall clock may be set, and times are compared
+// with those in the ledger of this process. A time of another process is before all of them.
+var clock = sync.OnceValue(func() (c struct {
+	began time.Time
+	run   [8]byte
+}) {
+	c.began = time.Now()
+	rand.Read(c.run[:])
+	return c
+})
+
+// stampSize is the size of a time in a cursor.
+const stampSize = 8 + 8
+
+func stamped(t time.Time) []byte {
+	c := clock()
+	return binary.LittleEndian.AppendUint64(c.run[:], uint64(t.Sub(c.began)))
+}
+
+func timeOf(stamp []byte) time.Time {
+	c := clock()
+	if [8]byte(stamp) != c.run {
+		return time.Time{}
+	}
+	return c.began.Add(time.Duration(binary.LittleEndian.Uint64(stamp[8:])))
 }
