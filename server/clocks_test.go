@@ -24,6 +24,7 @@ var wallClock = map[string]string{
 	"tmux/attach.go":                           "seconds of tmux, compared with each other",
 	"tmux/files.go":                            "a deadline that has passed",
 	"tmux/native.go":                           "a deadline that has passed",
+	"tmux/silence.go":                          "a deadline that has passed",
 	"tmux/row.go":                              "seconds of tmux",
 	"tmux/shell/execution.go":                  "the start of a tmux server, as its name",
 }

@@ -74,7 +74,7 @@ func (d *Diagnosis) OK() bool { return len(d.Findings) == 0 }
 
 // Diagnose determines what a server with this configuration would use.
 func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := tmux.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	d := &Diagnosis{Version: 1, Findings: []Finding{}}
 	s, err := New(cfg)

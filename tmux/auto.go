@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 )
 
 // Transport selects how commands are sent to a tmux server. All transports give the same
@@ -55,8 +56,20 @@ type transports struct {
 }
 
 // run sends one command list to the server and returns what the tmux client program would
-// have printed.
+// have printed. It sends nothing to a server that does not answer.
 func (t *transports) run(ctx context.Context, req request) (reply, error) {
+	if err := t.exec.socket.silent(ctx); err != nil {
+		return reply{code: -1}, err
+	}
+	began := time.Now()
+	rep, err := t.send(ctx, req)
+	if errors.As(err, new(*lateError)) {
+		t.exec.socket.fellSilent(began)
+	}
+	return rep, err
+}
+
+func (t *transports) send(ctx context.Context, req request) (reply, error) {
 	native, err := t.useNative(ctx)
 	switch {
 	case err != nil:

@@ -16,6 +16,9 @@ var (
 	ErrNoServer = errors.New("no tmux server")
 	// ErrServerGone: the server exited while it worked on the command.
 	ErrServerGone = errors.New("tmux server exited")
+	// ErrNoAnswer: the server has not answered an earlier call in time, and does not react yet,
+	// so it was sent nothing. See [WithTimeout].
+	ErrNoAnswer = errors.New("tmux has not answered")
 	// ErrNotFound: the target, buffer, client or file does not exist; see [Error.Object].
 	ErrNotFound = errors.New("not found")
 	// ErrNoSession: the server has no sessions, so there is no default target. It is an
@@ -77,7 +80,7 @@ var (
 // Kinds returns all kinds of failure. A kind that also is another one comes before it.
 func Kinds() []error {
 	return []error{
-		ErrEnded, ErrNoServer, ErrServerGone, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrGuarded, ErrUnknownOption, ErrBadValue,
+		ErrEnded, ErrNoServer, ErrServerGone, ErrNoAnswer, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrGuarded, ErrUnknownOption, ErrBadValue,
 		ErrRunning, ErrNoInput, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrOutside, ErrVersionMismatch, ErrUntrusted, ErrExhausted, ErrTooMuch,
 	}
 }

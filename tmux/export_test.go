@@ -97,3 +97,18 @@ func TurnTaken(s *Server, channel string) bool {
 	}
 	return taken
 }
+
+// IsSilent reports whether calls to a server fail at once until it reacts.
+func IsSilent(s *Server) bool {
+	_, silent := silences.Load(s.at.path)
+	return silent
+}
+
+// ProbesOf returns how many connections wait for a silent server to react.
+func ProbesOf(s *Server) int {
+	q, silent := silences.Load(s.at.path)
+	if !silent || q.(*silence).conn == nil {
+		return 0
+	}
+	return 1
+}

@@ -40,7 +40,7 @@ type Config struct {
 	// are always removed: they would redirect commands.
 	Env []string
 	// Timeout bounds a call whose context has no deadline: 0 means 30 seconds, and a
-	// negative value no bound. Commands that wait by nature (wait-for, run-shell) are
+	// negative value no bound: see [WithTimeout]. Commands that wait by nature (wait-for, run-shell) are
 	// bounded only by their context.
 	Timeout time.Duration
 	// Transport is how commands reach the server; [TransportAuto] if empty.
@@ -250,7 +250,7 @@ func (s *Server) limited(ctx context.Context) (context.Context, context.CancelFu
 	if s.cfg.Timeout <= 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, s.cfg.Timeout, fmt.Errorf("tmux did not answer in %v: %w", s.cfg.Timeout, context.DeadlineExceeded))
+	return WithTimeout(ctx, s.cfg.Timeout)
 }
 
 // roundTrip runs one list that can be sent together. It returns the outputs of its

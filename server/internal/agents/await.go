@@ -130,7 +130,7 @@ func (f *Finder) Await(ctx context.Context, srv *tmux.Server, want Want) (Awaite
 
 // bounded runs a look that tmux has a limited time to answer.
 func (f *Finder) bounded(ctx context.Context, look func(ctx context.Context) error) error {
-	bound, cancel := context.WithTimeout(ctx, f.LookTime)
+	bound, cancel := tmux.WithTimeout(ctx, f.LookTime)
 	defer cancel()
 	err := look(bound)
 	switch {

@@ -146,7 +146,7 @@ func FaultOf(err error) (f *Fault, expected bool) {
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		f.Message, expected = "tmux is not installed, or not where it was: "+err.Error(), false
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, tmux.ErrNoAnswer):
 		f.Kind = KindTimeout
 	case errors.Is(err, context.Canceled), errors.Is(err, stdio.ErrCancelled):
 		f.Kind, f.Message = "Cancelled", "the call was cancelled"

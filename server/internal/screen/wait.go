@@ -473,7 +473,7 @@ func (w *Wait) firstOf(ctx context.Context, patterns []*match.Matcher, lines []s
 
 // bounded makes one look at a pane, within lookTime.
 func bounded[T any](ctx context.Context, w *Wait, look func(ctx context.Context) (T, error)) (T, error) {
-	bound, cancel := context.WithTimeout(ctx, w.reader.LookTime)
+	bound, cancel := tmux.WithTimeout(ctx, w.reader.LookTime)
 	defer cancel()
 	seen, err := look(bound)
 	if err != nil && ctx.Err() != nil {

@@ -83,7 +83,7 @@ type subscription struct {
 
 // check reads the resource, within a time limit, and notifies the client if it has changed.
 func (b *subscription) check(ctx context.Context, limit time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := tmux.WithTimeout(ctx, limit)
 	defer cancel()
 	text, err := b.Read(ctx)
 	if err != nil {
@@ -222,7 +222,7 @@ type lastScreen struct {
 
 // look looks at a pane, and reports whether it has changed since the last look.
 func (s *Subscriptions) look(ctx context.Context, pane tmux.PaneID, watch *tmux.Follower, shown *lastScreen) (changed bool) {
-	ctx, cancel := context.WithTimeout(ctx, s.screens.LookTime)
+	ctx, cancel := tmux.WithTimeout(ctx, s.screens.LookTime)
 	defer cancel()
 	was := shown.text
 	l, err := watch.Look(ctx, pane, nil)

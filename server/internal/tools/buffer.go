@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -77,8 +76,7 @@ func (b *Buffers) Remove(failed func(socket string, err error)) {
 
 // bounded returns a context that ends when tmux has taken too long.
 func (b *Buffers) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	most := b.Time
-	return context.WithTimeoutCause(ctx, most, fmt.Errorf("tmux did not answer in %v: %w", most, context.DeadlineExceeded))
+	return tmux.WithTimeout(ctx, b.Time)
 }
 
 var logicalName = lazy.Regexp(`^[A-Za-z0-9_.-]{1,64}$`)

@@ -33,7 +33,7 @@ func (w *watcher) announce(ctx context.Context, a *agent) error {
 	if !w.Bell && !w.Message {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := tmux.WithTimeout(ctx, lookTime)
 	defer cancel()
 	clients, err := tmux.List[client](ctx, w.srv, tmux.ListClients{})
 	if err := target.NoneIsEmpty(err); err != nil && !gone(err) {

@@ -131,7 +131,7 @@ func gone(err error) bool {
 
 // look looks at all agents.
 func (w *watcher) look(ctx context.Context) error {
-	bounded, cancel := context.WithTimeout(ctx, lookTime)
+	bounded, cancel := tmux.WithTimeout(ctx, lookTime)
 	seen, err := w.finder.In(bounded, w.srv, nil)
 	cancel()
 	was := w.down

@@ -1,0 +1,178 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/test/testserver"
+	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
+)
+
+// stopped returns a server with a session, and what stops and continues it. It runs on when the
+// test ends.
+func stopped(t *testing.T) (srv *tmux.Server, pid int, signal func(syscall.Signal)) {
+	t.Helper()
+	srv = started(t)
+	pid = must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
+	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGCONT) })
+	return srv, pid, func(sig syscall.Signal) {
+		t.Helper()
+		ok(t, syscall.Kill(pid, sig))
+	}
+}
+
+// TestAStoppedServerFailsAtOnce: after one deadline, calls of every handle on the server fail
+// without waiting for theirs, which is an hour, and once it goes on they work.
+func TestAStoppedServerFailsAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, way := range transports {
+		t.Run(string(way), func(t *testing.T) {
+			t.Parallel()
+			srv, _, signal := stopped(t)
+			at := func(limit time.Duration, by tmux.Transport) *tmux.Server {
+				return handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: by, Timeout: limit})
+			}
+			ctx := testserver.Context(t)
+			hurried, patient := at(200*time.Millisecond, way), at(time.Hour, way)
+			ok(t, do(ctx, patient, tmux.ListSessions{}))
+			for range 2 {
+				signal(syscall.SIGSTOP)
+				isKind(t, "the first call", do(context.Background(), hurried, tmux.ListSessions{}), context.DeadlineExceeded)
+				var all sync.WaitGroup
+				for i := range 100 {
+					all.Go(func() {
+						by := []*tmux.Server{hurried, patient, at(-1, transports[i%len(transports)])}[i%3]
+						err := do(context.Background(), by, tmux.ListSessions{})
+						isKind(t, "a call to a server that is stopped", err, tmux.ErrNoAnswer)
+						var e *tmux.Error
+						if !errors.As(err, &e) || e.Pending || errors.Is(err, context.DeadlineExceeded) {
+							t.Errorf("%#v", err)
+						}
+					})
+				}
+				all.Wait()
+				contains(t, "its error", do(context.Background(), patient, tmux.KillServer{}).Error(), "kill-server: tmux has not answered since ")
+				equal(t, "connections that wait", 1, tmux.ProbesOf(patient))
+				ok(t, do(ctx, started(t), tmux.ListSessions{})) // another server is not affected
+				signal(syscall.SIGCONT)
+				testserver.Run(t, srv, "list-sessions") // by when it has reacted to what came before
+				ok(t, do(ctx, patient, tmux.ListSessions{}))
+				ok(t, do(ctx, hurried, tmux.ListSessions{}))
+				expect(t, !tmux.IsSilent(patient), "the server still counts as silent")
+			}
+		})
+	}
+}
+
+// TestOwnDeadlinesSayNothingOfTheServer: only a limit that is tmux's makes later calls fail.
+func TestOwnDeadlinesSayNothingOfTheServer(t *testing.T) {
+	t.Parallel()
+	for _, way := range transports {
+		t.Run(string(way), func(t *testing.T) {
+			t.Parallel()
+			base, _, signal := stopped(t)
+			srv := handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way, Timeout: 100 * time.Millisecond})
+			ctx := testserver.Context(t)
+			ok(t, do(ctx, srv, tmux.ListSessions{}))
+			// What waits by nature.
+			isKind(t, "a wait", waitFor(t, srv, "never", 300*time.Millisecond), context.DeadlineExceeded)
+			expect(t, !tmux.IsSilent(srv), "a wait makes the server silent")
+			ok(t, do(ctx, srv, tmux.RunShell{Command: "sleep 0.3"}))
+			signal(syscall.SIGSTOP)
+			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+			defer cancel()
+			isKind(t, "a call in a hurry", do(short, srv, tmux.ListSessions{}), context.DeadlineExceeded)
+			canceled, cancel := context.WithCancel(ctx)
+			time.AfterFunc(20*time.Millisecond, cancel)
+			isKind(t, "a call that is canceled", do(canceled, srv, tmux.ListSessions{}), context.Canceled)
+			expect(t, !tmux.IsSilent(srv), "the caller's own deadline makes the server silent")
+			// A caller's limit for tmux does, though it is a handle without one.
+			limited, cancel := tmux.WithTimeout(ctx, 20*time.Millisecond)
+			defer cancel()
+			isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
+			isKind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
+			// Who is canceled while the server is looked at is told that.
+			isKind(t, "a canceled call", do(canceled, srv, tmux.ListSessions{}), context.Canceled)
+		})
+	}
+}
+
+// TestABusyServerIsNotSilent: a call that took too long, to a server that works, costs the next
+// one nothing but a connection.
+func TestABusyServerIsNotSilent(t *testing.T) {
+	t.Parallel()
+	srv, _, signal := stopped(t)
+	ctx := testserver.Context(t)
+	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	signal(syscall.SIGSTOP)
+	limited, cancel := tmux.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
+	signal(syscall.SIGCONT)
+	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	expect(t, !tmux.IsSilent(srv), "the server counts as silent")
+}
+
+// TestAStoppedServerThatIsReplaced: the end of a silent server ends its silence.
+func TestAStoppedServerThatIsReplaced(t *testing.T) {
+	t.Parallel()
+	srv, pid, signal := stopped(t)
+	ctx := testserver.Context(t)
+	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	signal(syscall.SIGSTOP)
+	limited, cancel := tmux.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
+	isKind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
+	signal(syscall.SIGKILL)
+	testtool.Eventually(t, "the server has ended", func() bool { return syscall.Kill(pid, 0) != nil })
+	isKind(t, "a call to a server that is gone", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
+	ok(t, os.Remove(srv.SocketPath()))
+	testserver.Run(t, srv, "new-session", "-d")
+	ok(t, do(ctx, srv, tmux.ListSessions{}))
+}
+
+// TestSilenceRaces: calls of all kinds while a server stops and goes on. The race detector
+// watches.
+func TestSilenceRaces(t *testing.T) {
+	t.Parallel()
+	srv, _, signal := stopped(t)
+	ctx := testserver.Context(t)
+	over := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+				}
+				limited, cancel := tmux.WithTimeout(ctx, time.Duration(1+i)*10*time.Millisecond)
+				err := do(limited, srv, tmux.ListSessions{})
+				cancel()
+				if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, tmux.ErrNoAnswer) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for range testtool.Size(10, 100) {
+		signal(syscall.SIGSTOP)
+		testtool.Eventually(t, "the server is silent", func() bool { return tmux.IsSilent(srv) })
+		signal(syscall.SIGCONT)
+		testtool.Eventually(t, "it is no longer", func() bool { return !tmux.IsSilent(srv) })
+	}
+	close(over)
+	all.Wait()
+	testserver.Run(t, srv, "list-sessions")
+	ok(t, do(ctx, srv, tmux.ListSessions{}))
+}
