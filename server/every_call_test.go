@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -123,17 +124,22 @@ func TestLargeResultsKeepTheirTail(t *testing.T) {
 	if strings.Contains(small.text(), "truncated") {
 		t.Errorf("a result below the limit is truncated: %.60s", small.text())
 	}
-	for tool, size := range map[string]string{"probe_text": `{"size":1200000}`, "probe_list": `{"size":200000}`} {
-		res := p.tool(tool, size) // checked against the schema
-		if !strings.HasPrefix(res.text(), "[... truncated ") || len(res.text())+len(res.Structured) > 1_010_000 {
-			t.Errorf("%s: %d bytes beginning %.60q", tool, len(res.text())+len(res.Structured), res.text())
-		}
-		tail := string(res.Structured[max(0, len(res.Structured)-60):])
-		if tool == "probe_list" && !strings.Contains(string(res.Structured), `199999],"total":200000`) || tool == "probe_text" && !strings.Contains(string(res.Structured), `end"`) {
-			t.Errorf("%s lost its tail: …%s", tool, tail)
-		}
+	res := p.tool("probe_text", `{"size":1200000}`) // checked against the schema
+	if !strings.HasPrefix(res.text(), "[... truncated ") || len(res.text())+len(res.Structured) > 1_010_000 {
+		t.Errorf("%d bytes beginning %.60q", len(res.text())+len(res.Structured), res.text())
 	}
-	res := p.tool("probe_error", `{"size":1200000}`)
+	tail := string(res.Structured[max(0, len(res.Structured)-200):])
+	if !strings.Contains(tail, `end"`) || !strings.Contains(string(res.Structured), `bytes in result do not fit in 1000000 bytes"`) {
+		t.Errorf("a text lost its tail, or does not say what it lost: …%s", tail)
+	}
+	// A list has pages, and keeps its first rows.
+	res = p.tool("probe_list", `{"size":200000}`)
+	tail = string(res.Structured[max(0, len(res.Structured)-300):])
+	if !regexp.MustCompile(`],"total":200000,"left_out":"rows \d+ to 200000 of 200000, \d+, .*…, do not fit in \d+ bytes; get them with offset, filters or fewer fields"}$`).MatchString(tail) ||
+		!strings.HasPrefix(string(res.Structured), `{"result":[0,1,`) || len(res.text())+len(res.Structured) > 1_000_000 {
+		t.Errorf("a list of %d bytes ends in %s", len(res.text())+len(res.Structured), tail)
+	}
+	res = p.tool("probe_error", `{"size":1200000}`)
 	if !res.IsError || !strings.HasSuffix(res.text(), "end") || len(res.text()) > 1_000_000 || res.Meta["error_type"] != "Refused" {
 		t.Errorf("a large error: isError %t, %d bytes, %v", res.IsError, len(res.text()), res.Meta)
 	}

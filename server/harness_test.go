@@ -480,6 +480,9 @@ func compiled(text string, all bool) (*jsonschema.Schema, error) {
 		return nil, err
 	}
 	strict(schema, all)
+	if props, ok := schema.(map[string]any)["properties"].(map[string]any); ok {
+		props["left_out"] = map[string]any{"type": "string"} // of any result that is too large
+	}
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("schema.json", schema); err != nil {
 		return nil, err

@@ -25,51 +25,69 @@ import (
 // use.
 type Batch struct {
 	steps []step
+	// measured makes tmux measure names before it sends them: see [rowField.cut].
+	measured bool
 }
 
 // step is a command of a batch with the decoder of its output.
 type step struct {
 	// prepare makes the command for a version, with a mark in what it prints; if nil, the
 	// command is cmd.
-	prepare func(v Version, m mark) (Command, error)
+	prepare func(srv *Server, v Version, m mark) (Command, error)
 	cmd     Command
 	// decode decodes the output, and returns what was printed besides.
 	decode func(srv *Server, v Version, out []byte) (other string, err error)
 	// reread returns the command that prints again the row of an object that cmd created.
-	reread func(v Version, id string) Command
+	reread func(id string) Command
 }
 
 // Do runs the commands as one list, as [Server.Do] does, and decodes their output. If a
 // command fails, the results of those before it are filled in, and the rest are left
 // unchanged. A batch that only lists or captures is sent again, up to twice, if its rows
-// cannot be decoded: tmux 3.7 and later truncate them when busy. The row of a newly created
-// object is read again by its id.
+// cannot be decoded: tmux 3.7 and later truncate them when busy; and once if tmux prints too
+// much, with names measured if they are to be cut. The row of a newly created object is read
+// again by its id.
 func (b *Batch) Do(ctx context.Context, srv *Server) error {
 	if err := srv.usable(); err != nil {
 		return err
 	}
-	var v Version
-	cmds := make([]Command, len(b.steps))
+	b.measured = false
+	cmds, v, err := b.prepare(ctx, srv)
+	if err != nil {
+		return err
+	}
+	for sent := 1; ; sent++ {
+		legible, err := b.send(ctx, srv, v, cmds)
+		tooMuch := errors.Is(err, ErrTooMuch) && srv.cfg.MostText > 0 && !b.measured
+		if legible && !tooMuch || sent == 3 || slices.ContainsFunc(cmds, changes) {
+			return err
+		}
+		if tooMuch {
+			b.measured = true
+			if cmds, v, err = b.prepare(ctx, srv); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// prepare makes the commands.
+func (b *Batch) prepare(ctx context.Context, srv *Server) (cmds []Command, v Version, err error) {
+	cmds = make([]Command, len(b.steps))
 	m := srv.newMark()
 	for i, st := range b.steps {
 		cmds[i] = st.cmd
 		if st.prepare == nil {
 			continue
 		}
-		var err error
 		if v, err = srv.Version(ctx); err != nil {
-			return err
+			return nil, v, err
 		}
-		if cmds[i], err = st.prepare(v, m); err != nil {
-			return err
-		}
-	}
-	for sent := 1; ; sent++ {
-		legible, err := b.send(ctx, srv, v, cmds)
-		if legible || sent == 3 || slices.ContainsFunc(cmds, changes) {
-			return err
+		if cmds[i], err = st.prepare(srv, v, m); err != nil {
+			return nil, v, err
 		}
 	}
+	return cmds, v, nil
 }
 
 // changes reports whether a command may do more than print rows or lines.
@@ -102,7 +120,7 @@ func (b *Batch) send(ctx context.Context, srv *Server, v Version, cmds []Command
 // failed with err.
 func (st step) readMade(ctx context.Context, srv *Server, v Version, id string, err error) error {
 	for n := 0; n < 2 && err != nil; n++ {
-		outs, doErr := srv.Do(ctx, st.reread(v, id))
+		outs, doErr := srv.Do(ctx, st.reread(id))
 		if doErr != nil || !bytes.Contains(outs[0], []byte(id)) { // it is gone
 			break
 		}
@@ -114,7 +132,7 @@ func (st step) readMade(ctx context.Context, srv *Server, v Version, id string, 
 // add appends a command that is made for a version.
 func (b *Batch) add(prepare func(v Version) (Command, error), decode func(srv *Server, v Version, out []byte) error) {
 	b.steps = append(b.steps, step{
-		prepare: func(v Version, _ mark) (Command, error) { return prepare(v) },
+		prepare: func(_ *Server, v Version, _ mark) (Command, error) { return prepare(v) },
 		decode:  func(srv *Server, v Version, out []byte) (string, error) { return "", decode(srv, v, out) },
 	})
 }
@@ -136,8 +154,9 @@ func AddRows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 	rows := new([]R)
 	var tokens []rowField
 	var begins string
+	var format Format
 	b.steps = append(b.steps, step{
-		prepare: func(v Version, m mark) (Command, error) {
+		prepare: func(srv *Server, v Version, m mark) (Command, error) {
 			begins = m.begin()
 			plan, err := rowPlanOf(reflect.TypeFor[R]())
 			if err != nil {
@@ -152,7 +171,8 @@ func AddRows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 			if len(only) > 0 {
 				tokens = slices.DeleteFunc(tokens, func(f rowField) bool { return !slices.Contains(only, f.token) })
 			}
-			full, scopes := cmd.rows(formatOf(tokens, v, begins))
+			format = formatOf(tokens, v, begins, srv.cfg.MostText, b.measured)
+			full, scopes := cmd.rows(format)
 			for _, t := range tokens {
 				if t.scope != "" && !slices.Contains(scopes, t.scope) {
 					return nil, argumentError("%s rows have no %s", cmd.CommandName(), t.token)
@@ -171,8 +191,8 @@ func AddRows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 			}
 			return other, err
 		},
-		reread: func(v Version, id string) Command {
-			again, _ := DisplayMessage{Target: TargetSpec(id)}.rows(formatOf(tokens, v, begins))
+		reread: func(id string) Command {
+			again, _ := DisplayMessage{Target: TargetSpec(id)}.rows(format)
 			return again
 		},
 	})
@@ -185,7 +205,7 @@ func AddMessage(b *Batch, cmd DisplayMessage) *string {
 	text := new(string)
 	var m mark
 	marks := !cmd.JSON && !cmd.All && !cmd.Verbose
-	prepare := func(v Version, list mark) (Command, error) {
+	prepare := func(_ *Server, v Version, list mark) (Command, error) {
 		m = list
 		marked := cmd
 		marked.Print = true

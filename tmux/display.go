@@ -79,7 +79,7 @@ func (s *Server) display(ctx context.Context, format Format, list Lister, token,
 			continue
 		}
 		if token != "" {
-			id, rest, err := cutValue(text, v)
+			id, rest, err := cutValue(text, v, m.begin())
 			if err != nil || id != value {
 				continue
 			}

@@ -31,7 +31,7 @@ var tokensWithoutField = []Token{
 	{Name: "session_id", Scope: SessionScope, Type: "SessionID"},
 	{Name: "window_id", Scope: WindowScope, Type: "WindowID"},
 	{Name: "pane_id", Scope: PaneScope, Type: "PaneID"},
-	{Name: "client_name", Scope: ClientScope, Type: "string"},
+	{Name: "client_name", Scope: ClientScope, Type: "string", text: shortText},
 	{Name: "buffer_name", Scope: BufferScope, Type: "string"},
 	// The whole content, newlines and control bytes as they are, up to the first NUL byte.
 	{Name: "buffer_full", Scope: BufferScope, Type: "string", Since: Version{Major: 3, Minor: 6}},
@@ -46,6 +46,11 @@ var tokensWithoutField = []Token{
 	{Name: "mouse_x", Scope: MouseScope, Type: "int", Nullable: true},
 	{Name: "mouse_y", Scope: MouseScope, Type: "int", Nullable: true},
 }
+
+var textKinds = map[string]textKind{"name": nameText, "short": shortText}
+
+// lastWord returns what follows the last comma.
+func lastWord(s string) string { return s[strings.LastIndexByte(s, ',')+1:] }
 
 // tokenTable returns every token of tmux's own table, in ascending order of names.
 var tokenTable = sync.OnceValue(func() []Token {
@@ -66,6 +71,7 @@ var tokenTable = sync.OnceValue(func() []Token {
 				Since: f.since, Until: f.until,
 				Nullable: strings.Contains(field.Tag.Get("token"), "nullable"),
 				Scoped:   strings.Contains(field.Tag.Get("token"), "scoped"),
+				text:     textKinds[lastWord(field.Tag.Get("token"))],
 			})
 		}
 	}
@@ -85,9 +91,9 @@ type ServerInfo struct {
 	// path is indistinguishable from a separator.
 	ConfigFiles []string `json:"config_files" tmux:"config_files"`
 	// Name of the machine the server runs on.
-	Host string `json:"host" tmux:"host"`
+	Host string `json:"host" tmux:"host" token:"short"`
 	// Name of the machine the server runs on, up to its first dot.
-	HostShort string `json:"host_short" tmux:"host_short"`
+	HostShort string `json:"host_short" tmux:"host_short" token:"short"`
 	// Whether a loop such as #{W:} is at its last round; always false outside one.
 	// Since tmux 3.6. Last in tmux 3.7.
 	LoopLast *bool `json:"loop_last_flag" tmux:"loop_last_flag,since=3.6,until=3.7"`
@@ -100,7 +106,7 @@ type ServerInfo struct {
 	// Whether this tmux was built with sixel images. Since tmux 3.6.
 	SixelSupport *bool `json:"sixel_support" tmux:"sixel_support,since=3.6"`
 	// The server's socket.
-	SocketPath string `json:"socket_path" tmux:"socket_path"`
+	SocketPath string `json:"socket_path" tmux:"socket_path" token:"short"`
 	// When the server started.
 	StartTime time.Time `json:"start_time" tmux:"start_time"`
 	// The template choose-tree shows its rows with by default.
@@ -108,9 +114,9 @@ type ServerInfo struct {
 	// User id of the server. Since tmux 3.3.
 	UID *int `json:"uid" tmux:"uid,since=3.3"`
 	// User name of the server, where the system knows one. Since tmux 3.3.
-	User *string `json:"user" tmux:"user,since=3.3" token:"nullable"`
+	User *string `json:"user" tmux:"user,since=3.3" token:"nullable,short"`
 	// The server's version, as in 3.6a or next-3.8.
-	Version string `json:"version" tmux:"version"`
+	Version string `json:"version" tmux:"version" token:"short"`
 }
 
 // Session is a session as it was when tmux was asked: a handle on it, and every
@@ -133,14 +139,14 @@ type Session struct {
 	ActivityFlag *bool `json:"session_activity_flag" tmux:"session_activity_flag,since=3.6"`
 	// A mark for each kind of alert in the session: # activity, ! bell, ~ silence.
 	// Since tmux 3.6.
-	Alert *string `json:"session_alert" tmux:"session_alert,since=3.6"`
+	Alert *string `json:"session_alert" tmux:"session_alert,since=3.6" token:"short"`
 	// Windows with alerts, each as its index and marks: # activity, ! bell, ~
 	// silence.
-	Alerts []string `json:"session_alerts" tmux:"session_alerts"`
+	Alerts []string `json:"session_alerts" tmux:"session_alerts" token:"short"`
 	// How many clients are attached.
 	Attached int `json:"session_attached" tmux:"session_attached"`
 	// Names of the clients attached.
-	AttachedList []string `json:"session_attached_list" tmux:"session_attached_list"`
+	AttachedList []string `json:"session_attached_list" tmux:"session_attached_list" token:"name"`
 	// Whether a window of the session has a bell alert; before tmux 3.8 only the
 	// first window counts. Since tmux 3.6.
 	Bell *bool `json:"session_bell_flag" tmux:"session_bell_flag,since=3.6"`
@@ -149,14 +155,14 @@ type Session struct {
 	// Whether the row is made for a session: true in every row of list-sessions.
 	SessionFormat bool `json:"session_format" tmux:"session_format"`
 	// Name of the group the session is in, if it is in one.
-	Group *string `json:"session_group" tmux:"session_group" token:"nullable"`
+	Group *string `json:"session_group" tmux:"session_group" token:"nullable,name"`
 	// How many clients are attached to the group's sessions.
 	GroupAttached *int `json:"session_group_attached" tmux:"session_group_attached" token:"nullable"`
 	// Names of the clients attached to the group's sessions.
-	GroupAttachedList []string `json:"session_group_attached_list" tmux:"session_group_attached_list" token:"nullable"`
+	GroupAttachedList []string `json:"session_group_attached_list" tmux:"session_group_attached_list" token:"nullable,name"`
 	// Names of the group's sessions; a comma in a name is indistinguishable from a
 	// separator.
-	GroupList []string `json:"session_group_list" tmux:"session_group_list" token:"nullable"`
+	GroupList []string `json:"session_group_list" tmux:"session_group_list" token:"nullable,name"`
 	// Whether more than one client is attached to the group's sessions.
 	GroupManyAttached *bool `json:"session_group_many_attached" tmux:"session_group_many_attached" token:"nullable"`
 	// How many sessions are in the group.
@@ -170,7 +176,7 @@ type Session struct {
 	// Whether the marked pane is in this session.
 	Marked bool `json:"session_marked" tmux:"session_marked"`
 	// The session's name.
-	Name string `json:"session_name" tmux:"session_name"`
+	Name string `json:"session_name" tmux:"session_name" token:"name"`
 	// The session's default working directory.
 	Path string `json:"session_path" tmux:"session_path"`
 	// Whether a window of the session has a silence alert; before tmux 3.8 only
@@ -196,12 +202,12 @@ type Window struct {
 	// How many clients look at this window.
 	ActiveClients int `json:"window_active_clients" tmux:"window_active_clients"`
 	// Names of the clients that look at this window.
-	ActiveClientsList []string `json:"window_active_clients_list" tmux:"window_active_clients_list"`
+	ActiveClientsList []string `json:"window_active_clients_list" tmux:"window_active_clients_list" token:"name"`
 	// In how many sessions this is the current window.
 	ActiveSessions int `json:"window_active_sessions" tmux:"window_active_sessions"`
 	// Names of the sessions in which this is the current window; a comma in a name
 	// is indistinguishable from a separator.
-	ActiveSessionsList []string `json:"window_active_sessions_list" tmux:"window_active_sessions_list"`
+	ActiveSessionsList []string `json:"window_active_sessions_list" tmux:"window_active_sessions_list" token:"name"`
 	// When a program in the window last wrote something.
 	Activity time.Time `json:"window_activity" tmux:"window_activity" token:"scoped"`
 	// Whether the window has an activity alert.
@@ -216,7 +222,7 @@ type Window struct {
 	End bool `json:"window_end_flag" tmux:"window_end_flag"`
 	// Letters for the window's states: * current, - last, # activity, ! bell, ~
 	// silence, M marked, Z zoomed; # is doubled for use in a format.
-	Flags string `json:"window_flags" tmux:"window_flags"`
+	Flags string `json:"window_flags" tmux:"window_flags" token:"short"`
 	// Whether the row is made for a window: true in every row of list-windows.
 	WindowFormat bool `json:"window_format" tmux:"window_format"`
 	// Height in lines.
@@ -227,7 +233,7 @@ type Window struct {
 	Last bool `json:"window_last_flag" tmux:"window_last_flag"`
 	// The layout, of a zoomed window the one it will go back to; JSON from tmux
 	// 3.8. Empty when it is over 8 KB long.
-	Layout string `json:"window_layout" tmux:"window_layout"`
+	Layout string `json:"window_layout" tmux:"window_layout" token:"short"`
 	// Whether the window is in more than one session.
 	Linked bool `json:"window_linked" tmux:"window_linked"`
 	// How many sessions the window is linked to; from tmux 3.6 a group of sessions
@@ -235,7 +241,7 @@ type Window struct {
 	LinkedSessions int `json:"window_linked_sessions" tmux:"window_linked_sessions"`
 	// Names of the sessions the window is linked to; a comma in a name is
 	// indistinguishable from a separator.
-	LinkedSessionsList []string `json:"window_linked_sessions_list" tmux:"window_linked_sessions_list"`
+	LinkedSessionsList []string `json:"window_linked_sessions_list" tmux:"window_linked_sessions_list" token:"name"`
 	// The height set by hand; none unless the option window-size is manual. Since
 	// tmux 3.8.
 	ManualHeight *int `json:"window_manual_height" tmux:"window_manual_height,since=3.8" token:"nullable"`
@@ -247,11 +253,11 @@ type Window struct {
 	// The window's modal pane, if it has one. Since tmux 3.8.
 	ModalPane *PaneID `json:"window_modal_pane" tmux:"window_modal_pane,since=3.8" token:"nullable"`
 	// The window's name.
-	Name string `json:"window_name" tmux:"window_name"`
+	Name string `json:"window_name" tmux:"window_name" token:"name"`
 	// How many panes the window has.
 	PaneCount int `json:"window_panes" tmux:"window_panes"`
 	// Letters for the window's states, as window_flags with nothing doubled.
-	RawFlags string `json:"window_raw_flags" tmux:"window_raw_flags"`
+	RawFlags string `json:"window_raw_flags" tmux:"window_raw_flags" token:"short"`
 	// Whether the window has a silence alert.
 	Silence bool `json:"window_silence_flag" tmux:"window_silence_flag"`
 	// The window's place among its session's windows by last use: 0 for the
@@ -261,7 +267,7 @@ type Window struct {
 	Start bool `json:"window_start_flag" tmux:"window_start_flag"`
 	// The layout as it is on the screen, of a zoomed window the zoomed one; JSON
 	// from tmux 3.8. Empty when it is over 8 KB long.
-	VisibleLayout string `json:"window_visible_layout" tmux:"window_visible_layout"`
+	VisibleLayout string `json:"window_visible_layout" tmux:"window_visible_layout" token:"short"`
 	// Width in columns.
 	Width int `json:"window_width" tmux:"window_width"`
 	// Whether the window is zoomed on its active pane.
@@ -290,13 +296,13 @@ type Pane struct {
 	// Whether the cursor blinks. Since tmux 3.6.
 	CursorBlinking *bool `json:"cursor_blinking" tmux:"cursor_blinking,since=3.6"`
 	// The character under the cursor; none on the right half of a wide one.
-	CursorCharacter *string `json:"cursor_character" tmux:"cursor_character" token:"nullable"`
+	CursorCharacter *string `json:"cursor_character" tmux:"cursor_character" token:"nullable,short"`
 	// The cursor's colour, none for the terminal's own. Since tmux 3.6.
-	CursorColour *string `json:"cursor_colour" tmux:"cursor_colour,since=3.6"`
+	CursorColour *string `json:"cursor_colour" tmux:"cursor_colour,since=3.6" token:"short"`
 	// Whether the cursor is shown.
 	CursorVisible bool `json:"cursor_flag" tmux:"cursor_flag"`
 	// Shape of the cursor: block, underline, bar or default. Since tmux 3.6.
-	CursorShape *string `json:"cursor_shape" tmux:"cursor_shape,since=3.6"`
+	CursorShape *string `json:"cursor_shape" tmux:"cursor_shape,since=3.6" token:"short"`
 	// Whether the program asked for the very visible cursor. Since tmux 3.6.
 	CursorVeryVisible *bool `json:"cursor_very_visible" tmux:"cursor_very_visible,since=3.6"`
 	// Column of the program's cursor, from 0; copy mode has a cursor of its own.
@@ -353,7 +359,7 @@ type Pane struct {
 	// Whether the pane touches the window's upper edge.
 	AtTop bool `json:"pane_at_top" tmux:"pane_at_top"`
 	// The pane's default background colour, default for the terminal's own.
-	Bg string `json:"pane_bg" tmux:"pane_bg" token:"scoped"`
+	Bg string `json:"pane_bg" tmux:"pane_bg" token:"scoped,short"`
 	// Row of the window the pane's last line is on, from 0.
 	Bottom int `json:"pane_bottom" tmux:"pane_bottom"`
 	// Seconds the shell's last command took, or has taken so far; needs a shell
@@ -373,26 +379,26 @@ type Pane struct {
 	CommandStatus *int `json:"pane_command_status" tmux:"pane_command_status,since=3.8" token:"nullable"`
 	// Name of the program in the foreground of the pane; once it has ended, of the
 	// command the pane was started with.
-	CurrentCommand string `json:"pane_current_command" tmux:"pane_current_command"`
+	CurrentCommand string `json:"pane_current_command" tmux:"pane_current_command" token:"name"`
 	// Working directory of the program in the foreground; unknown when it has
 	// ended.
-	CurrentPath *string `json:"pane_current_path" tmux:"pane_current_path" token:"nullable"`
+	CurrentPath *string `json:"pane_current_path" tmux:"pane_current_path" token:"nullable,short"`
 	// Whether the pane's program has ended; before tmux 3.7 also true of a pane
 	// that never had one.
 	Dead bool `json:"pane_dead" tmux:"pane_dead"`
 	// The signal that ended the program of a dead pane: its number or its name
 	// without SIG, as the system names it. Since tmux 3.3.
-	DeadSignal *string `json:"pane_dead_signal" tmux:"pane_dead_signal,since=3.3" token:"nullable"`
+	DeadSignal *string `json:"pane_dead_signal" tmux:"pane_dead_signal,since=3.3" token:"nullable,short"`
 	// Exit status of the program of a dead pane, unless a signal ended it. tmux
 	// may know it a moment later than that the pane is dead.
 	DeadStatus *int `json:"pane_dead_status" tmux:"pane_dead_status" token:"nullable"`
 	// When the program of a dead pane ended. Since tmux 3.3.
 	DeadTime *time.Time `json:"pane_dead_time" tmux:"pane_dead_time,since=3.3" token:"nullable"`
 	// The pane's default foreground colour, default for the terminal's own.
-	Fg string `json:"pane_fg" tmux:"pane_fg" token:"scoped"`
+	Fg string `json:"pane_fg" tmux:"pane_fg" token:"scoped,short"`
 	// Letters for the pane's states: * active, - last, Z zoomed, F floating and
 	// others. Since tmux 3.7.
-	Flags *string `json:"pane_flags" tmux:"pane_flags,since=3.7"`
+	Flags *string `json:"pane_flags" tmux:"pane_flags,since=3.7" token:"short"`
 	// Whether the pane floats above the layout. Since tmux 3.7.
 	Floating *bool `json:"pane_floating_flag" tmux:"pane_floating_flag,since=3.7"`
 	// Whether the row is made for a pane: true in every row of list-panes.
@@ -407,7 +413,7 @@ type Pane struct {
 	InputOff bool `json:"pane_input_off" tmux:"pane_input_off"`
 	// How modified keys are sent to the program: VT10x, Ext 1 or Ext 2. Since tmux
 	// 3.5.
-	KeyMode *string `json:"pane_key_mode" tmux:"pane_key_mode,since=3.5"`
+	KeyMode *string `json:"pane_key_mode" tmux:"pane_key_mode,since=3.5" token:"short"`
 	// Whether the pane was the active one before the present one.
 	Last bool `json:"pane_last" tmux:"pane_last"`
 	// When the program last wrote something. Since tmux 3.8.
@@ -427,7 +433,7 @@ type Pane struct {
 	Modal *bool `json:"pane_modal_flag" tmux:"pane_modal_flag,since=3.8"`
 	// The mode on top: copy-mode, view-mode, tree-mode and others; none when the
 	// pane is in no mode.
-	Mode *string `json:"pane_mode" tmux:"pane_mode" token:"nullable"`
+	Mode *string `json:"pane_mode" tmux:"pane_mode" token:"nullable,short"`
 	// A number that grows whenever the program's output is processed. Since tmux
 	// 3.8.
 	OutputGeneration *int64 `json:"pane_output_generation" tmux:"pane_output_generation,since=3.8"`
@@ -438,7 +444,7 @@ type Pane struct {
 	Progress *int `json:"pane_pb_progress" tmux:"pane_pb_progress,since=3.7"`
 	// State of the progress bar the program reported by OSC 9;4: hidden, normal,
 	// error, indeterminate or paused. Since tmux 3.7.
-	ProgressState *string `json:"pane_pb_state" tmux:"pane_pb_state,since=3.7"`
+	ProgressState *string `json:"pane_pb_state" tmux:"pane_pb_state,since=3.7" token:"short"`
 	// Process id of the program the pane was started with. Without one: absent
 	// from tmux 3.8, before that the last one's id, or 0 if there never was one.
 	PID *int `json:"pane_pid" tmux:"pane_pid" token:"nullable"`
@@ -470,7 +476,7 @@ type Pane struct {
 	// it.
 	Top int `json:"pane_top" tmux:"pane_top"`
 	// The pane's terminal device; a pane without a program has none.
-	TTY *string `json:"pane_tty" tmux:"pane_tty" token:"nullable"`
+	TTY *string `json:"pane_tty" tmux:"pane_tty" token:"nullable,short"`
 	// Whether the program wrote something while the pane was in a mode. Since tmux
 	// 3.4.
 	UnseenChanges *bool `json:"pane_unseen_changes" tmux:"pane_unseen_changes,since=3.4"`
@@ -525,15 +531,15 @@ type Client struct {
 	Discarded int64 `json:"client_discarded" tmux:"client_discarded"`
 	// The client's flags, such as attached, focused, control-mode, ignore-size and
 	// UTF-8.
-	Flags []string `json:"client_flags" tmux:"client_flags"`
+	Flags []string `json:"client_flags" tmux:"client_flags" token:"short"`
 	// Height of the client's terminal in lines; a control client has no terminal
 	// and none.
 	Height *int `json:"client_height" tmux:"client_height" token:"nullable"`
 	// The key table the client's next key is looked up in.
-	KeyTable string `json:"client_key_table" tmux:"client_key_table"`
+	KeyTable string `json:"client_key_table" tmux:"client_key_table" token:"name"`
 	// Name of the session the client showed before this one, if there was one and
 	// it still lives.
-	LastSession *string `json:"client_last_session" tmux:"client_last_session" token:"nullable"`
+	LastSession *string `json:"client_last_session" tmux:"client_last_session" token:"nullable,name"`
 	// Process id of the client.
 	PID int `json:"client_pid" tmux:"client_pid"`
 	// Whether the client is in another key table than its usual one, as after the
@@ -542,24 +548,24 @@ type Client struct {
 	// Whether the client is attached read-only.
 	Readonly bool `json:"client_readonly" tmux:"client_readonly"`
 	// Name of the session the client is attached to.
-	Session string `json:"client_session" tmux:"client_session"`
+	Session string `json:"client_session" tmux:"client_session" token:"name"`
 	// Features tmux uses of the client's terminal, such as RGB, clipboard and
 	// title.
-	Termfeatures []string `json:"client_termfeatures" tmux:"client_termfeatures"`
+	Termfeatures []string `json:"client_termfeatures" tmux:"client_termfeatures" token:"short"`
 	// The client's TERM.
 	Termname string `json:"client_termname" tmux:"client_termname"`
 	// What the client's terminal says it is, once it has answered.
 	Termtype *string `json:"client_termtype" tmux:"client_termtype" token:"nullable"`
 	// dark or light, once the client's terminal has reported it. Since tmux 3.6.
-	Theme *string `json:"client_theme" tmux:"client_theme,since=3.6" token:"nullable"`
+	Theme *string `json:"client_theme" tmux:"client_theme,since=3.6" token:"nullable,short"`
 	// The client's terminal device; a control client has none.
-	TTY *string `json:"client_tty" tmux:"client_tty" token:"nullable"`
+	TTY *string `json:"client_tty" tmux:"client_tty" token:"nullable,short"`
 	// User id of the client's process, where the system reports it. Since tmux
 	// 3.3.
 	UID *int `json:"client_uid" tmux:"client_uid,since=3.3" token:"nullable"`
 	// User name of the client's process, where the system reports it. Since tmux
 	// 3.3.
-	User *string `json:"client_user" tmux:"client_user,since=3.3" token:"nullable"`
+	User *string `json:"client_user" tmux:"client_user,since=3.3" token:"nullable,short"`
 	// Whether the client takes UTF-8.
 	UTF8 bool `json:"client_utf8" tmux:"client_utf8"`
 	// Width of the client's terminal in columns.

@@ -335,7 +335,7 @@ func (r PaneRef) Select(ctx context.Context, opts SelectPane) error {
 // store backslashes doubled.
 func (r PaneRef) SetTitle(ctx context.Context, title string) error {
 	type titled struct {
-		Title string `tmux:"pane_title"`
+		Title string `tmux:"pane_title,whole"`
 	}
 	got, err := after[titled](ctx, r.srv, SelectPane{Target: r, Title: &title}, r.self())
 	// tmux silently drops a title that it does not accept.

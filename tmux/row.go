@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"tmuxmcp/internal/nearest"
 )
@@ -45,7 +46,7 @@ type Lister interface {
 // ints, and pointers. If a token has no value, or this tmux does not know it, a pointer is
 // nil and any other field zero. The items of a slice are separated by commas or, with the
 // option sep=, by a comma, space or colon. A slice is nil if there is no value, and empty if
-// the list is empty.
+// the list is empty. Long texts are cut if [Config.MostText] says so.
 func List[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 	var b Batch
 	rows := AddRows[R](&b, cmd)
@@ -65,6 +66,8 @@ type rowField struct {
 	// plain is set for tokens whose values never contain a character that needs a
 	// backslash: numbers, flags and ids. tmux expands them faster.
 	plain bool
+	// text is what bounds the value; shortText where nothing is to be cut.
+	text textKind
 	// always is set for tokens that have a value whenever tmux knows them, so that an empty
 	// value is an empty text or list, not an absent one.
 	always bool
@@ -91,20 +94,54 @@ var identity = map[Scope]string{
 // any byte, even newlines.
 const fieldEnd = '|'
 
-// formatOf returns the format of rows of these fields, each of which begins with begin.
-func formatOf(fields []rowField, v Version, begin string) Format {
+// formatOf returns the format of rows of these fields, each of which begins with begin, which
+// also marks texts that are cut because they are longer than most.
+func formatOf(fields []rowField, v Version, begin string, most int, measured bool) Format {
 	var b strings.Builder
 	b.WriteString(begin)
 	for _, f := range fields {
 		token := Format("#{q:" + f.token + "}")
-		if f.plain {
+		switch {
+		case f.plain:
 			token = Format("#{" + f.token + "}")
+		case most > 0:
+			token = f.cut(token, v, begin, most, measured)
 		}
 		b.WriteString(string(guarded(f.token, token, v)))
 		b.WriteByte(fieldEnd)
 	}
 	return Format(b.String())
 }
+
+// cut returns the format of a text that is longer than most with only its beginning; whole
+// is the format of the whole text.
+//
+// It is cut by its width, and with the = modifier, which drops control characters and counts
+// combining ones as nothing. So any text is measured in bytes first, and of one that is still
+// too long then, or would take tmux long to cut, only the mark is left. That costs as much as
+// the text itself, so names are measured only if the output is too much without:
+// [decodeRows] bounds them, too.
+func (f *rowField) cut(whole Format, v Version, mark string, most int, measured bool) Format {
+	switch {
+	case f.text == nameText && !measured:
+		return Format(fmt.Sprintf("#{=/%d/%s;q:%s}", most, cutQuoted, f.token))
+	case f.text != shortText:
+		// Without q, whose result tmux before 3.4 never frees. An odd run of # gets one more.
+		text := Format(fmt.Sprintf("#{=%d:%s}", most, f.token))
+		atMost := func(bytes int, f Format) Format { return Format(fmt.Sprintf("#{e|<=|:#{n:%s},%d}", f, bytes)) }
+		quick, short := atMost(mostQuick, Format(f.token)), atMost(most*utf8.UTFMax, text)
+		if v.printsVis() {
+			text = visSafe(text)
+		}
+		return "#{?" + atMost(most, Format(f.token)) + "," + whole + "," + Format(mark) +
+			"#{?" + quick + ",#{?" + short + "," + text + ",},}" + Format(mark) + "}"
+	}
+	return whole
+}
+
+// mostQuick is how long a text may be, in bytes, to be cut in about a millisecond, whatever
+// is in it.
+const mostQuick = 20_000
 
 // guarded returns a format that expands to nothing where the token in it must not be
 // expanded: see [Token.Scoped].
@@ -143,6 +180,7 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 			f.since, f.until = t.Since, t.Until
 			f.plain = t.Type != "string" && !strings.HasPrefix(t.Type, "[]")
 		}
+		f.text = textOf(token, sf.Type)
 		if err := f.obey(options); err != nil {
 			return nil, argumentError("tag of %s.%s: %v", t, sf.Name, err)
 		}
@@ -165,6 +203,22 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 	return actual.(rowPlan), nil
 }
 
+// textOf returns what bounds the value of a token in a field of a type.
+func textOf(token string, field reflect.Type) textKind {
+	if reflect.PointerTo(field).Implements(reflect.TypeFor[ref]()) {
+		return shortText // it must be whole
+	}
+	if field.Kind() == reflect.Pointer || field.Kind() == reflect.Slice {
+		field = field.Elem()
+	}
+	if t := tokensByName()[token]; field.Kind() != reflect.String {
+		return shortText
+	} else if t != nil {
+		return t.text
+	}
+	return anyText
+}
+
 // obey sets what the options of a tag say.
 func (f *rowField) obey(options string) error {
 	for o := range strings.SplitSeq(options, ",") {
@@ -176,6 +230,8 @@ func (f *rowField) obey(options string) error {
 			f.since, err = ParseVersion(value)
 		case key == "until":
 			f.until, err = ParseVersion(value)
+		case o == "whole":
+			f.text = shortText
 		case key == "sep" && separators[value] != "":
 			f.sep = separators[value]
 		default:
@@ -237,12 +293,15 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, begin, out str
 		for _, f := range fields {
 			var value string
 			var err error
-			value, rest, err = cutValue(rest, v)
+			value, rest, err = cutValue(rest, v, begin)
+			if most := srv.cfg.MostText; most > 0 && f.text != shortText && len(value) > most*utf8.UTFMax+len(cutMark) {
+				value = strings.ToValidUTF8(value[:most*utf8.UTFMax], "") + cutMark
+			}
 			if err == nil && f.plain && strings.Contains(value, "\n") { // the row was cut short
 				err = fmt.Errorf("a line ends in %.40q: %w", value, errCutRow)
 			}
 			if err != nil {
-				return nil, other, &cutRowError{fmt.Errorf("row %d: %s: %w", len(rows), f.token, err), rowID(out, fields, v)}
+				return nil, other, &cutRowError{fmt.Errorf("row %d: %s: %w", len(rows), f.token, err), rowID(out, fields, v, begin)}
 			}
 			if err := f.set(srv, rv.FieldByIndex(f.index), value); err != nil {
 				return nil, other, fmt.Errorf("row %d: %s: %w", len(rows), f.token, err)
@@ -268,22 +327,46 @@ type cutRowError struct {
 
 func (e *cutRowError) Unwrap() error { return e.error }
 
-// cutValue returns the first value of a row, and what follows it. q: escapes neither digits
-// nor letters, so an escape with these is one of vis(3).
-func cutValue(row string, v Version) (value, rest string, err error) {
-	value, rest, ok := cutEscaped(row, fieldEnd)
+// cutMark ends a text that was cut.
+const cutMark = "…"
+
+// cutQuoted marks a quoted text that was cut: q: puts a backslash before each of these.
+const cutQuoted = ">>"
+
+// cutValue returns the first value of a row, and what follows it; mark is around cut texts that
+// are not quoted, see [rowField.cut]. q: escapes neither digits nor letters, so an escape with these is one of
+// vis(3).
+func cutValue(row string, v Version, mark string) (value, rest string, err error) {
+	value, cut := strings.CutPrefix(row, mark)
+	ok := false
+	if cut {
+		if value, rest, ok = strings.Cut(value, mark+string(fieldEnd)); ok && v.printsVis() {
+			value = unescape(value, v.isExactly34())
+		}
+	} else if value, rest, ok = cutEscaped(row, fieldEnd); ok {
+		if value, cut = strings.CutSuffix(value, cutQuoted); cut && oddEscape(value) {
+			value = value[:len(value)-1]
+		}
+		value = unescape(value, v.isExactly34())
+	}
 	if !ok {
 		return "", row, fmt.Errorf("no end of field in %.40q: %w", row, errCutRow)
 	}
-	return unescape(value, v.isExactly34()), rest, nil
+	if cut {
+		value += cutMark
+	}
+	return value, rest, nil
 }
+
+// oddEscape reports whether a text ends with a backslash that escapes nothing.
+func oddEscape(s string) bool { return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1 }
 
 // rowID returns the id of the object that a row is about, if it is among the complete
 // fields.
-func rowID(row string, fields []rowField, v Version) string {
+func rowID(row string, fields []rowField, v Version, begin string) string {
 	ids := map[string]string{}
 	for _, f := range fields {
-		value, rest, err := cutValue(row, v)
+		value, rest, err := cutValue(row, v, begin)
 		if err != nil {
 			break
 		}

@@ -45,6 +45,11 @@ type Config struct {
 	Timeout time.Duration
 	// Transport is how commands reach the server; [TransportAuto] if empty.
 	Transport Transport
+	// MostText, if not 0, makes tmux cut the texts in the rows of [List] and [AddRows]:
+	// whatever a program or user can make as long as they like, such as titles, names and
+	// options, at that many columns, or somewhat fewer. What is cut ends in "…". Handles and
+	// ids are whole, and so is a field with the tag option whole.
+	MostText int
 	// Logger, if set, gets a debug record for each command list: the names of the commands,
 	// and nothing of their arguments.
 	Logger *slog.Logger

@@ -238,15 +238,18 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 	var b Batch
 	made := AddRows[Window](&b, opts)
 	all := AddRows[Window](&b, ListWindows{Target: r})
+	names := AddRows[struct {
+		Whole string `tmux:"window_name,whole"`
+	}](&b, ListWindows{Target: r})
 	if err := b.Do(ctx, r.srv); err != nil {
 		return Window{}, err
 	}
 	if len(*made) > 0 {
 		return (*made)[0], nil
 	}
-	for _, w := range *all {
-		if w.Name == opts.Name || unescape(w.Name, false) == opts.Name { // stored as vis(3) writes it, from 3.7 on
-			return w, nil
+	for i, name := range *names {
+		if name.Whole == opts.Name || unescape(name.Whole, false) == opts.Name { // stored as vis(3) writes it, from 3.7 on
+			return (*all)[i], nil
 		}
 	}
 	return Window{}, notFound(r.srv, "new-window", Object{"window", opts.Name})

@@ -39,7 +39,22 @@ type Token struct {
 	// Scoped tokens are not safe on tmux 3.2a without an object of their scope. This package
 	// does not ask for them there.
 	Scoped bool
+	// text is how long its values can be, if they are text.
+	text textKind
 }
+
+// textKind says what bounds the values of a token that are text.
+type textKind int
+
+const (
+	// anyText may be anything of any length: titles, commands, options.
+	anyText textKind = iota
+	// nameText may be long, but tmux lets no control characters into it, or looks it up in
+	// the system each time it is asked for.
+	nameText
+	// shortText is bounded by tmux or the system: paths of files by PATH_MAX.
+	shortText
+)
 
 // In reports whether a tmux of version v can be expected to have the token.
 func (t Token) In(v Version) bool {

@@ -40,11 +40,13 @@ func (f Form) Encode(ctx context.Context, out any, besides *Notices) (*mcp.CallT
 		v.FactIf(text != "", "%s", text)
 		return mcp.NewToolResultText(v.Text(f.Room(ctx))), nil
 	}
-	encode := func() ([]byte, error) { return params.Marshal(out) }
-	if e, ok := out.(interface{ Encode() ([]byte, error) }); ok {
+	encode := func(int) ([]byte, error) { return params.Marshal(out) }
+	if e, ok := out.(interface {
+		Encode(most int) ([]byte, error)
+	}); ok {
 		encode = e.Encode
 	}
-	structured, err := encode()
+	structured, err := encode(f.half(ctx))
 	if err == nil {
 		structured, err = LegibleJSON(structured, reflect.TypeOf(out))
 	}

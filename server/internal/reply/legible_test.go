@@ -47,7 +47,7 @@ func FuzzLegibleJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, screen, key string) {
 		name, screen, key = strings.ToValidUTF8(name, ""), strings.ToValidUTF8(screen, ""), strings.ToValidUTF8(key, "")
 		in := List[row]{Total: 1, Result: []row{{name, map[string]string{key: name}, map[string]string{key: screen}, []string{screen, name}, &name, 1.5}}}
-		raw, err := in.Encode()
+		raw, err := in.Encode(MaxResult)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -17,22 +19,19 @@ const MaxResult = 1_000_000
 
 // Limit bounds what is not bounded already, as text is by [View.Text]. It keeps the tail of
 // a result that is too large, since what a terminal printed last matters most. Text loses
-// its beginning and a list its first items; structured content keeps its shape, and the
-// text block says how much was removed.
+// its beginning and a list its first items; structured content keeps its shape and says in
+// left_out what was removed, and the text block how much.
 func (f Form) Limit(ctx context.Context, res *mcp.CallToolResult) *mcp.CallToolResult {
-	most := MaxResult
-	if f.Results == ResultsJSON {
-		most = f.Room(ctx)
-	}
+	most := f.most(ctx)
 	whole := TextOf(res)
 	raw, structured := res.StructuredContent.(json.RawMessage)
 	if len(whole)+len(raw) <= most {
 		return res
 	}
 	limited := *res
-	kept := Tail(whole, most/2-100)
+	kept := Tail(whole, f.half(ctx))
 	if structured {
-		shrunk := shrink(raw, most/2-100)
+		shrunk := withLeftOut(raw, shrink(raw, f.half(ctx)-mostLeftOut), most)
 		limited.StructuredContent = shrunk
 		if whole == string(raw) {
 			kept = string(shrunk)
@@ -42,6 +41,20 @@ func (f Form) Limit(ctx context.Context, res *mcp.CallToolResult) *mcp.CallToolR
 		fmt.Sprintf("[... truncated %d bytes ...]\n%s", len(whole)-len(kept), kept))}
 	return &limited
 }
+
+// most is the maximum size of a result that [Form.Limit] bounds.
+func (f Form) most(ctx context.Context) int {
+	if f.Results == ResultsJSON {
+		return f.Room(ctx)
+	}
+	return MaxResult
+}
+
+// half is the room for structured content beside its text, or for that.
+func (f Form) half(ctx context.Context) int { return f.most(ctx)/2 - 100 }
+
+// mostLeftOut is reserved for what left_out says.
+const mostLeftOut = 400
 
 // shrink truncates the largest text or list of an object from the front until the object's
 // JSON has at most n bytes. Other properties stay unchanged, except one that says whether
@@ -70,6 +83,36 @@ func shrink(raw json.RawMessage, n int) json.RawMessage {
 		raw = shrunk
 	}
 	return raw
+}
+
+// withLeftOut returns what shrink made of raw with one more property, left_out, that says what
+// is missing because of the limit.
+func withLeftOut(raw, shrunk json.RawMessage, most int) json.RawMessage {
+	var whole, props map[string]json.RawMessage
+	if json.Unmarshal(raw, &whole) != nil || json.Unmarshal(shrunk, &props) != nil {
+		return shrunk
+	}
+	var missing []string
+	for _, name := range slices.Sorted(maps.Keys(whole)) {
+		was, is := whole[name], props[name]
+		var items, left []json.RawMessage
+		switch {
+		case len(is) >= len(was):
+		case json.Unmarshal(was, &items) == nil && json.Unmarshal(is, &left) == nil && len(left) < len(items):
+			missing = append(missing, fmt.Sprintf("the first %d of %d in %s", len(items)-len(left), len(items), name))
+		default:
+			missing = append(missing, fmt.Sprintf("%d of %d bytes in %s", len(was)-len(is), len(was), name))
+		}
+	}
+	why, err := params.Marshal(fmt.Sprintf("%s do not fit in %d bytes", strings.Join(missing, ", "), most))
+	if err != nil || missing == nil {
+		return shrunk
+	}
+	props["left_out"] = why
+	if said, err := params.Marshal(props); err == nil {
+		return said
+	}
+	return shrunk
 }
 
 // shorter removes about that many bytes of JSON from the front of a text or a list: of a

@@ -1,8 +1,10 @@
 package reply
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -13,7 +15,8 @@ import (
 // List is the answer of a tool that lists things: one page, and the total on all pages.
 type List[T any] struct {
 	Result []T `json:"result"`
-	Total  int `json:"total"`
+	// Total is followed by left_out, a text, if rows do not fit: see [List.Encode].
+	Total int `json:"total"`
 	// Fields are the properties to show of each row; nil means all.
 	Fields []params.Field `json:"-"`
 	// Offset is the number of rows on earlier pages.
@@ -28,30 +31,79 @@ func IsList(t reflect.Type) bool {
 	return is
 }
 
-// Encode returns the JSON of the list.
-func (l List[T]) Encode() ([]byte, error) {
-	if l.Fields == nil {
-		return params.Marshal(l)
+// Encode returns the JSON of the list in most bytes: as many of the first rows as fit, and
+// which are left out.
+func (l List[T]) Encode(most int) ([]byte, error) {
+	var rows [][]byte
+	size := 0
+	for _, r := range l.Result {
+		row, err := l.row(r)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+		size += len(row) + len(",")
 	}
-	b := []byte(`{"result":[`)
-	for i, row := range l.Result {
-		if i > 0 {
+	tail := fmt.Appendf(nil, `],"total":%d`, l.Total)
+	if size += len(`{"result":[`) + len(tail) + len("}"); size > most {
+		shown := len(rows)
+		for ; shown > 0 && size > most-mostLeftOut; shown-- {
+			size -= len(rows[shown-1]) + len(",")
+		}
+		rows = rows[:shown]
+		why, err := params.Marshal(fmt.Sprintf("rows %d to %d of %d, %s, do not fit in %d bytes; get them with offset, filters or fewer fields",
+			l.Offset+shown+1, l.Offset+len(l.Result), l.Total, idsOf(l.Result[shown:]), most))
+		if err != nil {
+			return nil, err
+		}
+		tail = fmt.Appendf(tail, `,"left_out":%s`, why)
+	}
+	b := slices.Concat([]byte(`{"result":[`), bytes.Join(rows, []byte(",")), tail)
+	return append(b, '}'), nil
+}
+
+// row returns the JSON of a row.
+func (l List[T]) row(row T) ([]byte, error) {
+	if l.Fields == nil {
+		return params.Marshal(row)
+	}
+	b := []byte("{")
+	for j, p := range l.Fields {
+		value, err := params.Marshal(reflect.ValueOf(row).FieldByIndex(p.Index).Interface())
+		if err != nil {
+			return nil, err
+		}
+		if j > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, '{')
-		for j, p := range l.Fields {
-			value, err := params.Marshal(reflect.ValueOf(row).FieldByIndex(p.Index).Interface())
-			if err != nil {
-				return nil, err
-			}
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = fmt.Appendf(b, "%q:%s", p.Name, value)
-		}
-		b = append(b, '}')
+		b = fmt.Appendf(b, "%q:%s", p.Name, value)
 	}
-	return fmt.Appendf(b, `],"total":%d}`, l.Total), nil
+	return append(b, '}'), nil
+}
+
+// mostIDs bounds the ids of rows that are left out, in bytes.
+const mostIDs = 150
+
+// idsOf returns the ids of rows, the first text of each, as far as they fit in mostIDs bytes.
+func idsOf[T any](rows []T) string {
+	id := func(row reflect.Value) string {
+		if row.Kind() == reflect.Struct {
+			of := params.FieldsOf(row.Type())
+			i := slices.IndexFunc(of, func(p params.Field) bool { return params.Elem(p.Type).Kind() == reflect.String })
+			row = row.FieldByIndex(of[max(i, 0)].Index)
+		}
+		return inLine(row)
+	}
+	var ids string
+	for i, r := range rows {
+		if i > 0 {
+			ids += ", "
+		}
+		if ids += id(reflect.ValueOf(r)); len(ids) > mostIDs {
+			return Head(ids, mostIDs) + "…"
+		}
+	}
+	return ids
 }
 
 // Text is the answer of a tool that returns text.

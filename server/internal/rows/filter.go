@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,8 +96,9 @@ func folded(f func(a, b string) bool) func(a, b string) bool {
 	return func(a, b string) bool { return f(strings.ToLower(a), strings.ToLower(b)) }
 }
 
-// keep returns the rows that pass all filters, of which each is for one of the properties.
-func keep[R any](rows []R, fs Filters, properties []params.Field) ([]R, error) {
+// keep returns the rows that pass all filters, of which each is for one of the properties. It
+// notes whether a text was compared of which only the beginning is known.
+func keep[R any](ctx context.Context, rows []R, fs Filters, properties []params.Field) ([]R, error) {
 	if len(fs) == 0 {
 		return rows, nil
 	}
@@ -107,6 +109,15 @@ func keep[R any](rows []R, fs Filters, properties []params.Field) ([]R, error) {
 		if err != nil {
 			return nil, err
 		}
+		cut := 0
+		for _, r := range rows {
+			if slices.ContainsFunc(valueTexts(reflect.ValueOf(r).FieldByIndex(p.Index)), isCut) {
+				cut++
+			}
+		}
+		if cut > 0 {
+			reply.Note(ctx, "filters saw only the beginning of %s in %s", p.Name, reply.Count(cut, "row"))
+		}
 		tests = append(tests, func(row reflect.Value) bool {
 			return slices.ContainsFunc(valueTexts(row.FieldByIndex(p.Index)), match)
 		})
@@ -114,6 +125,12 @@ func keep[R any](rows []R, fs Filters, properties []params.Field) ([]R, error) {
 	return slices.DeleteFunc(rows, func(r R) bool {
 		return slices.ContainsFunc(tests, func(test func(reflect.Value) bool) bool { return !test(reflect.ValueOf(r)) })
 	}), nil
+}
+
+// isCut reports whether a text looks as if tmux had cut it: see [MostText].
+func isCut(text string) bool {
+	begins, marked := strings.CutSuffix(text, "…")
+	return marked && (begins == "" || len(begins) >= MostText/2-1)
 }
 
 // matcher returns the filter's test of one value.
@@ -257,12 +274,12 @@ func (n Narrowing) properties(row reflect.Type) (shown, filtered []params.Field,
 
 // Narrow returns the answer of a list tool: the requested page and fields of the rows that
 // pass the filters, each object's once.
-func Narrow[R any](rows []R, n Narrowing, once func([]R) []R) (reply.List[R], error) {
+func Narrow[R any](ctx context.Context, rows []R, n Narrowing, once func([]R) []R) (reply.List[R], error) {
 	shown, filtered, err := n.properties(reflect.TypeFor[R]())
 	if err != nil {
 		return reply.List[R]{}, err
 	}
-	rows, err = keep(rows, n.Filters, filtered)
+	rows, err = keep(ctx, rows, n.Filters, filtered)
 	if err != nil {
 		return reply.List[R]{}, err
 	}

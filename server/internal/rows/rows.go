@@ -17,6 +17,11 @@ import (
 // what filters may name. A property without the tag tmux is computed; its tag from lists
 // the tokens it is computed from.
 
+// MostText bounds each text of a row, in columns: titles, names and whatever else programs
+// choose. Where each character needs an escape, half of that is shown: what an argument may
+// have, so no argument equals a name that is cut.
+const MostText = 2 * target.MaxName
+
 // Session is what the tools return for a session.
 type Session struct {
 	SessionID       tmux.SessionID `json:"session_id" tmux:"session_id"`
@@ -313,7 +318,7 @@ func Answer[R reply.Tabular[R], P row[R]](ctx context.Context, src Source, on ta
 	if err != nil {
 		return l, err
 	}
-	return Narrow(rows, n, once[R, P])
+	return Narrow(ctx, rows, n, once[R, P])
 }
 
 // BatchOf returns a batch of commands.

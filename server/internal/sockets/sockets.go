@@ -49,6 +49,7 @@ const MaxAtOnce = 64
 
 // New returns sockets. It finds the tmux program, once for all of them, but runs nothing.
 func New(cfg Config) (*Sockets, error) {
+	cfg.Tmux.MostText = rows.MostText
 	s := &Sockets{cfg: cfg, slots: turns.Turns{Most: MaxAtOnce}, handles: map[string]*tmux.Server{}}
 	var err error
 	if s.configured, err = s.named(""); err != nil {

@@ -20,6 +20,9 @@ func PanesNamed(ctx context.Context, srv *tmux.Server, argument string, names []
 	}
 	var ids []tmux.PaneID
 	for _, name := range names {
+		if err := checkLength(argument, name); err != nil {
+			return nil, err
+		}
 		found := false
 		for _, p := range panes {
 			if name != "all" && name != string(p.Pane) && name != string(p.Session) && name != p.Name {

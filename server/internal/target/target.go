@@ -85,8 +85,9 @@ func (p SelectPane) Selected() Selection {
 	return Selection{Pane: p.PaneID, Window: p.WindowID, Session: p.SessionID, Name: p.SessionName}
 }
 
-// maxName bounds a session's name, in bytes: tmux compares it with every session's.
-const maxName = 1000
+// MaxName bounds a session's name in an argument, in bytes. tmux compares it with every
+// session's, and so do we, with names that are cut at a greater length.
+const MaxName = 250
 
 // Check refuses what cannot be an id or an index, and would mean something else to tmux.
 func (s Selection) Check() error {
@@ -99,8 +100,14 @@ func (s Selection) Check() error {
 		return reply.Argument("session_id", "must be a session's id, such as $0").Suggest("list_sessions returns the ids")
 	case s.Index != "" && !IsIndex(s.Index):
 		return reply.Argument("window_index", "must be a number").Suggest("list_windows returns the indexes")
-	case len(s.Name) > maxName:
-		return reply.Argument("session_name", "has %d bytes; the limit is %d", len(s.Name), maxName)
+	}
+	return checkLength("session_name", s.Name)
+}
+
+// checkLength refuses a session's name that is too long.
+func checkLength(argument, name string) error {
+	if len(name) > MaxName {
+		return reply.Argument(argument, "has %d bytes; the limit of a session's name is %d", len(name), MaxName)
 	}
 	return nil
 }
@@ -298,5 +305,5 @@ func CheckSessionName(argument, name string) error {
 	if name == "" || strings.ContainsAny(name, ":.") {
 		return reply.Argument(argument, "must not be empty or contain a colon or period")
 	}
-	return nil
+	return checkLength(argument, name)
 }

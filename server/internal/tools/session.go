@@ -114,5 +114,5 @@ var listClients = tool.New(tool.Decl{
 			}
 		}
 	}
-	return rows.Narrow(listed, in.Narrowing, func(listed []rows.Client) []rows.Client { return listed })
+	return rows.Narrow(ctx, listed, in.Narrowing, func(listed []rows.Client) []rows.Client { return listed })
 })
