@@ -209,7 +209,7 @@ var unobeyed = map[string]string{
 	"LIBTMUX_TOOLS":              "use TMUX_MCP_TOOLSETS",
 	"LIBTMUX_EXCLUDE_TOOLS":      "use TMUX_MCP_TOOLSETS or TMUX_MCP_SAFETY",
 	"LIBTMUX_TMUX_CONFIG":        "start tmux with that configuration instead",
-	"LIBTMUX_ENVIRONMENT_VALUES": "environment values are shown by show_environment; TMUX_MCP_TOOLSETS can leave the toolset options out",
+	"LIBTMUX_ENVIRONMENT_VALUES": "show_environment shows values only where it is asked to, in tier readonly one at a time; TMUX_MCP_TOOLSETS can leave the toolset options out",
 	"LIBTMUX_MCP_CAPABILITIES":   "use LIBTMUX_TOOLSETS",
 	"LIBTMUX_MCP_TOOLS":          "use TMUX_MCP_TOOLSETS",
 	"LIBTMUX_MCP_MAX_LINES":      "use TMUX_MCP_MAX_RESULT",

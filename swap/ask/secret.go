@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/secret"
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/swap/format"
 )
@@ -16,15 +17,10 @@ import (
 var plainFlag = lazy.Regexp(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
 
 var (
-	// secretName matches names of flags, variables and headers whose values are secrets.
-	secretName = lazy.Regexp(`(?i)token|secret|passw|passphrase|pwd|(account|access|api|private|signing|encryption)[-_]?key` +
-		`|(^|[-_.])(key|pass|pw|pin)$|userpass|auth|credential|creds?$|bearer|cookie|header|dsn|connection[-_]?string|conn[-_]?str`)
 	// secretFlag matches flags whose value is, or contains, a secret.
 	secretFlag = lazy.Regexp(`^(-H|-e|--env)$`)
 	// userFlag matches flags whose value may be a user with a password.
 	userFlag = lazy.Regexp(`^(-u|-U|--user|--proxy-user|--login)$`)
-	// secretText matches text that looks like a token, whatever its name.
-	secretText = lazy.Regexp(`(?i)^(sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z]|npm|pypi|hf|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9]{8,}|^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{31,}$`)
 	// variable matches an assignment, whose value may always be a secret.
 	variable = lazy.Regexp(`^[A-Z_][A-Z0-9_]*=`)
 	// login matches a user and password before a host, and pairs that look so: a package of
@@ -58,7 +54,7 @@ func showArg(argv []string, i int) string {
 	openHeader, _ := strings.CutSuffix(before, ":")
 	switch {
 	case secretFlag().MatchString(before) && !variable().MatchString(arg),
-		strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secretName().MatchString(before) && !plainFlag().MatchString(arg),
+		strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secret.Name(before) && !plainFlag().MatchString(arg),
 		scheme().MatchString(before), openHeader != before && isSecretHeader(openHeader),
 		before == "-p" && isPassword(argv, i, arg),
 		before == dbFlags[programOf(argv)] && before != "" && !plainFlag().MatchString(arg):
@@ -76,7 +72,7 @@ func showArg(argv []string, i int) string {
 		return showScript(arg)
 	case strings.Contains(name, "://"):
 		return ShowURL(showPairs(arg))
-	case variable().MatchString(arg), assigned && secretName().MatchString(name):
+	case variable().MatchString(arg), assigned && secret.Name(name):
 		return name + "=" + format.Masked
 	case assigned && name == "-p" && isPassword(argv, i, value):
 		return name + "=" + format.Masked
@@ -86,7 +82,7 @@ func showArg(argv []string, i int) string {
 		return name + "=" + ShowArgs([]string{value})[0]
 	case strings.HasPrefix(arg, "-p") && len(arg) > 2 && i > 0 && isPassword(argv, i, arg[2:]) && !pFlag(arg[1:]):
 		return "-p" + format.Masked
-	case secretText().MatchString(arg):
+	case secret.Text(arg):
 		return format.Masked
 	case login().MatchString(arg) && !notLogin().MatchString(arg):
 		return header + ":" + format.Masked + arg[strings.LastIndexByte(arg, '@'):]
@@ -95,7 +91,7 @@ func showArg(argv []string, i int) string {
 }
 
 func isSecretHeader(name string) bool {
-	return secretName().MatchString(strings.Trim(name, `{"'`)) && !strings.ContainsAny(name, "/\\ ")
+	return secret.Name(strings.Trim(name, `{"'`)) && !strings.ContainsAny(name, "/\\ ")
 }
 
 // showScript shows a text with words in it, some of which may be in quotes.
@@ -129,7 +125,7 @@ func unquoted(word string) string {
 func showPairs(text string) string {
 	pairs := strings.Split(text, ";")
 	for i, pair := range pairs {
-		if name, _, ok := strings.Cut(pair, "="); ok && secretName().MatchString(name) {
+		if name, _, ok := strings.Cut(pair, "="); ok && secret.Name(name) {
 			pairs[i] = name + "=" + format.Masked
 		}
 	}
@@ -226,7 +222,7 @@ func ShowURL(s string) string {
 	if u.RawQuery != "" {
 		u.RawQuery, masked = format.Masked, true
 	}
-	if u.Fragment != "" && (secretText().MatchString(u.Fragment) || strings.Contains(u.Fragment, "=") && !plainFragment().MatchString(u.Fragment)) {
+	if u.Fragment != "" && (secret.Text(u.Fragment) || strings.Contains(u.Fragment, "=") && !plainFragment().MatchString(u.Fragment)) {
 		u.Fragment, masked = format.Masked, true
 	}
 	if !masked {

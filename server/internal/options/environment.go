@@ -3,6 +3,7 @@ package options
 import (
 	"context"
 
+	"tmuxmcp/internal/secret"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
@@ -26,16 +27,21 @@ func environmentOf(ctx context.Context, c tool.Call, s target.SelectSession) (p 
 
 // environmentInfo is what new panes get besides the environment of the server.
 type environmentInfo struct {
-	Variables map[string]string `json:"variables" exact:"true"`
-	Removed   []string          `json:"removed" exact:"true" desc:"kept from new panes"`
-	SessionID *string           `json:"session_id"`
+	Variables map[string]*string `json:"variables" exact:"true" desc:"null: not shown"`
+	Removed   []string           `json:"removed" exact:"true" desc:"kept from new panes"`
+	SessionID *string            `json:"session_id"`
 }
 
 var showEnvironment = tool.New(tool.Decl{
 	Name: "show_environment", Title: "Show tmux Environment", Kind: tool.Reads, Set: tool.Options,
 	Aim:  target.Nowhere,
-	Desc: "Show the environment variables that tmux gives to new panes: the global ones, or with a session its own, which take precedence.",
-}, func(ctx context.Context, c tool.Call, in target.OfSession) (info environmentInfo, err error) {
+	Desc: "List the environment variables that tmux gives to new panes: the global ones, or a session's own, which take precedence. Shows a value only for name.",
+}, func(ctx context.Context, c tool.Call, in showEnvironmentIn) (info environmentInfo, err error) {
+	all := c.Guard.Permit(guard.Mutating, "it shows the values of variables, of which some may be secret") == nil
+	if in.Values && !all {
+		return info, reply.Faultf(reply.KindTier, "values=true needs the tier mutating: it shows the values of all variables, and some may be secret").
+			Suggest("leave values out for the names, and give name for one value")
+	}
 	p, e, err := environmentOf(ctx, c, in.SelectSession)
 	if err != nil {
 		return info, err
@@ -45,18 +51,40 @@ var showEnvironment = tool.New(tool.Decl{
 	if err != nil {
 		return info, err
 	}
-	info = environmentInfo{Variables: map[string]string{}, Removed: []string{}, SessionID: id}
+	info = environmentInfo{Variables: map[string]*string{}, Removed: []string{}, SessionID: id}
 	for _, v := range *vars {
-		switch {
-		case v.Hidden: // hidden from programs, and so from here
+		switch named := in.Name != "" && in.Name == v.Name; {
+		case in.Name != "" && !named, v.Hidden: // hidden from programs, and so from here
 		case v.Removed:
 			info.Removed = append(info.Removed, v.Name)
+		case named && !all && secret.Variable(v.Name, v.Value):
+			info.Variables[v.Name] = nil
+			reply.Note(ctx, "the value looks like a secret, and is shown only in tier mutating")
+		case in.Values, named:
+			info.Variables[v.Name] = &v.Value
 		default:
-			info.Variables[v.Name] = v.Value
+			info.Variables[v.Name] = nil
 		}
+	}
+	switch {
+	case in.Name != "" && len(info.Variables)+len(info.Removed) == 0:
+		return info, reply.Faultf(reply.KindNotFound, "there is no variable %s", reply.OneLine(in.Name)).Suggest("without name, show_environment lists them")
+	case in.Name == "" && !in.Values && len(info.Variables) > 0:
+		how := "name shows one value"
+		if all {
+			how += ", values=true all"
+		}
+		reply.Note(ctx, "%s", how)
 	}
 	return info, nil
 })
+
+type showEnvironmentIn struct {
+	Name   string `json:"name,omitempty"`
+	Values bool   `json:"values,omitempty"`
+	target.SelectSession
+	target.OnSocket
+}
 
 // environmentSet is a variable after a change.
 type environmentSet struct {

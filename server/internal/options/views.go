@@ -59,7 +59,10 @@ func (e environmentInfo) View() reply.View {
 	v.FactIf(e.SessionID != nil, "of session %s", reply.ValueOr(e.SessionID, ""))
 	v.Head = true
 	for _, name := range slices.Sorted(maps.Keys(e.Variables)) {
-		v.Lines = append(v.Lines, name+"="+reply.OneLine(e.Variables[name]))
+		if value := e.Variables[name]; value != nil {
+			name += "=" + reply.OneLine(*value)
+		}
+		v.Lines = append(v.Lines, name)
 	}
 	for _, name := range e.Removed {
 		v.Lines = append(v.Lines, "-"+name)

@@ -191,7 +191,7 @@ func (w *schemas) typ(t reflect.Type, nullable bool) {
 		w.write(typeNamed("object", nullable))
 	case kind == reflect.Map:
 		w.write(typeNamed("object", nullable), `,"additionalProperties":{`)
-		w.typ(t.Elem(), false)
+		w.typ(Elem(t.Elem()), t.Elem().Kind() == reflect.Pointer)
 		w.write("}")
 	case kind == reflect.Interface: // any value
 	default:
