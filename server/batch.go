@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -172,7 +171,7 @@ func (b batchResult) View() reply.View {
 		if !row.Success {
 			failed = " failed"
 		}
-		v.Lines = append(v.Lines, fmt.Sprintf("== %s%s, %s", reply.Legible(row.Tool, ""), failed, reply.Count(len(lines), "line")))
+		v.Lines = append(v.Lines, reply.Legible(string(reply.Say("== %s%s, %s", row.Tool, failed, reply.Count(len(lines), "line"))), ""))
 		v.Lines = append(v.Lines, lines...)
 	}
 	return v

@@ -61,7 +61,7 @@ func (s *Server) AddProbes() {
 		Size int `json:"size"`
 	}
 	s.add(tool.New(tool.Decl{Name: "probe_text", Title: "t", Kind: tool.Reads, Set: tool.Panes, Desc: "d", Aim: target.Nowhere, Harm: guard.Harmless}, func(_ context.Context, _ tool.Call, in largeIn) (reply.PaneText, error) {
-		return reply.PaneText{Result: strings.Repeat("é\"\n", in.Size/4) + "end", PaneID: "%1"}, nil
+		return reply.PaneText{Result: reply.Words(strings.Repeat("é\"\n", in.Size/4) + "end"), PaneID: "%1"}, nil
 	}))
 	s.add(tool.New(tool.Decl{Name: "probe_list", Title: "t", Kind: tool.Reads, Set: tool.Panes, Desc: "d", Aim: target.Nowhere, Harm: guard.Harmless}, func(_ context.Context, _ tool.Call, in largeIn) (reply.List[int], error) {
 		l := reply.List[int]{Total: in.Size}
@@ -99,7 +99,7 @@ func (s *Server) AddProbes() {
 		id, err := t.Type(ctx, on, screen.Echo{}, func(to tmux.Target) ([]tmux.Command, error) {
 			return []tmux.Command{tmux.SendKeys{Target: to, Repeat: 1}}, nil
 		})
-		return reply.Text{Result: string(id)}, err
+		return reply.Text{Result: reply.Say("%s", id)}, err
 	}))
 	s.add(tool.New(tool.Decl{Name: "probe_untiered", Title: "t", Set: tool.Panes, Desc: "d", Aim: target.Nowhere, Harm: guard.Harmless}, func(context.Context, tool.Call, none) (reply.Text, error) { return reply.Text{Result: "ran"}, nil }))
 	type secretsIn struct {

@@ -236,7 +236,7 @@ func TestNamesMakeUpNoFacts(t *testing.T) {
 		runs(t, srv, pane, "cat")
 	}
 	cfg := configFor(srv)
-	cfg.Results = server.ResultsText
+	cfg.Results, cfg.Tier = server.ResultsText, server.Destructive
 	p := serve(t, cfg)
 	p.reads = true
 	quotes := regexp.MustCompile(`"[^"]*"`)
@@ -248,6 +248,7 @@ func TestNamesMakeUpNoFacts(t *testing.T) {
 		{"list_panes", `{"window_id":"@1","fields":["pane_title","window_name"]}`, 2}, {"find_pane_by_position", `{"window_id":"@1","corner":"top-left"}`, 2},
 		{"create_session", `{"session_name":` + quoted("n "+forged) + `}`, 1}, {"rename_window", `{"window_id":"@1","new_name":` + quoted("r "+forged) + `}`, 2},
 		{"split_window", `{"pane_id":"%1","start_directory":` + quoted(dir) + `}`, 2}, {"build_workspace", `{"session_name":` + quoted("a "+forged) + `,"windows":[{"panes":[{}]}]}`, 1},
+		{"kill_session", `{"session_name":` + quoted("n "+forged) + `}`, 1},
 		{"snapshot_pane", `{"pane_id":"%0"}`, 0}, {"list_panes", `{"session_name":"plain"}`, 0}, {"find_pane_by_position", `{"session_name":"plain","corner":"top-left"}`, 0},
 	} {
 		first, _, _ := strings.Cut(p.tool(c.tool, c.args).text(), "\n")

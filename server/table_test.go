@@ -89,12 +89,12 @@ func TestListsSayOfWhat(t *testing.T) {
 	said := map[string]string{}
 	for _, d := range allTools(t) {
 		if reply.IsList(d.Out) {
-			said[d.Name] = reflect.Zero(d.Out).Interface().(interface{ View() reply.View }).View().Facts[0]
+			said[d.Name] = reflect.Zero(d.Out).Interface().(interface{ View() reply.View }).View().Text(1000)
 		}
 	}
 	want := map[string]string{
-		"list_sessions": "0 sessions", "list_servers": "0 servers", "list_clients": "0 clients", "list_windows": "0 windows",
-		"list_panes": "0 panes", "list_jobs": "0 jobs",
+		"list_sessions": "[0 sessions]", "list_servers": "[0 servers]", "list_clients": "[0 clients]", "list_windows": "[0 windows]",
+		"list_panes": "[0 panes]", "list_jobs": "[0 jobs]",
 	}
 	if diff := cmp.Diff(want, said); diff != "" {
 		t.Errorf("(-want +said)\n%s", diff)

@@ -3,9 +3,7 @@ package closing
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"tmuxmcp/internal/pause"
@@ -74,12 +72,12 @@ func note(ctx context.Context, left []survivor) {
 	if len(left) == 0 {
 		return
 	}
-	var names []string
+	var names []reply.Words
 	for _, s := range left[:min(len(left), mostSurvivors)] {
-		names = append(names, fmt.Sprintf("%s (pid %d)", reply.Named("", s.name, "()"), s.pid))
+		names = append(names, reply.Say("%s (pid %d)", reply.Named(s.name, "()"), s.pid))
 	}
 	if more := len(left) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
+		names = append(names, reply.Say("%d more", more))
 	}
-	reply.Note(ctx, "still running without a terminal, as they ignore its end or need longer: %s", strings.Join(names, ", "))
+	reply.Note(ctx, "still running without a terminal, as they ignore its end or need longer: %s", reply.Listed(names, ", "))
 }

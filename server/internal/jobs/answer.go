@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"tmuxmcp/internal/prompt"
@@ -85,12 +84,12 @@ func (a *answer) show(ctx context.Context, r *shell.Result) (whole bool) {
 }
 
 // note returns what the caller should know besides; "" if there is nothing.
-func (a *answer) note(ctx context.Context, r *shell.Result) string {
+func (a *answer) note(ctx context.Context, r *shell.Result) reply.Words {
 	switch lost := r.State == shell.Lost; {
 	case r.FullDir != "" && lost && !r.PaneEnded:
-		return "it was killed, or its exit status could not be recorded: no space left in " + r.FullDir
+		return reply.Say("it was killed, or its exit status could not be recorded: no space left in %s", r.FullDir)
 	case r.FullDir != "":
-		return "its output could not be recorded: no space left in " + r.FullDir
+		return reply.Say("its output could not be recorded: no space left in %s", r.FullDir)
 	case r.Remote != "" && lost && !r.PaneEnded && !r.Unproven:
 		return "the connection was lost while it ran: its exit status is not known"
 	case r.Unproven && lost:
@@ -102,18 +101,18 @@ func (a *answer) note(ctx context.Context, r *shell.Result) string {
 	case r.State == shell.Stopped:
 		return "it was stopped, as C-z does: fg, typed at the prompt, goes on with it; cancel_job ends it"
 	case a.out.err != nil:
-		return "not all lines were matched: " + a.out.err.Error()
+		return reply.Say("not all lines were matched: %s", a.out.err)
 	case a.out.await != nil && a.out.await.err != nil:
-		return "not all lines were matched: " + a.out.await.err.Error()
+		return reply.Say("not all lines were matched: %s", a.out.await.err)
 	case r.ShellEnded && r.Remote != "" && !r.PaneEnded:
-		return "what led to its shell has ended: " + reply.Named("", r.Shell, "")
+		return "what led to its shell has ended: " + reply.Named(r.Shell, "")
 	case r.ShellEnded && !r.PaneEnded:
-		return "the shell it ran in has ended: " + reply.Named("", r.Shell, "")
+		return "the shell it ran in has ended: " + reply.Named(r.Shell, "")
 	case r.State == shell.Ended && r.Status == 0 && !a.keep && changesShell(a.text) != "":
 		if r.Remote == "sh" || r.Remote == "fish" {
-			return fmt.Sprintf("%s changed a shell of its own, which has ended", changesShell(a.text))
+			return reply.Say("%s changed a shell of its own, which has ended", changesShell(a.text))
 		}
-		return fmt.Sprintf("%s changed a subshell, which has ended: with keep it lasts", changesShell(a.text))
+		return reply.Say("%s changed a subshell, which has ended: with keep it lasts", changesShell(a.text))
 	case r.State == shell.Running && !a.detach && a.asks(ctx, r):
 		return "it seems to wait for input: send_keys answers it" // the output ends with a question
 	}

@@ -24,9 +24,9 @@ type Result struct {
 	OutputLines  int  `json:"output_lines"`
 	MatchedLines *int `json:"matched_lines"`
 	// LinesMissed is set if the output may be incomplete, or differ from the pane.
-	LinesMissed      bool    `json:"lines_missed"`
-	Note             *string `json:"note"`
-	EffectiveTimeout float64 `json:"effective_timeout"`
+	LinesMissed      bool         `json:"lines_missed"`
+	Note             *reply.Words `json:"note"`
+	EffectiveTimeout float64      `json:"effective_timeout"`
 	// Reached says what a line has matched, ready or stop, if the call named such.
 	Reached     *string `json:"reached"`
 	ReachedLine *string `json:"reached_line" exact:"true"`
@@ -39,9 +39,9 @@ type Result struct {
 // View shows the output below what became of the command.
 func (r *Result) View() reply.View {
 	v := reply.View{Lines: r.Output, Above: r.OutputTruncatedLines, More: "capture_pane with start and end"}
-	job := ""
+	var job reply.Words
 	if r.JobID != nil {
-		job = " " + *r.JobID
+		job = reply.Say(" %s", *r.JobID)
 		v.More = "get_job" + job + " with match"
 	}
 	switch {
@@ -74,7 +74,7 @@ func (r *Result) View() reply.View {
 	v.FactIf(r.MatchedLines != nil, "%d of %s match", reply.Value(r.MatchedLines), reply.Count(r.OutputLines, "line"))
 	v.FactIf(r.MatchedLines != nil && *r.MatchedLines == 0 && len(r.Output) > 0, "the last ones are shown")
 	v.FactIf(r.LinesMissed, "output may be incomplete, or look different in the pane")
-	v.FactIf(r.Note != nil, "%s", reply.ValueOr(r.Note, ""))
+	v.FactIf(r.Note != nil, "%s", reply.Value(r.Note))
 	if r.ExitStatus != nil && r.JobID != nil && (r.MatchedLines != nil || r.OutputTruncated) {
 		v.Fact("more: %s", v.More)
 		v.More = ""

@@ -318,7 +318,7 @@ func (b *builder) start(ctx context.Context) error {
 			if p.Command != "" {
 				problems[i] = typing.FaultOf(b.typeCommand(ctx, p))
 			} else {
-				var ended string
+				var ended reply.Words
 				if ended, _, problems[i] = b.starter.ended(ctx, b.Tmux, &rows.Pane{PaneID: p.id()}, p.Shell); ended != "" {
 					problems[i] = reply.Faultf(reply.KindPaneGone, "%s", ended)
 				}
@@ -392,10 +392,10 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 		if fresh, err := sh.BecomesFresh(ctx, 30*time.Millisecond); err != nil {
 			return err
 		} else if !fresh && !sh.AtPrompt() {
-			return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", reply.Named("", sh.Foreground.Name, ""))
+			return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", reply.Named(sh.Foreground.Name, ""))
 		}
 	case sh.Foreground.IsShell():
-		return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", reply.Named("", sh.Foreground.Name, ""))
+		return reply.Faultf(reply.KindRefused, "command not typed: %s shows no prompt", reply.Named(sh.Foreground.Name, ""))
 	}
 	text := strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(strings.TrimRight(p.Command, "\r\n")) + "\r"
 	return b.typist.TypeIntoMade(ctx, p.id(), screen.EchoOf(text), func(to tmux.Target) ([]tmux.Command, error) {

@@ -98,17 +98,17 @@ func (s *Starter) StartedSession(ctx context.Context, srv *tmux.Server, session 
 // endedSession returns the fault for a session that did not last.
 func endedSession(name, why string) *reply.Fault {
 	if why == "" {
-		return reply.Faultf(reply.KindPaneGone, "session %s ended at once: its program exited", reply.Named("", name, "")).
+		return reply.Faultf(reply.KindPaneGone, "session %s ended at once: its program exited", reply.Named(name, "")).
 			Suggest("tmux's options default-command and default-shell say what it was: correct them in the configuration")
 	}
-	return reply.Faultf(reply.KindPaneGone, "session %s ended at once: %s", reply.Named("", name, ""), why).
+	return reply.Faultf(reply.KindPaneGone, "session %s ended at once: %s", reply.Named(name, ""), why).
 		Suggest("turn that option off, with set_option while there is a session or in tmux's configuration")
 }
 
 // ended completes the row of a newly created pane. For 1 or 2 ms, until the program runs,
 // tmux reports its own forked copy, or nothing. If the command ends at once, as a misspelt
 // one does, ended says so; the pane may then be gone.
-func (s *Starter) ended(ctx context.Context, srv *tmux.Server, p *rows.Pane, command string) (ended string, gone bool, err error) {
+func (s *Starter) ended(ctx context.Context, srv *tmux.Server, p *rows.Pane, command string) (ended reply.Words, gone bool, err error) {
 	begun := time.Now()
 	within := func(limit time.Duration) bool { return time.Since(begun) < limit }
 	var status *int
@@ -131,7 +131,7 @@ func (s *Starter) ended(ctx context.Context, srv *tmux.Server, p *rows.Pane, com
 		err := b.Do(ctx, srv)
 		gone := screen.IsServerGone(err) || err == nil && (*panes)[0].PaneID == ""
 		if gone {
-			return fmt.Sprintf("its program has ended at once, and pane %s is gone: run_command in a pane with a shell shows why", p.PaneID), true, nil
+			return reply.Say("its program has ended at once, and pane %s is gone: run_command in a pane with a shell shows why", p.PaneID), true, nil
 		}
 		if err != nil {
 			return "", false, err
@@ -146,9 +146,9 @@ func (s *Starter) ended(ctx context.Context, srv *tmux.Server, p *rows.Pane, com
 	}
 	switch {
 	case p.PaneDead && status != nil:
-		return fmt.Sprintf("its program has ended at once with exit status %d, and pane %s shows what it printed", *status, p.PaneID), false, nil
+		return reply.Say("its program has ended at once with exit status %d, and pane %s shows what it printed", *status, p.PaneID), false, nil
 	case p.PaneDead:
-		return fmt.Sprintf("its program has ended at once, and pane %s shows what it printed", p.PaneID), false, nil
+		return reply.Say("its program has ended at once, and pane %s shows what it printed", p.PaneID), false, nil
 	}
 	return "", false, nil
 }

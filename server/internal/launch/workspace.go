@@ -112,7 +112,9 @@ type builtPane struct {
 // View shows the plan, or the windows with their panes.
 func (w *Built) View() reply.View {
 	if len(w.Plan) > 0 {
-		return reply.View{Facts: []string{"the plan; nothing was built"}, Lines: w.Plan, Head: true}
+		v := reply.View{Lines: w.Plan, Head: true}
+		v.Fact("the plan; nothing was built")
+		return v
 	}
 	var v reply.View
 	window, windows := tmux.WindowID(""), 0
@@ -129,7 +131,7 @@ func (w *Built) View() reply.View {
 		}
 		v.Lines = append(v.Lines, reply.Legible(line, ""))
 	}
-	v.Fact("session %s %s", w.SessionID, reply.Named("", w.SessionName, ""))
+	v.Fact("session %s %s", w.SessionID, reply.Named(w.SessionName, ""))
 	v.Fact("%s, %s", reply.Count(windows, "window"), reply.Count(len(w.Panes), "pane"))
 	return v
 }

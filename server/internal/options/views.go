@@ -49,7 +49,7 @@ func (o optionInfo) View() reply.View {
 
 func (o optionSet) View() reply.View {
 	v := o.optionInfo.View()
-	v.Facts[0] += " " + o.Status
+	v.Extend("%s", o.Status)
 	return v
 }
 

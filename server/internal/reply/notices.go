@@ -2,7 +2,6 @@ package reply
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,8 +14,8 @@ import (
 // printed, see [tmux.WithNotices].
 type Notices struct {
 	mu    sync.Mutex
-	notes []string
-	lines []string
+	notes []Words
+	lines []Words
 	more  int
 	meta  map[string]any
 }
@@ -32,7 +31,7 @@ func (n *Notices) Add(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for line := range strings.Lines(text) {
-		line = Named("", Head(strings.TrimSpace(line), mostNotice), ";")
+		line := Named(Head(strings.TrimSpace(line), mostNotice), ";")
 		switch {
 		case line == "" || slices.Contains(n.lines, line):
 		case len(n.lines) == mostNotices:
@@ -43,7 +42,7 @@ func (n *Notices) Add(text string) {
 	}
 }
 
-func (n *Notices) note(text string) {
+func (n *Notices) note(text Words) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.notes = append(n.notes, text)
@@ -57,10 +56,10 @@ func WithNotices(ctx context.Context, n *Notices) context.Context {
 	return tmux.WithNotices(context.WithValue(ctx, noticesKey{}, n), n.Add)
 }
 
-// Note adds a note to what the call has to say besides its output.
-func Note(ctx context.Context, format string, args ...any) {
+// Note adds a note to what the call has to say besides its output: see [Say].
+func Note(ctx context.Context, format Words, args ...any) {
 	if n, ok := ctx.Value(noticesKey{}).(*Notices); ok {
-		n.note(fmt.Sprintf(format, args...))
+		n.note(Say(format, args...))
 	}
 }
 
@@ -77,18 +76,18 @@ func Mark(ctx context.Context, name string, value any) {
 }
 
 // Text returns what a model reads of them; "" if there are none.
-func (n *Notices) Text() string {
+func (n *Notices) Text() Words {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	facts := slices.Clone(n.notes)
 	if len(n.lines) > 0 {
-		printed := "besides, tmux printed (its configuration, or a hook): " + strings.Join(n.lines, "; ")
+		printed := "besides, tmux printed (its configuration, or a hook): " + Listed(n.lines, "; ")
 		if n.more > 0 {
-			printed += fmt.Sprintf("; and %d lines more", n.more)
+			printed += Say("; and %d lines more", n.more)
 		}
 		facts = append(facts, printed)
 	}
-	return strings.Join(facts, ", ")
+	return Listed(facts, ", ")
 }
 
 // Meta returns what a program reads of them, by name; nil if there is nothing.
@@ -101,7 +100,7 @@ func (n *Notices) Meta() map[string]any {
 		if meta == nil {
 			meta = map[string]any{}
 		}
-		meta["notice"] = Legible(text, "")
+		meta["notice"] = Legible(string(text), "")
 	}
 	return meta
 }

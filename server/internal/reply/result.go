@@ -106,19 +106,19 @@ func idsOf[T any](rows []T) string {
 	return ids
 }
 
-// Text is the answer of a tool that returns text.
+// Text is the answer of a tool that says what it has done.
 type Text struct {
-	Result string `json:"result"`
+	Result Words `json:"result"`
 }
 
-// PaneText is text read from, or sent to, a pane.
+// PaneText is such an answer about a pane.
 type PaneText struct {
-	Result string `json:"result"`
+	Result Words  `json:"result"`
 	PaneID string `json:"pane_id"`
 }
 
-func (t Text) TextBlock() string     { return Legible(t.Result, "") }
-func (t PaneText) TextBlock() string { return Legible(t.Result, "") }
+func (t Text) TextBlock() string     { return Legible(string(t.Result), "") }
+func (t PaneText) TextBlock() string { return Legible(string(t.Result), "") }
 
 // TextOf returns the text of all blocks of a result.
 func TextOf(res *mcp.CallToolResult) string {
@@ -131,5 +131,5 @@ func TextOf(res *mcp.CallToolResult) string {
 	return strings.Join(texts, "\n")
 }
 
-func (t Text) View() View     { return TextView(Legible(t.Result, "")) }
-func (t PaneText) View() View { return TextView(Legible(t.Result, "")) }
+func (t Text) View() View     { return TextView(Legible(string(t.Result), "")) }
+func (t PaneText) View() View { return TextView(Legible(string(t.Result), "")) }

@@ -18,11 +18,42 @@ import (
 // function, [View.Text], writes within the budget of a result.
 //
 // Facts and cells are legible, so a name can neither begin a line nor hide: what runs in a
-// pane can only forge what follows the first line.
+// pane can only forge what follows the first line. Facts are made by [Say] alone, which quotes
+// whatever is not [Words].
+
+// Words are a text of this program: a constant, or what [Say] and [Named] made. Nothing that
+// tmux, a file or a caller says is converted to Words.
+type Words string
+
+// Say formats words. Each text among the arguments that is not Words is [Named], whatever its
+// type, so it cannot be taken for more than what it stands for.
+func Say(format Words, args ...any) Words {
+	said := make([]any, len(args))
+	for i, arg := range args {
+		switch v := reflect.ValueOf(arg); {
+		case v.CanInt() || v.CanUint() || v.CanFloat() || v.Kind() == reflect.Bool || v.IsValid() && v.Type() == reflect.TypeFor[Words]():
+			said[i] = arg
+		default:
+			said[i] = Named(fmt.Sprint(arg), "")
+		}
+	}
+	return Words(fmt.Sprintf(string(format), said...))
+}
+
+// Listed returns texts with a separator between them, each as Say shows it.
+func Listed[T ~string](items []T, separator Words) (all Words) {
+	for i, item := range items {
+		if i > 0 {
+			all += separator
+		}
+		all += Say("%s", item)
+	}
+	return all
+}
 
 // View is what a model reads of an output.
 type View struct {
-	Facts []string
+	facts []Words // see [View.Fact]
 	Lines []string
 	// Head keeps the first of too many lines; by default the last are kept, because what a
 	// terminal printed last matters most.
@@ -30,7 +61,7 @@ type View struct {
 	// Above is the number of lines already omitted before the first.
 	Above int
 	// More says how to get the omitted lines.
-	More string
+	More Words
 	// Line is a line to be shown in any case: as a fact, unless one of those shown ends with it.
 	Line string
 }
@@ -51,19 +82,19 @@ const LineRoom = 200
 
 // Text writes the view in at most that many bytes, in whole lines if possible.
 func (v View) Text(most int) string {
-	facts := shortFacts(v.Facts, most/2)
+	facts := shortFacts(v.facts, most/2)
 	lines, cut, short := v.within(facts, most)
-	if fact := v.LineFact(lines); fact != "" {
+	if fact := v.lineFact(lines); fact != "" {
 		facts = append(facts, fact)
 		lines, cut, short = v.within(facts, most)
 	}
 	text := strings.Join(lines, "\n")
-	facts = append(facts, v.Of(len(lines))...)
+	facts = append(facts, v.of(len(lines))...)
 	if cut > 0 {
 		facts = append(facts, fmt.Sprintf("%d bytes of a long line left out", cut))
 	}
 	if short && v.More != "" {
-		facts = append(facts, "more: "+v.More)
+		facts = append(facts, "more: "+string(v.More))
 	}
 	if len(facts) == 0 {
 		return text
@@ -86,8 +117,8 @@ func (v View) within(facts []string, most int) (lines []string, cutBytes int, sh
 	return lines, cutBytes, true
 }
 
-// LineFact returns the fact that has Line, shortened; "" if one of the lines shown ends with it.
-func (v View) LineFact(shown []string) string {
+// lineFact returns the fact that has Line, shortened; "" if one of the lines shown ends with it.
+func (v View) lineFact(shown []string) string {
 	const most = 200
 	if v.Line == "" || slices.ContainsFunc(shown, func(l string) bool { return strings.HasSuffix(strings.TrimRight(l, " "), v.Line) }) {
 		return ""
@@ -100,25 +131,39 @@ func (v View) LineFact(shown []string) string {
 }
 
 // shortFacts makes facts legible, and truncates long ones if all exceed most bytes.
-func shortFacts(facts []string, most int) []string {
-	facts = slices.Clone(facts)
+func shortFacts(said []Words, most int) []string {
+	facts := make([]string, len(said))
 	size := 0
-	for i, f := range facts {
-		facts[i] = Legible(f, "")
+	for i, f := range said {
+		facts[i] = Legible(string(f), "")
 		size += len(facts[i]) + len(", ")
 	}
-	const note = "… (1000000 bytes), "
+	const note = `"… (1000000 bytes), `
 	each := max(most/max(len(facts), 1)-len(note), 0)
 	for i, f := range facts {
 		if size > most && len(f) > each+len(note) {
-			facts[i] = fmt.Sprintf("%s… (%d bytes)", Head(f, each), len(f))
+			short := Head(f, each)
+			if strings.Count(short, `"`)%2 == 1 { // it is still a name
+				short += `"`
+			}
+			facts[i] = fmt.Sprintf("%s… (%d bytes)", short, len(f))
 		}
 	}
 	return facts
 }
 
-// Of returns the fact that so many of all lines are shown, or none if all are.
-func (v View) Of(shown int) []string {
+// Summary returns all facts of the view in one line, with those about its lines: they are shown
+// below it.
+func (v View) Summary() Words {
+	facts := shortFacts(v.facts, MaxResult)
+	if fact := v.lineFact(v.Lines); fact != "" {
+		facts = append(facts, fact)
+	}
+	return Words(strings.Join(append(facts, v.of(len(v.Lines))...), ", "))
+}
+
+// of returns the fact that so many of all lines are shown, or none if all are.
+func (v View) of(shown int) []string {
 	total, which := v.Above+len(v.Lines), "last"
 	if v.Head {
 		which = "first"
@@ -164,13 +209,21 @@ func (f Form) Room(ctx context.Context) int {
 	return f.Most
 }
 
-// Fact adds a fact.
-func (v *View) Fact(format string, args ...any) {
-	v.Facts = append(v.Facts, fmt.Sprintf(format, args...))
+// Fact adds a fact: see [Say].
+func (v *View) Fact(format Words, args ...any) { v.facts = append(v.facts, Say(format, args...)) }
+
+// Extend adds words to the first fact.
+func (v *View) Extend(format Words, args ...any) {
+	v.facts[0] += " " + Say(format, args...)
+}
+
+// Append adds the facts and lines of another view.
+func (v *View) Append(other View) {
+	v.facts, v.Lines = append(v.facts, other.facts...), append(v.Lines, other.Lines...)
 }
 
 // FactIf adds a fact if holds is true.
-func (v *View) FactIf(holds bool, format string, args ...any) {
+func (v *View) FactIf(holds bool, format Words, args ...any) {
 	if holds {
 		v.Fact(format, args...)
 	}
@@ -183,16 +236,26 @@ type Column[R any] struct {
 	Lead   string
 	Tokens string // separated by commas
 	Text   func(R) string
+	// Ours is set if Text returns Words.
+	Ours bool
+}
+
+// wordsOf returns the text of a column as part of a fact; it is ours if it is Words.
+func wordsOf(text, apart string, ours bool) Words {
+	if ours {
+		return Words(text)
+	}
+	return Named(text, apart)
 }
 
 // Named returns a text, which a program may have chosen, as part of a fact. It is quoted if
 // it could be taken for more: if it has a comma, a bracket, a quote, or what sets the parts
-// of the fact apart. Only the columns at and flags are no names.
-func Named(column, text, apart string) string {
-	if column != "at" && column != "flags" && strings.ContainsAny(text, `,[]"`+apart) {
-		return `"` + strings.ReplaceAll(text, `"`, `\u0022`) + `"`
+// of the fact apart.
+func Named(text, apart string) Words {
+	if strings.ContainsAny(text, `,[]"`+apart) {
+		return Words(`"` + strings.ReplaceAll(text, `"`, `\u0022`) + `"`)
 	}
-	return text
+	return Words(text)
 }
 
 // Tabular is a row with its own columns. Other rows have one per property.
@@ -216,10 +279,10 @@ func RowFacts[R Tabular[R]](row R) View {
 	var words []string
 	for _, c := range row.Columns() {
 		if text := c.Text(row); text != "" {
-			words = append(words, c.Lead+Named(c.Name, text, " "))
+			words = append(words, c.Lead+string(wordsOf(text, " ", c.Ours)))
 		}
 	}
-	return View{Facts: []string{strings.Join(words, " ")}}
+	return View{facts: []Words{Words(strings.Join(words, " "))}}
 }
 
 func (l List[T]) View() View {
@@ -237,7 +300,7 @@ func (l List[T]) View() View {
 	}
 	v.More = "limit and offset, filters, or fewer fields"
 	if l.Total == 1 {
-		v.Facts[0] = strings.TrimSuffix(v.Facts[0], "s")
+		v.facts[0] = v.facts[0][:len(v.facts[0])-1]
 	}
 	if len(l.Result) > 0 {
 		v.table(tableOf(l.Result, l.Fields))
@@ -245,8 +308,9 @@ func (l List[T]) View() View {
 	return v
 }
 
-// tableOf returns the names of the columns, followed by the cells of each row.
-func tableOf[R any](rows []R, fields []params.Field) [][]string {
+// tableOf returns the names of the columns, followed by the cells of each row, and which columns
+// are Words.
+func tableOf[R any](rows []R, fields []params.Field) (table [][]string, ours []bool) {
 	var zero R
 	var columns []Column[R]
 	if t, ok := any(zero).(Tabular[R]); ok && fields == nil {
@@ -261,20 +325,21 @@ func tableOf[R any](rows []R, fields []params.Field) [][]string {
 			}})
 		}
 	}
-	table := make([][]string, len(rows)+1)
+	table = make([][]string, len(rows)+1)
 	for _, c := range columns {
+		ours = append(ours, c.Ours)
 		table[0] = append(table[0], c.Name)
 		for i, r := range rows {
 			table[i+1] = append(table[i+1], Legible(c.Text(r), ""))
 		}
 	}
-	return table
+	return table, ours
 }
 
 // table shows a table. Columns that are equal in every row become facts.
-func (v *View) table(cells [][]string) {
+func (v *View) table(cells [][]string, ours []bool) {
 	var shown []int
-	var equal []string
+	var equal []Words
 	for i, name := range cells[0] {
 		same := true
 		for _, row := range cells[2:] {
@@ -284,10 +349,10 @@ func (v *View) table(cells [][]string) {
 		case !same || first != "" && len(cells) == 2:
 			shown = append(shown, i)
 		case first != "":
-			equal = append(equal, name+" "+Named(name, first, ""))
+			equal = append(equal, Say("%s ", name)+wordsOf(first, "", ours[i]))
 		}
 	}
-	v.FactIf(equal != nil, "all with %s", strings.Join(equal, ", "))
+	v.FactIf(equal != nil, "all with %s", Listed(equal, ", "))
 	if shown == nil {
 		return
 	}
@@ -306,16 +371,17 @@ const fewProperties = 6
 // Properties shows the properties of an output that are not null, empty or false.
 func Properties(out any) View {
 	value := reflect.Indirect(reflect.ValueOf(out))
-	var facts, lines []string
+	var facts []Words
+	var lines []string
 	for _, f := range params.FieldsOf(value.Type()) {
 		p := value.FieldByIndex(f.Index)
 		if text := inLine(p); text != "" && text != "-" && text != "false" {
-			facts = append(facts, f.Name+" "+Named(f.Name, text, ""))
+			facts = append(facts, Say("%s %s", f.Name, text))
 			lines = append(lines, f.Name+" "+Legible(text, ""))
 		}
 	}
 	if len(facts) <= fewProperties {
-		return View{Facts: facts}
+		return View{facts: facts}
 	}
 	return View{Lines: lines, Head: true}
 }

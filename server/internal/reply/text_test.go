@@ -23,10 +23,10 @@ func TestAViewFitsItsBudget(t *testing.T) {
 		first, last string // of the lines; empty is any
 		says        string
 	}{
-		{"short", View{Facts: []string{"a", "b"}, Lines: []string{"x", "y"}}, "x", "y", "[a, b]\n"},
-		{"nothing but facts", View{Facts: []string{"a"}}, "", "", "[a]"},
-		{"the last of many", View{Facts: []string{"a"}, Lines: many, More: "start"}, "", "line 4999", "of 5000 lines, more: start]"},
-		{"the first of many", View{Facts: []string{"a"}, Lines: many, Head: true}, "line 0", "", "[a, the first "},
+		{"short", View{facts: []Words{"a", "b"}, Lines: []string{"x", "y"}}, "x", "y", "[a, b]\n"},
+		{"nothing but facts", View{facts: []Words{"a"}}, "", "", "[a]"},
+		{"the last of many", View{facts: []Words{"a"}, Lines: many, More: "start"}, "", "line 4999", "of 5000 lines, more: start]"},
+		{"the first of many", View{facts: []Words{"a"}, Lines: many, Head: true}, "line 0", "", "[a, the first "},
 		{"the end of a long line", View{Lines: []string{"x" + long}}, "", "", "bytes of a long line left out]"},
 		{"the beginning of a long line", View{Lines: []string{"x" + long}, Head: true}, "", "", "bytes of a long line left out]"},
 		{"a long line before others", View{Lines: append([]string{long}, many[:10]...)}, "line 0", "line 9", "the last 10 of 11 lines"},
@@ -59,7 +59,7 @@ func FuzzView(f *testing.F) {
 	f.Add(strings.Repeat("x", 3000), strings.Repeat("y", 495), 0, true)
 	f.Fuzz(func(t *testing.T, text, fact string, most int, head bool) {
 		most = leastResult + min(max(most, 0), 100_000)
-		v := View{Facts: []string{fact, "another"}, Lines: strings.Split(text, "\n"), Head: head}
+		v := View{facts: []Words{Words(fact), "another"}, Lines: strings.Split(text, "\n"), Head: head}
 		got := v.Text(most)
 		header, body, _ := strings.Cut(got, "\n")
 		if len(got) > most {

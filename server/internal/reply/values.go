@@ -22,15 +22,6 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Joined returns items with commas between them.
-func Joined[T ~string](items []T) string {
-	texts := make([]string, len(items))
-	for i, s := range items {
-		texts[i] = string(s)
-	}
-	return strings.Join(texts, ",")
-}
-
 // NonEmpty returns a pointer to s; nil if it is empty.
 func NonEmpty(s string) *string {
 	if s == "" {

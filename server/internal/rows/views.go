@@ -3,7 +3,6 @@ package rows
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"tmuxmcp/server/internal/reply"
 )
@@ -15,10 +14,10 @@ func (p Pane) Columns() []reply.Column[Pane] {
 			return PlaceOf(p.SessionName, p.WindowIndex, p.PaneIndex)
 		}},
 		{Name: "size", Tokens: "pane_width,pane_height", Text: func(p Pane) string { return fmt.Sprintf("%dx%d", p.PaneWidth, p.PaneHeight) }},
-		{Name: "at", Lead: "at ", Tokens: "pane_left,pane_top", Text: func(p Pane) string { return fmt.Sprintf("%d,%d", p.PaneLeft, p.PaneTop) }},
+		{Name: "at", Ours: true, Lead: "at ", Tokens: "pane_left,pane_top", Text: func(p Pane) string { return fmt.Sprintf("%d,%d", p.PaneLeft, p.PaneTop) }},
 		{Name: "command", Tokens: "pane_current_command", Text: func(p Pane) string { return reply.ValueOr(p.PaneCurrentCommand, "") }},
 		{Name: "path", Lead: "in ", Tokens: "pane_current_path", Text: func(p Pane) string { return reply.ValueOr(p.PaneCurrentPath, "") }},
-		{Name: "flags", Tokens: "pane_active,pane_floating_flag,pane_dead,pane_in_mode", Text: func(p Pane) string {
+		{Name: "flags", Ours: true, Tokens: "pane_active,pane_floating_flag,pane_dead,pane_in_mode", Text: func(p Pane) string {
 			return reply.Flags("active", p.PaneActive, "floating", reply.Value(p.PaneFloatingFlag), "dead", p.PaneDead, "in-mode", p.PaneInMode, "caller", reply.Value(p.IsCaller))
 		}},
 	}
@@ -37,7 +36,7 @@ func (w Window) Columns() []reply.Column[Window] {
 		{Name: "size", Tokens: "window_width,window_height", Text: func(w Window) string { return fmt.Sprintf("%dx%d", w.WindowWidth, w.WindowHeight) }},
 		{Name: "panes", Lead: "panes ", Tokens: "window_panes", Text: func(w Window) string { return strconv.Itoa(w.PaneCount) }},
 		{Name: "active_pane", Lead: "active pane ", Tokens: "pane_id", Text: func(w Window) string { return string(reply.Value(w.ActivePaneID)) }},
-		{Name: "flags", Tokens: "window_active,window_zoomed_flag", Text: func(w Window) string {
+		{Name: "flags", Ours: true, Tokens: "window_active,window_zoomed_flag", Text: func(w Window) string {
 			return reply.Flags("active", w.WindowActive, "zoomed", w.WindowZoomedFlag)
 		}},
 	}
@@ -67,7 +66,7 @@ func (c Client) Columns() []reply.Column[Client] {
 		}},
 		{Name: "terminal", Tokens: "client_termname", Text: func(c Client) string { return reply.ValueOr(c.ClientTermname, "") }},
 		{Name: "active", Tokens: "client_activity", Text: func(c Client) string { return c.ClientActivity.Format("2006-01-02T15:04:05Z07:00") }},
-		{Name: "flags", Tokens: "client_flags", Text: func(c Client) string { return strings.Join(c.ClientFlags, ",") }},
+		{Name: "flags", Ours: true, Tokens: "client_flags", Text: func(c Client) string { return string(reply.Listed(c.ClientFlags, ",")) }},
 	}
 }
 

@@ -2,7 +2,6 @@ package screen
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,7 +108,7 @@ func (r *Result) View() reply.View {
 		v.Lines = append(slices.Clone(r.MatchedLines), r.Tail...)
 	}
 	v.Fact("%s %s after %s", r.PaneID, outcomeWords(r.Outcome, r.State, r.MatchedIndex), reply.Elapsed(r.ElapsedSeconds))
-	missed := "lines may have been missed"
+	missed := reply.Words("lines may have been missed")
 	if r.Outcome == outcomeTimeout {
 		missed += ", and a match in them"
 	}
@@ -127,11 +126,12 @@ func (r *Result) View() reply.View {
 			waiting = append(waiting, string(o.PaneID))
 			continue
 		}
-		cut := ""
+		var cut reply.Words
 		if o.LinesCut > 0 {
-			cut = ", " + reply.Count(o.LinesCut, "line") + " before these left out"
+			cut = reply.Say(", %s before these left out", reply.Count(o.LinesCut, "line"))
 		}
-		v.Lines = append(append(v.Lines, fmt.Sprintf("[%s %s%s, %s]", o.PaneID, outcomeWords(o.Outcome, o.State, o.MatchedIndex), cut, reply.Count(len(o.Tail), "line"))), o.Tail...)
+		says := reply.Say("[%s %s%s, %s]", o.PaneID, outcomeWords(o.Outcome, o.State, o.MatchedIndex), cut, reply.Count(len(o.Tail), "line"))
+		v.Lines = append(append(v.Lines, string(says)), o.Tail...)
 	}
 	// The contents of one pane cannot be taken for the next pane.
 	v.FactIf(len(v.Lines) > own, "%s", reply.Count(own, "line"))

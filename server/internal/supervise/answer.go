@@ -2,7 +2,6 @@ package supervise
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -102,7 +101,7 @@ func (a answered) facts(v *reply.View) {
 		v.Fact("answered %s", *a.Ended)
 	}
 	if a.Prompt != nil {
-		v.Fact("to: %s", reply.Named("to", reply.Flat(*a.Prompt), ""))
+		v.Fact("to: %s", reply.Named(reply.Flat(*a.Prompt), ""))
 	}
 	v.FactIf(a.Cursor != nil, "cursor %s", reply.ValueOr(a.Cursor, ""))
 }
@@ -162,14 +161,14 @@ func (r *agentAnswerResult) View() reply.View {
 		lines = nil
 		v.Fact("%s since", reply.Count(len(r.Messages), "message"))
 		for _, m := range r.Messages {
-			who, text := r.Agent, strings.Split(m.Text, "\n")
+			who, text := reply.Say("%s", r.Agent), strings.Split(m.Text, "\n")
 			if m.User {
 				who = "prompt"
 			}
 			if m.At != "" {
-				who += ", " + m.At
+				who += reply.Say(", %s", m.At)
 			}
-			lines = append(append(lines, fmt.Sprintf("== %s, %s", who, reply.Count(len(text), "line"))), text...)
+			lines = append(append(lines, string(reply.Say("== %s, %s", who, reply.Count(len(text), "line")))), text...)
 		}
 	}
 	if r.since {

@@ -88,12 +88,13 @@ type sentAndAnswered struct {
 }
 
 func (s *sentAndAnswered) View() reply.View {
-	v := s.Sent.View()
 	if s.Reply == nil {
-		return v
+		return s.Sent.View()
 	}
 	a := *s.Reply
-	v.Facts[len(v.Facts)-1-len(s.Notes)] = "now " + a.State
+	sent := s.Sent
+	sent.State = a.State
+	v := sent.View()
 	v.FactIf(a.Answer == "" && a.Source == "transcript", "no answer yet")
 	a.Prompt = nil // the caller knows it
 	a.facts(&v)

@@ -119,13 +119,13 @@ func (r *waitForAgentResult) View() reply.View {
 			var said reply.View
 			a.facts(&said)
 			text := a.lines()
-			v.Lines = append(v.Lines, fmt.Sprintf("== answer of %s, %s: %s", a.PaneID, reply.Count(len(text), "line"), reply.Legible(strings.Join(said.Facts, ", "), "")))
+			v.Lines = append(v.Lines, string(reply.Say("== answer of %s, %s: %s", a.PaneID, reply.Count(len(text), "line"), said.Summary())))
 			v.Lines = append(v.Lines, plain(text)...)
 		}
 	}
 	v.Fact("%s after %s", reply.Count(done, "agent"), reply.Elapsed(r.ElapsedSeconds))
 	v.FactIf(r.TimedOut, "timeout")
-	v.FactIf(len(r.Gone) > 0, "gone: %s", reply.Joined(r.Gone))
+	v.FactIf(len(r.Gone) > 0, "gone: %s", reply.Listed(r.Gone, ","))
 	v.FactIf(len(still) > 0 && len(still) <= mostStill, "not yet: %s", strings.Join(still, "; "))
 	v.FactIf(len(still) > mostStill, "not yet: %d others", len(still))
 	return v

@@ -159,7 +159,7 @@ func pasteBuffer(k *typing.Keyboard) *tool.Tool {
 		}
 		// Pasted from another buffer: this one may be changed meanwhile.
 		id, err := t.PasteInto(ctx, on, content, in.Bracket, false)
-		return reply.PaneText{Result: "Pasted " + in.BufferName + " into pane " + string(id), PaneID: string(id)}, err
+		return reply.PaneText{Result: reply.Say("Pasted %s into pane %s", in.BufferName, id), PaneID: string(id)}, err
 	})
 }
 
@@ -213,7 +213,7 @@ func deleteBuffer(b *Buffers) *tool.Tool {
 	}, func(ctx context.Context, c tool.Call, in deleteBufferIn) (out reply.Text, err error) {
 		ctx, cancel := b.bounded(ctx)
 		defer cancel()
-		return reply.Text{Result: "Deleted " + in.BufferName}, in.missing(c.Tmux.Buffer(in.BufferName).Delete(ctx))
+		return reply.Text{Result: reply.Say("Deleted %s", in.BufferName)}, in.missing(c.Tmux.Buffer(in.BufferName).Delete(ctx))
 	})
 }
 

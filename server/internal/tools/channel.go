@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -46,7 +45,7 @@ func waitForChannel(r *screen.Reader) *tool.Tool {
 		within := strconv.FormatFloat(budget.Seconds(), 'f', -1, 64)
 		switch {
 		case err == nil:
-			return reply.Text{Result: fmt.Sprintf("Channel '%s' was signalled (timeout %ss)", in.Channel, within)}, nil
+			return reply.Text{Result: reply.Say("Channel '%s' was signalled (timeout %ss)", in.Channel, within)}, nil
 		case ctx.Err() != nil:
 			return out, context.Cause(ctx)
 		case waiting.Err() != nil && errors.Is(err, context.DeadlineExceeded):
@@ -77,7 +76,7 @@ var signalChannel = tool.New(tool.Decl{
 	if err := c.Tmux.Channel(in.Channel).Signal(ctx); err != nil {
 		return reply.Text{}, err
 	}
-	return reply.Text{Result: "Channel '" + in.Channel + "' signalled"}, nil
+	return reply.Text{Result: reply.Say("Channel '%s' signalled", in.Channel)}, nil
 })
 
 type signalChannelIn struct {

@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,9 +22,9 @@ func sendKeys(k *typing.Keyboard) *tool.Tool {
 		Desc: "Type text or press keys in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c. " +
 			"With patterns, quiet or show it waits and returns what is new: one call for each step. For a shell command's output use run_command.",
 	}, func(ctx context.Context, t *typing.Typist, on target.Object, in sendKeysIn) (typing.Typed, error) {
-		return t.AndSee(ctx, in.Sight, func() (string, error) {
+		return t.AndSee(ctx, in.Sight, func() (reply.Words, error) {
 			id, err := in.typeInto(ctx, t, on)
-			return fmt.Sprintf("Keys sent to pane %s", id), err
+			return reply.Say("Keys sent to pane %s", id), err
 		})
 	})
 }
@@ -306,9 +305,9 @@ func pasteText(k *typing.Keyboard) *tool.Tool {
 		Desc: "Paste text of one or more lines into a pane, as a user would. Programs that know pastes (shells, psql, python) hold one until Enter: " +
 			"enter=true submits it. With patterns, quiet or show it waits and returns what is new.",
 	}, func(ctx context.Context, t *typing.Typist, on target.Object, in pasteTextIn) (typing.Typed, error) {
-		return t.AndSee(ctx, in.Sight, func() (string, error) {
+		return t.AndSee(ctx, in.Sight, func() (reply.Words, error) {
 			id, err := t.PasteInto(ctx, on, []byte(in.Text), in.Bracket, in.Enter)
-			return fmt.Sprintf("Text pasted to pane %s", id), err
+			return reply.Say("Text pasted to pane %s", id), err
 		})
 	})
 }

@@ -2,9 +2,7 @@ package tools
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"strings"
 	"syscall"
 	"time"
 
@@ -72,11 +70,7 @@ func (g *gotJobs) View() reply.View {
 	v.Fact("%d jobs", 1+len(g.Others))
 	for _, r := range append([]jobs.Result{g.Result}, g.Others...) {
 		o := r.View()
-		if fact := o.LineFact(o.Lines); fact != "" {
-			o.Facts = append(o.Facts, fact)
-		}
-		o.Facts = append(o.Facts, o.Of(len(o.Lines))...)
-		v.Lines = append(v.Lines, fmt.Sprintf("== %s, %s", reply.Legible(strings.Join(o.Facts, ", "), ""), reply.Count(len(o.Lines), "line")))
+		v.Lines = append(v.Lines, string(reply.Say("== %s, %s", o.Summary(), reply.Count(len(o.Lines), "line"))))
 		v.Lines = append(v.Lines, o.Lines...)
 	}
 	return v

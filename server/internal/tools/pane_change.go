@@ -222,7 +222,7 @@ var killPane = tool.New(tool.Decl{
 	if err := closes(ctx, c, tmux.KillPane{Target: c.On.Target}); err != nil {
 		return t, err
 	}
-	return reply.PaneText{Result: "Pane killed: " + string(in.PaneID), PaneID: string(in.PaneID)}, nil
+	return reply.PaneText{Result: reply.Say("Pane killed: %s", in.PaneID), PaneID: string(in.PaneID)}, nil
 })
 
 type killPaneIn struct {

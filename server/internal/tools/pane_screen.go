@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +24,7 @@ var clearPane = tool.New(tool.Decl{
 	Desc: "Clear a pane: reset its terminal and discard its screen and scrollback. A shell keeps its prompt and line; other programs do not redraw.",
 }, func(ctx context.Context, c tool.Call, in target.OfPane) (reply.PaneText, error) {
 	pane, err := prompt.Clear(ctx, c.Tmux, c.On.Target)
-	return reply.PaneText{Result: "Pane cleared: " + string(pane), PaneID: string(pane)}, err
+	return reply.PaneText{Result: reply.Say("Pane cleared: %s", pane), PaneID: string(pane)}, err
 })
 
 // onPane runs commands and returns which pane their target is.
@@ -48,7 +47,7 @@ func pipePane(st *launch.Starter) *tool.Tool {
 			"replaces the old. To read output use capture_since.",
 	}, func(ctx context.Context, c tool.Call, in pipePaneIn) (t reply.PaneText, err error) {
 		cmd := tmux.PipePane{Target: c.On.Target}
-		what := "Pipe stopped"
+		what := reply.Words("Pipe stopped")
 		if in.OutputPath != nil {
 			path, err := outputFile(st.Path, *in.OutputPath)
 			if err != nil {
@@ -59,10 +58,10 @@ func pipePane(st *launch.Starter) *tool.Tool {
 				redirect = ">"
 			}
 			cmd.Command = "exec cat " + redirect + tmux.ShellQuote(path)
-			what = "Piping to " + path
+			what = reply.Say("Piping to %s", path)
 		}
 		id, err := onPane(ctx, c, cmd.Target, cmd)
-		return reply.PaneText{Result: fmt.Sprintf("%s (pane %s)", what, id), PaneID: id}, err
+		return reply.PaneText{Result: reply.Say("%s (pane %s)", what, id), PaneID: id}, err
 	})
 }
 

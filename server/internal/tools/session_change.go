@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"tmuxmcp/server/internal/closing"
 	"tmuxmcp/server/internal/guard"
@@ -120,7 +119,7 @@ var killSession = tool.New(tool.Decl{
 		return t, err
 	}
 	for _, row := range *before {
-		t.Result = fmt.Sprintf("Session killed: %s (%s)", row.SessionID, reply.Named("", row.SessionName, "()"))
+		t.Result = reply.Say("Session killed: %s (%s)", row.SessionID, reply.Named(row.SessionName, "()"))
 	}
 	return t, nil
 })
@@ -134,13 +133,13 @@ var killServer = tool.New(tool.Decl{
 		if f := reply.LostFault(c.Tmux.SocketPath()); f != nil {
 			return t, f
 		}
-		t.Result = "No tmux server ran on " + c.Tmux.SocketPath()
+		t.Result = reply.Say("No tmux server ran on %s", c.Tmux.SocketPath())
 		return t, nil
 	}
 	if err := closing.Panes(ctx, c.Tmux, "", func() error { return c.Tmux.Kill(ctx) }); err != nil {
 		return t, err
 	}
-	t.Result = "Server killed: " + c.Tmux.SocketPath()
+	t.Result = reply.Say("Server killed: %s", c.Tmux.SocketPath())
 	return t, nil
 })
 

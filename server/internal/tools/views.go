@@ -12,7 +12,7 @@ import (
 
 func (s *createdSession) View() reply.View {
 	v := reply.RowFacts(s.Session)
-	v.Facts[0] += " in window " + string(s.ActiveWindowID)
+	v.Extend("in window %s", s.ActiveWindowID)
 	return v
 }
 
@@ -33,7 +33,7 @@ func (t screenText) View() reply.View {
 func (s *paneSnapshot) View() reply.View {
 	v := reply.TextView(s.Content)
 	v.Fact("%s %dx%d cursor %d,%d %s in %s", s.PaneID, s.PaneWidth, s.PaneHeight, s.CursorX, s.CursorY,
-		reply.Named("", reply.ValueOr(s.PaneCurrentCommand, "-"), " "), reply.Named("", reply.ValueOr(s.PaneCurrentPath, "-"), " "))
+		reply.Named(reply.ValueOr(s.PaneCurrentCommand, "-"), " "), reply.Named(reply.ValueOr(s.PaneCurrentPath, "-"), " "))
 	v.FactIf(s.AlternateOn, "alternate screen")
 	v.FactIf(s.PaneInMode, "in %s", reply.ValueOr(s.PaneMode, "a mode"))
 	v.FactIf(reply.Value(s.ScrollPosition) > 0, "scrolled up %d", reply.Value(s.ScrollPosition))
@@ -62,11 +62,11 @@ func (r *searchPanesResult) View() reply.View {
 	v.FactIf(r.ScrolledOff, "not on the screens: scrolled off")
 	v.FactIf(r.TotalPanesMatched == 0 && r.above > 0, "on the screens and in %d lines above", r.above)
 	v.FactIf(r.TotalPanesMatched == 0 && r.screens, "on the screens: content_start=-10000 searches what scrolled off too")
-	v.FactIf(len(r.TruncatedPanes) > 0, "after this page %s: offset=%d", reply.Joined(r.TruncatedPanes), r.Offset+len(r.Matches))
+	v.FactIf(len(r.TruncatedPanes) > 0, "after this page %s: offset=%d", reply.Listed(r.TruncatedPanes, ","), r.Offset+len(r.Matches))
 	v.FactIf(r.Truncated && len(r.TruncatedPanes) == 0, "of some panes only the last lines: max_matched_lines_per_pane")
 	v.More, v.Head = "limit and offset, or max_matched_lines_per_pane", true
 	for _, m := range r.Matches {
-		where := strings.TrimSpace(reply.Legible(fmt.Sprintf("%s %s %s", m.PaneID, reply.Named("", reply.ValueOr(m.SessionName, string(m.SessionID)), " "), reply.Named("", reply.ValueOr(m.PaneCurrentCommand, ""), " ")), ""))
+		where := strings.TrimSpace(reply.Legible(fmt.Sprintf("%s %s %s", m.PaneID, reply.Named(reply.ValueOr(m.SessionName, string(m.SessionID)), " "), reply.Named(reply.ValueOr(m.PaneCurrentCommand, ""), " ")), ""))
 		if len(m.Context) > 0 {
 			v.Lines = append(v.Lines, where)
 		} else {
@@ -117,12 +117,11 @@ func (r sendKeysBatchResult) View() reply.View {
 			v.Lines = append(v.Lines, fmt.Sprintf("%d %s: %s", row.Index, reply.Value(row.PaneID), *row.Error))
 		}
 		if len(row.Tail) > 0 && row.seen != r.Seen {
-			v.Lines = append(append(v.Lines, fmt.Sprintf("[%d %s, %s]", row.Index, reply.Value(row.PaneID), reply.Count(len(row.Tail), "line"))), row.Tail...)
+			v.Lines = append(append(v.Lines, string(reply.Say("[%d %s, %s]", row.Index, reply.Value(row.PaneID), reply.Count(len(row.Tail), "line")))), row.Tail...)
 		}
 	}
 	if r.Seen != nil {
-		seen := r.Seen.View()
-		v.Facts, v.Lines = append(v.Facts, seen.Facts...), append(v.Lines, seen.Lines...)
+		v.Append(r.Seen.View())
 	}
 	return v
 }

@@ -121,7 +121,7 @@ var killWindow = tool.New(tool.Decl{
 	if err := closes(ctx, c, tmux.KillWindow{Target: c.On.Target}); err != nil {
 		return t, err
 	}
-	return reply.Text{Result: "Window killed: " + string(in.WindowID)}, nil
+	return reply.Text{Result: reply.Say("Window killed: %s", in.WindowID)}, nil
 })
 
 type killWindowIn struct {

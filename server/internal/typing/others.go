@@ -322,13 +322,13 @@ func (o *others) report(ctx context.Context, here bool) {
 		if least < 0 || age < least {
 			least = age
 		}
-		where := "here"
+		where := reply.Words("here")
 		if !here {
-			where = "in " + string(k.pane)
+			where = reply.Say("in %s", k.pane)
 		}
-		text := fmt.Sprintf("somebody typed %s %s", where, ago(age))
+		text := reply.Say("somebody typed %s %s", where, ago(age))
 		if waited := k.waited.Round(time.Second); waited > 0 {
-			text += fmt.Sprintf(", waited %.0f s for them", waited.Seconds())
+			text += reply.Say(", waited %.0f s for them", waited.Seconds())
 		}
 		reply.Note(ctx, "%s", text)
 	}

@@ -109,7 +109,7 @@ func (r reader) replaced(now string) error {
 	if r.sees && r.program.Ended() {
 		ended = "has ended"
 	}
-	return reply.Faultf(reply.KindRefused, "%s %s, and %s would read the rest in pane %s", reply.Named("", was, ""), ended, reply.Named("", now, ""), r.ID).
+	return reply.Faultf(reply.KindRefused, "%s %s, and %s would read the rest in pane %s", reply.Named(was, ""), ended, reply.Named(now, ""), r.ID).
 		Suggest("capture_pane shows what it left; type the rest only if it is for that")
 }
 

@@ -40,7 +40,7 @@ func FaultOf(err error) error {
 		return err
 	}
 	f := reply.Faultf(reply.KindRefused, "%s", e.Error())
-	program := reply.Named("", e.Program, "")
+	program := reply.Named(e.Program, "")
 	switch e.Kind {
 	case prompt.ErrEnded:
 		return f.Suggest("respawn_pane starts it again")

@@ -2,9 +2,7 @@ package typing
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"tmuxmcp/server/internal/reply"
@@ -90,12 +88,12 @@ type Synchronized struct {
 
 // AddTo adds them to a view.
 func (a Synchronized) AddTo(v reply.View) reply.View {
-	v.FactIf(len(a.SynchronizedPanes) > 0, "also typed into %s, synchronized", strings.Trim(fmt.Sprint(a.SynchronizedPanes), "[]"))
+	v.FactIf(len(a.SynchronizedPanes) > 0, "also typed into %s, synchronized", reply.Listed(a.SynchronizedPanes, " "))
 	return v
 }
 
 // AndSee types, then waits and looks as the call says, or until an interrupt is taken.
-func (t *Typist) AndSee(ctx context.Context, in Sight, typing func() (string, error)) (Typed, error) {
+func (t *Typist) AndSee(ctx context.Context, in Sight, typing func() (reply.Words, error)) (Typed, error) {
 	if in.Timeout != nil && in.Waits() {
 		t.patience = time.Duration(*in.Timeout * float64(time.Second))
 	}
