@@ -22,6 +22,7 @@ var mayImport = rooms.Plan{
 	"rows":         "caller match params reply target",
 	"sockets":      "caller reply rows stdio target",
 	"tool":         "guard params reply rows stdio target",
+	"audit":        "params reply stdio tool",
 	"options":      "guard params reply target tool",
 	"ledger":       "",
 	"screen":       "agents caller ledger match reply rows stdio target",

@@ -37,7 +37,8 @@ func (s *Server) run(ctx context.Context, req mcp.CallToolRequest) (res *mcp.Cal
 			res, err = s.attempt(ctx, req)
 		}
 	}
-	s.audit.record(ctx, req, start, err)
+	args, _ := rawArguments(req)
+	s.audit.Record(ctx, req.Params.Name, args, start, err)
 	if err != nil {
 		res, err = s.failed(ctx, req.Params.Name, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"tmuxmcp/internal/nearest"
 	"tmuxmcp/server/internal/agents"
+	"tmuxmcp/server/internal/audit"
 	"tmuxmcp/server/internal/deliver"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/jobs"
@@ -44,7 +46,7 @@ type Server struct {
 	questions *guard.Questions
 	sockets   *sockets.Sockets
 	services  tools.Services
-	audit     auditor
+	audit     *audit.Log
 	following *subscribe.Subscriptions
 	// agentFaults are what is wrong with the user's rules for agents.
 	agentFaults []agents.Fault
@@ -90,7 +92,7 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, form: reply.Form{Results: cfg.Results, Most: cfg.MaxResult}, tools: map[string]*tool.Tool{},
 		questions: guard.NewQuestions(), sockets: named, services: servicesFor(cfg, named, finder), agentFaults: faults,
 	}
-	s.audit = newAuditor(cfg.Audit, s.tools)
+	s.audit = audit.New(cfg.Audit, s.tools, reflect.TypeFor[batchOperation]())
 	s.following = subscribe.New(s.watched, s.services.Screens)
 
 	hooks := &mcpserver.Hooks{}

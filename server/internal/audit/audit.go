@@ -1,4 +1,5 @@
-package server
+// Package audit logs calls, without what could be a secret.
+package audit
 
 import (
 	"bytes"
@@ -15,40 +16,40 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/tool"
 )
 
-// auditor logs calls.
-type auditor struct {
+// Log writes a record of each call.
+type Log struct {
 	log    *slog.Logger
 	tools  map[string]*tool.Tool
+	nested reflect.Type
 	digest digester
 }
 
-func newAuditor(log *slog.Logger, tools map[string]*tool.Tool) auditor {
-	a := auditor{log: log, tools: tools}
+// New returns a Log of calls of these tools. An argument of the type nested is itself a call, with
+// the properties tool and arguments.
+func New(log *slog.Logger, tools map[string]*tool.Tool, nested reflect.Type) *Log {
+	a := &Log{log: log, tools: tools, nested: nested}
 	rand.Read(a.digest[:])
 	return a
 }
 
-// record logs one record of a call: the tool, its outcome and duration, the caller, and the
+// Record logs one record of a call: the tool, its outcome and duration, the caller, and the
 // arguments as returned by object. Results and error messages are never logged, as they may
 // repeat an argument.
-func (a *auditor) record(ctx context.Context, req mcp.CallToolRequest, start time.Time, err error) {
+func (a *Log) Record(ctx context.Context, name string, args json.RawMessage, start time.Time, err error) {
 	if !a.log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	var in reflect.Type // nil if there is no such tool
-	if t := a.tools[req.Params.Name]; t != nil {
+	if t := a.tools[name]; t != nil {
 		in = t.In
 	}
-	args, _ := rawArguments(req)
-	attrs := []slog.Attr{slog.String("tool", req.Params.Name), slog.String("outcome", "ok")}
+	attrs := []slog.Attr{slog.String("tool", name), slog.String("outcome", "ok")}
 	if err != nil {
 		f, _ := reply.FaultOf(err)
 		attrs[1].Value = slog.StringValue("error")
@@ -88,7 +89,7 @@ func (d digester) value(raw json.RawMessage) any {
 // object returns arguments as the log may contain them: flags, and those numbers, ids
 // and enumeration words that the tool's parameters accept. Anything else may be a secret, if
 // only by mistake, even the name of an unknown argument, and is replaced by a digest.
-func (a *auditor) object(t reflect.Type, raw json.RawMessage) any {
+func (a *Log) object(t reflect.Type, raw json.RawMessage) any {
 	var given map[string]json.RawMessage
 	if len(raw) > 0 && json.Unmarshal(raw, &given) != nil || t == nil {
 		return a.digest.value(raw)
@@ -101,7 +102,7 @@ func (a *auditor) object(t reflect.Type, raw json.RawMessage) any {
 			out[f.Name] = a.value(f, value)
 		}
 	}
-	if t == reflect.TypeFor[batchOperation]() {
+	if t == a.nested {
 		var op struct {
 			Tool      string
 			Arguments json.RawMessage
@@ -123,7 +124,7 @@ func (a *auditor) object(t reflect.Type, raw json.RawMessage) any {
 	return out
 }
 
-func (a *auditor) value(f params.Field, raw json.RawMessage) any {
+func (a *Log) value(f params.Field, raw json.RawMessage) any {
 	t := params.Elem(f.Type)
 	var text string
 	var items []json.RawMessage
