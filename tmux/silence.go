@@ -34,6 +34,7 @@ var silences sync.Map
 // only one in its queue, and one that goes on has reacted before the next call looks.
 type silence struct {
 	since time.Time
+	file  os.FileInfo   // the socket; another server may take its place
 	turn  chan struct{} // held by the call that looks
 	// looked is when the last look began, and over is set once the server has reacted.
 	looked time.Time
@@ -50,7 +51,10 @@ const (
 
 // fellSilent records that a server has not answered a call that began at a time.
 func (s socket) fellSilent(began time.Time) {
-	silences.LoadOrStore(s.path, &silence{since: began, turn: make(chan struct{}, 1)})
+	file, err := os.Lstat(s.path)
+	if err == nil {
+		silences.LoadOrStore(s.path, &silence{since: began, file: file, turn: make(chan struct{}, 1)})
+	}
 }
 
 // silent returns an [ErrNoAnswer] while the server has not answered an earlier call and does
@@ -67,7 +71,7 @@ func (s socket) silent(ctx context.Context) error {
 	case <-ctx.Done():
 		return q.error(ctx)
 	}
-	if !q.over && !q.looked.After(called) && q.reacts(ctx, s) {
+	if !q.over && (q.replaced(s) || !q.looked.After(called) && q.reacts(ctx, s)) {
 		q.over = true
 		silences.CompareAndDelete(s.path, q)
 	}
@@ -83,6 +87,17 @@ func (q *silence) error(ctx context.Context) error {
 		return cause
 	}
 	return fmt.Errorf("%w since %s: it may be stopped, and calls work again once it goes on", ErrNoAnswer, q.since.Format(time.TimeOnly))
+}
+
+// replaced reports whether another server, or none, has taken the place of the one that did not
+// answer.
+func (q *silence) replaced(s socket) bool {
+	now, err := os.Lstat(s.path)
+	is := err != nil || !os.SameFile(now, q.file) || !now.ModTime().Equal(q.file.ModTime())
+	if is && q.conn != nil {
+		q.conn.Close()
+	}
+	return is
 }
 
 // reacts reports whether the server reacts, or is no longer there.

@@ -139,6 +139,29 @@ func TestAStoppedServerThatIsReplaced(t *testing.T) {
 	ok(t, do(ctx, srv, tmux.ListSessions{}))
 }
 
+// TestAnotherServerAtTheSocket: who removes the socket of a stopped server and starts another
+// there talks to that.
+func TestAnotherServerAtTheSocket(t *testing.T) {
+	t.Parallel()
+	srv, _, signal := stopped(t)
+	ctx := testserver.Context(t)
+	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	signal(syscall.SIGSTOP)
+	limited, cancel := tmux.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
+	isKind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
+	aside := srv.SocketPath() + ".aside"
+	ok(t, os.Rename(srv.SocketPath(), aside))
+	isKind(t, "a call while there is none", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
+	testserver.Run(t, srv, "new-session", "-d")
+	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	testserver.Run(t, srv, "kill-server")
+	ok(t, os.Rename(aside, srv.SocketPath()))
+	signal(syscall.SIGCONT)
+	ok(t, do(ctx, srv, tmux.ListSessions{}))
+}
+
 // TestSilenceRaces: calls of all kinds while a server stops and goes on. The race detector
 // watches.
 func TestSilenceRaces(t *testing.T) {
