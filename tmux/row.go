@@ -133,7 +133,8 @@ func (f *rowField) cut(whole Format, v Version, mark string, most int, measured 
 		if v.printsVis() {
 			text = visSafe(text)
 		}
-		return "#{?" + atMost(most, Format(f.token)) + "," + whole + "," + Format(mark) +
+		fits := "#{?" + atMost(most*utf8.UTFMax, Format(f.token)) + "," + Format(fmt.Sprintf("#{e|<=|:#{w:%s},%d}", f.token, most)) + ",}"
+		return "#{?" + fits + "," + whole + "," + Format(mark) +
 			"#{?" + quick + ",#{?" + short + "," + text + ",},}" + Format(mark) + "}"
 	}
 	return whole

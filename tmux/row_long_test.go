@@ -75,6 +75,11 @@ func TestLongTextsAreCut(t *testing.T) {
 				equal(t, "after it", tmux.PaneID("%0"), got.After)
 			}
 		}
+		for _, text := range []string{strings.Repeat("ж", most), strings.Repeat("x", most-2) + "漢"} {
+			got := set(text)
+			equal(t, "a title that fits", text, *got.Title)
+			equal(t, "an option that fits", text, got.Note)
+		}
 		lines := "a line\n\tand \a another | \\ # one"
 		testserver.Run(t, base, "set-option", "-p", "-t", "%0", "@note", lines)
 		got := only[row](t)(tmux.List[row](testserver.Context(t), srv, tmux.ListPanes{All: true}))
