@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +119,7 @@ func runScripts(t *testing.T, dir string) {
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
+			env.Setenv("UID", strconv.Itoa(os.Getuid()))
 			env.Setenv("LANG", "C.UTF-8")
 			env.Setenv("WEB", web.URL)
 			env.Setenv("WEB_MCP", web.URL+"/mcp")

@@ -15,7 +15,7 @@ func TestLibrary(t *testing.T) {
 	binary, temp := testtmux.Binary(t), t.TempDir() // the home of commands stays
 	for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} {
 		cmd := exec.Command("go", args...)
-		cmd.Dir, cmd.Env = "library", append(ownModule(), "TMUX_TEST_REQUIRED=1", "TMUX_TEST_BINARY="+binary, "TMPDIR="+temp, "XDG_RUNTIME_DIR=")
+		cmd.Dir, cmd.Env = "library", append(ownModule(), "TMUX_TEST_REQUIRED=1", "TMUX_TEST_BINARY="+binary, "TMPDIR="+temp, "XDG_RUNTIME_DIR="+temp)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("go %s: %v\n%s", args[0], err, out)
 		}

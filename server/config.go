@@ -195,6 +195,7 @@ var foreign = [][2]string{
 	{"TMUX, TMUX_PANE", "the pane that the server runs in, whose tmux server is the default one"},
 	{"TMUX_TMPDIR", "the directory of tmux's sockets (default /tmp)"},
 	{"XDG_RUNTIME_DIR, XDG_STATE_HOME", "where tmux-mcp has the files of jobs (default ~/.local/state)"},
+	{"TMPDIR", "where earlier versions had them, whose remains are removed (default /tmp)"},
 	{"PATH", "where tmux is looked for"},
 	{"XDG_CONFIG_HOME", "where tmux-mcp/agents has rules for agent CLIs (default ~/.config)"},
 	{"HOME", "what ~ in arguments stands for"},

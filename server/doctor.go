@@ -203,7 +203,7 @@ func (d *Diagnosis) write(w io.Writer) {
 		if old.Empty {
 			line("old jobs", "%s is empty and stays until the system restarts: the histories of shells may still have its name", old.Path)
 		} else {
-			line("old jobs", "%s has files of an earlier version; a tmux-mcp that starts removes them once nothing uses them", old.Path)
+			line("old jobs", "%s has files of an earlier version, or of something else; a tmux-mcp that starts removes its own once nothing uses them", old.Path)
 		}
 	}
 	if d.OK() {

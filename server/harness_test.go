@@ -198,7 +198,7 @@ func TestMain(m *testing.M) {
 	}
 	testtool.Parallel(20)
 	// Keep run_command's files away from those of the developer's own servers.
-	own, err := os.MkdirTemp("", "tmux-mcp-test")
+	own, err := os.MkdirTemp("", "tmux-mcp-te@st+,") // with all that a home may have
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -389,5 +390,36 @@ func TestJobsGoWithTheirServer(t *testing.T) {
 			}
 			testtool.Eventually(t, "its jobs are gone", func() bool { return len(files()) == 0 })
 		})
+	}
+}
+
+// TestDoctorShowsOldJobs: a directory of an earlier version in a public one is no problem.
+func TestDoctorShowsOldJobs(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	old := filepath.Join(dir, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
+	if err := os.Mkdir(old, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg := configFor(testserver.New(t))
+	for _, c := range []struct {
+		change func() error
+		want   string
+	}{
+		{func() error { return nil }, " is empty and stays until the system restarts"},
+		{func() error { return os.WriteFile(filepath.Join(old, "turns"), nil, 0o600) }, " has files of an earlier version"},
+		{func() error { return os.Chmod(old, 0o755) }, ""}, // which earlier versions do not use
+	} {
+		if err := c.change(); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if !server.Doctor(testserver.Context(t), cfg, &out) {
+			t.Error("it is a problem")
+		}
+		text := strings.Join(strings.Fields(out.String()), " ")
+		if shown := strings.Contains(text, old); shown != (c.want != "") || shown && !strings.Contains(text, "old jobs "+old+c.want) {
+			t.Errorf("want %q:\n%s", c.want, text)
+		}
 	}
 }

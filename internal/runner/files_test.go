@@ -168,7 +168,7 @@ func chown(t *testing.T, path string, uid int) {
 // TestHomes: which directories are tried, in which order.
 func TestHomes(t *testing.T) {
 	_, user, _ := ownHome(t, 0o700)
-	for _, name := range []string{"run", "state", "é", strings.Repeat("x", 120), "-x", ".local/real"} {
+	for _, name := range []string{"run", "state", "é", strings.Repeat("x", 120), "-x", "me@corp.example", ".local/real"} {
 		ok(t, os.MkdirAll(filepath.Join(user, name), 0o700))
 	}
 	ok(t, os.Symlink("run", user+"/link"))
@@ -179,6 +179,7 @@ func TestHomes(t *testing.T) {
 		{"U/run", "U/state", "U/run/tmux-mcp U/state/tmux-mcp " + local},
 		{"U/link", "", "U/run/tmux-mcp " + local},
 		{"U/-x", "", "U/-x/tmux-mcp " + local},
+		{"U/me@corp.example", "", "U/me@corp.example/tmux-mcp " + local},
 		{"relative", "relative", local},
 		{"U/nowhere", "U/nowhere", local},
 		{"U/é", "U/" + strings.Repeat("x", 120), local},

@@ -16,7 +16,7 @@ import (
 )
 
 // plainPath matches a path that needs no quotes in any shell.
-var plainPath = lazy.Regexp(`^/[A-Za-z0-9/._-]*$`)
+var plainPath = lazy.Regexp(`^/[A-Za-z0-9/._@+,=:-]*$`)
 
 // candidates returns the directories that may be the home, in order of preference, and why there
 // are no others.
@@ -66,7 +66,7 @@ func homeIn(base, name string) (string, error) {
 	}
 	// A path that is long or needs quotes is not suitable for typing.
 	if len(home) > 120 || !plainPath().MatchString(home) {
-		return "", errors.New("is too long to be typed, or contains more than letters, digits, dots, hyphens and underscores")
+		return "", errors.New("is too long to be typed, or contains more than letters, digits and any of :._-@+,=")
 	}
 	return home, nil
 }
@@ -122,8 +122,11 @@ func PublicHomes() (homes []PublicHome) {
 // ifUnused returns what f returns, or false if a server uses the home.
 func ifUnused(home string, f func() bool) bool {
 	dir, err := os.Open(home)
+	if err != nil {
+		return false
+	}
 	defer dir.Close()
-	return err == nil && syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && f()
+	return syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && f()
 }
 
 // Uninstall removes all that is kept of jobs, where servers with this environment keep it. It

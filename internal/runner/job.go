@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -75,8 +76,9 @@ type Job struct {
 	Remote string `json:",omitempty"`
 	// Resting is set for a recorder that is waiting for the next command (rest.go).
 	Resting bool
-	// Boot and Space are the ids of the boot and of the PID namespace to which the numbers belong.
-	Boot, Space string
+	// Machine, Boot and Space are the machine, its boot and the PID namespace to which the numbers
+	// belong. Machines may share a home.
+	Machine, Boot, Space string
 	script
 
 	resumed  bool        // an existing recorder was used
@@ -90,8 +92,10 @@ func (j *Job) ID() string { return filepath.Base(j.dir) }
 func (j *Job) Visible() bool { return j.OnScreen }
 
 // Removed reports whether somebody has removed the files of the job.
-func (j *Job) Removed() bool {
-	_, err := os.Lstat(j.dir)
+func (j *Job) Removed() bool { return j.removed() }
+
+func (s script) removed() bool {
+	_, err := os.Lstat(s.dir)
 	return errors.Is(err, os.ErrNotExist)
 }
 
@@ -229,8 +233,8 @@ func load(home, id string) (*Job, error) {
 	if err := json.Unmarshal(text, j); err != nil || len(j.Token) != 16 || j.Columns < 0 {
 		return nil, fmt.Errorf("%s does not describe a job", filepath.Join(dir, "job"))
 	}
-	if j.Space != pidSpace() {
-		return nil, fmt.Errorf("job %s runs in another PID namespace", id)
+	if j.Space != pidSpace() || j.Machine != "" && j.Machine != machineID() {
+		return nil, fmt.Errorf("job %s runs on another machine, or in another PID namespace", id)
 	}
 	if now := bootID(); j.Boot != "" && now != "" && j.Boot != now {
 		return nil, errBoot
@@ -326,7 +330,7 @@ const revoked = "-"
 
 // newJob returns a job of this server.
 func newJob(at Place, s script) *Job {
-	return &Job{Place: at, At: time.Now(), Owner: os.Getpid(), Boot: bootID(), Space: pidSpace(), script: s}
+	return &Job{Place: at, At: time.Now(), Owner: os.Getpid(), Machine: machineID(), Boot: bootID(), Space: pidSpace(), script: s}
 }
 
 // alive reports whether the process that runs the command, or at least its shell, exists.
@@ -348,6 +352,13 @@ func pidSpace() string {
 	name, _ := os.Readlink("/proc/self/ns/pid")
 	return name
 }
+
+// machineID identifies the machine, or the container, to others that share files with it.
+var machineID = sync.OnceValue(func() string {
+	name, _ := os.Hostname()
+	id, _ := os.ReadFile("/etc/machine-id")
+	return strings.TrimSpace(name + " " + string(id))
+})
 
 // PipeIsOurs reports whether the pipe of a pane may be taken: it belongs to a job that is
 // over and whose output has all been recorded, or that was stopped, to a resting recorder, or

@@ -285,18 +285,60 @@ func TestSweepKnowsReboots(t *testing.T) {
 	var f Files
 	defer f.Close()
 	before, elsewhere, older := made(t, &f, here(), "", 0), made(t, &f, here(), "", 0), made(t, &f, here(), "", 0)
-	before.Boot, elsewhere.Boot, elsewhere.Space, older.Boot = "another", "another", "another", ""
-	for _, j := range []*Job{before, elsewhere, older} {
+	host, quiet, gone := made(t, &f, here(), "", 0), made(t, &f, here(), "", 0), made(t, &f, here(), "", 0)
+	before.Boot, elsewhere.Boot, elsewhere.Space, older.Boot, older.Machine = "another", "another", "another", "", ""
+	for _, j := range []*Job{host, quiet, gone} { // machines that share the home directory
+		j.Boot, j.Machine = "another", "another"
+	}
+	for _, j := range []*Job{before, elsewhere, older, host, quiet, gone} {
 		ok(t, j.describe())
+	}
+	for _, j := range []*Job{quiet, gone} {
+		dayAgo := time.Now().Add(-25 * time.Hour)
+		files, err := filepath.Glob(j.path("*"))
+		ok(t, err)
+		if j == quiet {
+			ok(t, os.WriteFile(j.path("recording"), nil, 0o600)) // as the recorder does every hour
+		}
+		for _, name := range append(files, j.dir) {
+			ok(t, os.Chtimes(name, dayAgo, dayAgo))
+		}
 	}
 	if _, err := Find(before.ID()); !errors.Is(err, ErrNoJob) {
 		t.Errorf("a job of before the reboot: %v", err)
 	}
+	id := "jaaaaaaaaaaaa" // of a job that somebody has removed
+	dangling := script{dir: filepath.Join(f.Home(), id)}.alias()
+	users := filepath.Join(f.Home(), "archive")
+	ok(t, errors.Join(os.Symlink(id, dangling), os.Symlink(id, users)))
 	Sweep()
-	for name, want := range map[string]bool{before.dir: false, before.alias(): false, elsewhere.dir: true, older.dir: true, older.alias(): true} {
+	for name, want := range map[string]bool{dangling: false, users: true, before.dir: false, before.alias(): false, elsewhere.dir: true, host.dir: true, quiet.dir: true, gone.dir: false, older.dir: true, older.alias(): true} {
 		if _, err := os.Lstat(name); want != (err == nil) {
 			t.Errorf("%s is there: %t, want %t", name, err == nil, want)
 		}
+	}
+}
+
+// TestSweepLeavesOthers: what is in a directory that is not the user's alone is not ours.
+func TestSweepLeavesOthers(t *testing.T) {
+	_, _, home := ownHome(t, 0o700)
+	var f Files
+	defer f.Close()
+	over := made(t, &f, here(), "0", 2*time.Hour)
+	id := "jaaaaaaaaaaaa" // of a job that somebody has removed
+	dangling := script{dir: filepath.Join(home, id)}.alias()
+	ok(t, errors.Join(os.Symlink(id, dangling), os.Chmod(home, 0o755)))
+	Sweep()
+	Evict()
+	for _, name := range []string{over.dir, over.alias(), dangling} {
+		if _, err := os.Lstat(name); err != nil {
+			t.Error(err)
+		}
+	}
+	ok(t, os.Chmod(home, 0o700))
+	Sweep()
+	if _, err := os.Lstat(over.dir); err == nil {
+		t.Error("the check removes nothing at all")
 	}
 }
 

@@ -66,10 +66,15 @@ func sweep(home string, now time.Time, most int64) {
 		at   time.Time
 		size int64
 	}
-	aliases, _ := filepath.Glob(filepath.Join(home, aliasPrefix+"*"))
-	for _, alias := range aliases {
-		if _, err := os.Stat(alias); errors.Is(err, os.ErrNotExist) {
-			os.Remove(alias) // its job was removed by somebody else
+	if checkHome(home) != nil {
+		return
+	}
+	links, _ := filepath.Glob(filepath.Join(home, aliasPrefix+"*"))
+	for _, link := range links {
+		id, err := os.Readlink(link)
+		s := script{dir: filepath.Join(home, id)}
+		if err == nil && jobID().MatchString(id) && s.alias() == link && s.removed() {
+			os.Remove(link) // somebody else has removed the job
 		}
 	}
 	var ended []result
@@ -86,9 +91,15 @@ func sweep(home string, now time.Time, most int64) {
 		}
 		if err != nil {
 			// It is being created, while it or its description is empty; or it was being
-			// removed when its server was killed; or it belongs to another PID namespace.
+			// removed when its server was killed; or it belongs to another machine or
+			// PID namespace, whose recorder shows every hour that it is there.
 			files, _ := os.ReadDir(dir)
 			old := now.Sub(info.ModTime())
+			for _, f := range files {
+				if info, err := f.Info(); err == nil {
+					old = min(old, now.Sub(info.ModTime()))
+				}
+			}
 			described, err := os.Lstat(filepath.Join(dir, "job"))
 			if old > foreignFor || err != nil && (old > beginsIn || len(files) > 0) || err == nil && described.Size() == 0 && old > writtenIn {
 				remove(dir)

@@ -35,7 +35,7 @@ func setupCommand(setup Setup, stderr io.Writer) *cobra.Command {
 		}
 		used, kept := runner.Uninstall()
 		for _, dir := range used {
-			fmt.Fprintf(stderr, "tmux-mcp: %s has the output of jobs, and is in use: run this again when no tmux-mcp runs any more\n", dir)
+			fmt.Fprintf(stderr, "tmux-mcp: %s stays: a tmux-mcp or a job uses it, or it has files of something else; run this again when no tmux-mcp runs any more\n", dir)
 		}
 		for _, dir := range kept {
 			fmt.Fprintf(stderr, "tmux-mcp: %s is empty and stays until the system restarts, so that nobody else can take its name: "+
