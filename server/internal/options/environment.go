@@ -70,11 +70,11 @@ var showEnvironment = tool.New(tool.Decl{
 	case in.Name != "" && len(info.Variables)+len(info.Removed) == 0:
 		return info, reply.Faultf(reply.KindNotFound, "there is no variable %s", reply.OneLine(in.Name)).Suggest("without name, show_environment lists them")
 	case in.Name == "" && !in.Values && len(info.Variables) > 0:
-		how := "name shows one value"
+		how := reply.Words("name shows one value")
 		if all {
 			how += ", values=true all"
 		}
-		reply.Note(ctx, "%s", how)
+		reply.Note(ctx, how)
 	}
 	return info, nil
 })
