@@ -32,8 +32,12 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return t.Serve(ctx, in, out)
 }
 
-// Close removes the files of a server that is no longer used. Serve calls it at its end.
-func (s *Server) Close() { s.services.Jobs.Shells.Close() }
+// Close removes the files of a server that is no longer used, and what is left of jobs that are
+// over. Serve calls it at its end.
+func (s *Server) Close() {
+	s.services.Jobs.Shells.Close()
+	runner.Sweep()
+}
 
 // explain returns what a client gets for an error; nil leaves that to mcp-go.
 func (s *Server) explain(r stdio.Request, err error) *mcp.JSONRPCErrorDetails {

@@ -158,8 +158,11 @@ func (f *Files) Home() string {
 func (f *Files) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for at := range f.resting {
-		f.dismiss(at)
+	for at, r := range f.resting {
+		delete(f.resting, at)
+		r.timer.Stop()
+		r.Stop()
+		remove(r.dir)
 	}
 	f.release()
 }

@@ -31,7 +31,7 @@ func Sweep() {
 	}
 }
 
-// KeepSwept sweeps now and at every interval, until end is called, which sweeps once more.
+// KeepSwept sweeps now and at every interval, until end is called.
 func KeepSwept(interval time.Duration) (end func()) {
 	over := make(chan struct{})
 	go func() {
@@ -46,10 +46,7 @@ func KeepSwept(interval time.Duration) (end func()) {
 			}
 		}
 	}()
-	return func() {
-		close(over)
-		Sweep()
-	}
+	return func() { close(over) }
 }
 
 // Evict removes all jobs that have ended, because there is no space.
