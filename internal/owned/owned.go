@@ -1,4 +1,4 @@
-// Package owned tells what only this user and root can have put at a path.
+// Package owned opens files that only this user or root can have put at a path.
 //
 // Nobody else can replace what a path names if nobody else can write to any directory on the
 // way, or to the one of a symbolic link on the way. A directory with the sticky bit may be

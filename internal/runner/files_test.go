@@ -22,6 +22,9 @@ func ownHome(t *testing.T, mode os.FileMode) (above, user, home string) {
 	ok(t, os.Mkdir(user, 0o700))
 	t.Setenv("HOME", user)
 	t.Setenv("TMPDIR", above)
+	before := lastResort
+	lastResort = above
+	t.Cleanup(func() { lastResort = before })
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	t.Setenv("XDG_STATE_HOME", "")
 	return above, user, filepath.Join(user, ".local/state/tmux-mcp")

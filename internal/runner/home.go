@@ -106,9 +106,12 @@ type PublicHome struct {
 	Empty bool   `json:"empty"`
 }
 
+// lastResort was used where nothing else could be.
+var lastResort = "/tmp"
+
 // PublicHomes returns the public homes of this user.
 func PublicHomes() (homes []PublicHome) {
-	for _, temp := range slices.Compact([]string{filepath.Clean(os.TempDir()), "/tmp"}) {
+	for _, temp := range slices.Compact([]string{filepath.Clean(os.TempDir()), lastResort}) {
 		path, err := filepath.EvalSymlinks(temp)
 		home := filepath.Join(path, "tmux-mcp-"+strconv.Itoa(os.Geteuid()))
 		if err == nil && checkHome(home) == nil {

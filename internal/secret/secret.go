@@ -1,4 +1,4 @@
-// Package secret tells names and values of secrets from others, by what they look like.
+// Package secret recognizes names and values of secrets by what they look like.
 package secret
 
 import (
