@@ -16,10 +16,10 @@ type lateError struct{ limit time.Duration }
 func (e *lateError) Error() string { return fmt.Sprintf("tmux did not answer in %v", e.limit) }
 func (*lateError) Unwrap() error   { return context.DeadlineExceeded }
 
-// WithTimeout returns a context for calls to which tmux should answer within d. Unlike the end
-// of any other context, that of this one means that the server has stopped answering: later
-// calls to it fail at once with [ErrNoAnswer], until it reacts again. So it is not for commands
-// that wait by nature. The Timeout of [Config] is such a limit.
+// WithTimeout returns a context for calls that tmux should answer within d. If it does not, it
+// counts as stopped: later calls to that server fail at once with [ErrNoAnswer], until it reacts
+// again. No other deadline has that effect. Do not use it for commands that wait by nature. The
+// Timeout of [Config] is such a limit.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, d, &lateError{d})
 }

@@ -28,6 +28,18 @@ func stopped(t *testing.T) (srv *tmux.Server, pid int, signal func(syscall.Signa
 	}
 }
 
+// silent returns a server that was stopped, and has not answered a call by its deadline.
+func silent(t *testing.T) (srv *tmux.Server, pid int, signal func(syscall.Signal)) {
+	t.Helper()
+	srv, pid, signal = stopped(t)
+	ok(t, do(testserver.Context(t), srv, tmux.ListSessions{}))
+	signal(syscall.SIGSTOP)
+	limited, cancel := tmux.WithTimeout(testserver.Context(t), 20*time.Millisecond)
+	defer cancel()
+	isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
+	return srv, pid, signal
+}
+
 // TestAStoppedServerFailsAtOnce: after one deadline, calls of every handle on the server fail
 // without waiting for theirs, which is an hour, and once it goes on they work.
 func TestAStoppedServerFailsAtOnce(t *testing.T) {
@@ -98,7 +110,7 @@ func TestOwnDeadlinesSayNothingOfTheServer(t *testing.T) {
 			defer cancel()
 			isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
 			isKind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
-			// Who is canceled while the server is looked at is told that.
+			// A call that is canceled during the look returns that.
 			isKind(t, "a canceled call", do(canceled, srv, tmux.ListSessions{}), context.Canceled)
 		})
 	}
@@ -108,13 +120,8 @@ func TestOwnDeadlinesSayNothingOfTheServer(t *testing.T) {
 // one nothing but a connection.
 func TestABusyServerIsNotSilent(t *testing.T) {
 	t.Parallel()
-	srv, _, signal := stopped(t)
+	srv, _, signal := silent(t)
 	ctx := testserver.Context(t)
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
-	signal(syscall.SIGSTOP)
-	limited, cancel := tmux.WithTimeout(ctx, 20*time.Millisecond)
-	defer cancel()
-	isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
 	signal(syscall.SIGCONT)
 	ok(t, do(ctx, srv, tmux.ListSessions{}))
 	expect(t, !tmux.IsSilent(srv), "the server counts as silent")
@@ -123,13 +130,8 @@ func TestABusyServerIsNotSilent(t *testing.T) {
 // TestAStoppedServerThatIsReplaced: the end of a silent server ends its silence.
 func TestAStoppedServerThatIsReplaced(t *testing.T) {
 	t.Parallel()
-	srv, pid, signal := stopped(t)
+	srv, pid, signal := silent(t)
 	ctx := testserver.Context(t)
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
-	signal(syscall.SIGSTOP)
-	limited, cancel := tmux.WithTimeout(ctx, 20*time.Millisecond)
-	defer cancel()
-	isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
 	isKind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
 	signal(syscall.SIGKILL)
 	testtool.Eventually(t, "the server has ended", func() bool { return syscall.Kill(pid, 0) != nil })
@@ -143,13 +145,8 @@ func TestAStoppedServerThatIsReplaced(t *testing.T) {
 // there talks to that.
 func TestAnotherServerAtTheSocket(t *testing.T) {
 	t.Parallel()
-	srv, _, signal := stopped(t)
+	srv, _, signal := silent(t)
 	ctx := testserver.Context(t)
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
-	signal(syscall.SIGSTOP)
-	limited, cancel := tmux.WithTimeout(ctx, 20*time.Millisecond)
-	defer cancel()
-	isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
 	isKind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
 	aside := srv.SocketPath() + ".aside"
 	ok(t, os.Rename(srv.SocketPath(), aside))

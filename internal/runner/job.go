@@ -92,9 +92,7 @@ func (j *Job) ID() string { return filepath.Base(j.dir) }
 func (j *Job) Visible() bool { return j.OnScreen }
 
 // Removed reports whether somebody has removed the files of the job.
-func (j *Job) Removed() bool { return j.removed() }
-
-func (s script) removed() bool {
+func (s script) Removed() bool {
 	_, err := os.Lstat(s.dir)
 	return errors.Is(err, os.ErrNotExist)
 }

@@ -70,7 +70,7 @@ func sweep(home string, now time.Time, most int64) {
 	for _, link := range links {
 		id, err := os.Readlink(link)
 		s := script{dir: filepath.Join(home, id)}
-		if err == nil && jobID().MatchString(id) && s.alias() == link && s.removed() {
+		if err == nil && jobID().MatchString(id) && s.alias() == link && s.Removed() {
 			os.Remove(link) // somebody else has removed the job
 		}
 	}

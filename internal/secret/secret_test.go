@@ -20,7 +20,7 @@ func TestVariable(t *testing.T) {
 	for _, v := range [][2]string{
 		{"PATH", "/usr/bin:/bin"}, {"PWD", "/home/user"}, {"OLDPWD", "/"}, {"HOME", "/home/user"}, {"XDG_SESSION_ID", "4"}, {"KEYBOARD", "us"}, {"PS1", "$ "}, {"PAGER", "less"},
 		{"DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1000/bus"}, {"HTTP_PROXY", "http://proxy:3128"}, {"LANG", "C.UTF-8"}, {"EMPTY", ""},
-		{"LS_COLORS", "rs=0:di=01;34"}, {"TMUX", "/tmp/tmux-0/default,1,0"}, {"LESSOPEN", "| /usr/bin/lesspipe %s"}, {"GOPROXY", "https://proxy.golang.org,direct"},
+		{"LS_COLORS", "rs=0:di=01;34"}, {"TMUX", "/run/user/1000/tmux,1,0"}, {"LESSOPEN", "| /usr/bin/lesspipe %s"}, {"GOPROXY", "https://proxy.example,direct"},
 		{"MANPATH", "/a/b:/c/d"}, {"DISPLAY", ":0"}, {"EDITOR", "vim -u NONE"}, {"VERSION", "go@1.26"},
 	} {
 		if Variable(v[0], v[1]) {

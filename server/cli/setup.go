@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -30,7 +31,9 @@ func setupCommand(setup Setup, stderr io.Writer) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
 		f := cmd.Flags()
-		if all, _ := f.GetBool("uninstall"); !all || f.Changed("dry-run") || f.Changed("client") || f.Changed("name") {
+		var printed interface{ PrintedExit() int }
+		misused := errors.As(err, &printed) && printed.PrintedExit() == exitUsage
+		if all, _ := f.GetBool("uninstall"); misused || !all || f.Changed("dry-run") || f.Changed("client") || f.Changed("name") {
 			return err
 		}
 		used, kept := runner.Uninstall()
