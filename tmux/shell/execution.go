@@ -120,7 +120,7 @@ func (x *execution) way() runner.Way {
 // begin types the line, once, and starts recording in the same round trip. If it fails,
 // sent is set if the shell may read the line all the same.
 func (x *execution) begin(ctx context.Context) (sent bool, err error) {
-	x.typed, x.prompt = time.Now(), x.pane.Left()
+	x.typed, x.prompt, x.row = time.Now(), x.pane.Left(), x.pane.Row()
 	return x.typeRecorded(ctx, x.cmd.Line(x.at.Foreground), x.cmd.Shows(x.command))
 }
 
@@ -134,7 +134,10 @@ func (x *execution) typeRecorded(ctx context.Context, line string, shows []strin
 		pipe := tmux.PipePane{Target: x.pane.ID, Input: true, Output: true, Command: x.cmd.Feed()}
 		cmds = append([]tmux.Command{pipe}, cmds...)
 	}
-	x.row, sent, err = x.at.Type(ctx, x.pane.ID, shows, cmds)
+	row, sent, err := x.at.Type(ctx, x.pane.ID, shows, cmds)
+	if err == nil {
+		x.row = row
+	}
 	return sent, err
 }
 

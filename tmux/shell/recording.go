@@ -79,6 +79,10 @@ func (r *recording) wait(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-limit:
+			if l.asked { // the answer is about to come
+				l.asked, limit = false, time.After(r.settle)
+				continue
+			}
 			return r.catchUp(ctx)
 		case status := <-ended:
 			r.status, r.marked = &status, true
@@ -119,6 +123,7 @@ type looks struct {
 	came   int64         // how much output there was at the last of these
 	unread int           // in which the shell ignored the line, or could not echo it
 	asking time.Time     // when it was first asked for a status
+	asked  bool          // that was typed, and nobody has waited for the answer
 }
 
 // lookAtFiles keeps what the files say of the command, and reports whether that ends the
@@ -155,7 +160,9 @@ func (r *recording) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 		if l.asking.IsZero() {
 			l.asking = time.Now()
 		}
-		if err := ask(ctx); err == nil || errors.Is(err, ErrLost) || time.Since(l.asking) > askWait {
+		err := ask(ctx)
+		l.asked = err == nil
+		if err == nil || errors.Is(err, ErrLost) || time.Since(l.asking) > askWait {
 			r.askStatus, l.quiet = nil, 0
 		}
 	case s.Phase >= runner.Ended:
