@@ -236,3 +236,20 @@ stdout '"LIBTMUX_TMUX_BIN": "/'
 		t.Errorf("%s: %s, transport %q\n%s", c.Status, c.Reason, c.Transport, c.Log)
 	}
 }
+
+// A server that runs plain tmux gets the target, on the script's own server, whatever is
+// installed.
+func TestServerRunsPlainTmux(t *testing.T) {
+	t.Parallel()
+	real := testserver.Binary(t)
+	path := program(t, `if [ "$1" = -V ]; then echo tmux 3.99; else exec '`+real+`' "$@"; fi`)
+	targets, err := resolve(t.Context(), []string{path}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gapOf(t, report.MCPLayer, "mcp environment\njson V 'tmux 3.99'\njson SEEN $SOCKET\ntmux list-sessions -F '#{session_name}'\nstdout '^made$'\n")
+	server := `export V="$(tmux -V)" SEEN="$(tmux new-session -d -s made ';' display-message -p '#{socket_path}')"; CONFORM_TEST_SERVER=1 exec ` + scriptProcess(t)[0]
+	if c := runGap(t, g, Options{Targets: targets, Server: server}); c.Status != report.Pass {
+		t.Errorf("%s: %s\n%s", c.Status, c.Reason, c.Log)
+	}
+}

@@ -13,7 +13,7 @@ import (
 // askServer starts the server once and returns which tools it offers, and its name.
 func (o Options) askServer(ctx context.Context) (gap.Offer, string, error) {
 	answer, err := child.Ask(ctx, child.Request{
-		Ask: child.AskServer, Target: o.Targets[0], Server: o.server, ServerDir: o.serverDir,
+		Ask: child.AskServer, Target: o.Targets[0], Server: o.server, ServerDir: o.serverDir, Another: true,
 		Transport: o.Transport, Dialect: o.Dialect, Timeout: o.Timeout,
 	})
 	child.EndAdopted()

@@ -47,7 +47,7 @@ func (j *job) reproducer(cell *report.Cell, steps []child.Step, opts Options) st
 	}
 	fmt.Fprintf(&b, "tmux=${1:-%s}\npre=%s post=%s\n", report.CommandLine([]string{j.target.Path}),
 		report.CommandLine([]string{before}), report.CommandLine([]string{after}))
-	b.WriteString("adapter= ")
+	b.WriteString("adapter= server= ")
 	switch j.layer {
 	case report.APILayer:
 		fmt.Fprintf(&b, "version=\n[ -n \"$1\" ] || version=%s\n", report.CommandLine([]string{j.target.Version}))

@@ -9,7 +9,7 @@ HOME=$d/home TMUX_TMPDIR=$d SHELL=/bin/sh ENV= PS1='$ ' TERM=screen LANG=C.UTF-8
 export HOME TMUX_TMPDIR SHELL ENV PS1 TERM LANG
 unset TMUX TMUX_PANE
 socket=$d/s bin=$d/bin/tmux
-if [ -n "$adapter" ]; then
+if [ -n "$adapter$server" ]; then
 	socket=$d/tmux-$(id -u)/default
 	mkdir -m 700 "${socket%/*}"
 fi
@@ -128,7 +128,7 @@ unanswered() { { echo "(no answer)"; cat "$d/said"; } >"$d/stderr"; code=1; }
 serve() {
 	id=670000
 	heard() { grep "\"id\": *$id *[,}]" "$d/read"; }
-	start "$server" "$PATH" TMUX_MCP_SOCKET_PATH="$socket" LIBTMUX_SOCKET_PATH="$socket" \
+	start "$server" "${bin%/*}:$PATH" TMUX_MCP_SOCKET_PATH="$socket" LIBTMUX_SOCKET_PATH="$socket" \
 		TMUX_MCP_TMUX_BIN="$bin" LIBTMUX_TMUX_BIN="$bin" TMUX_MCP_RESULTS=json "$@"
 	request initialize "{\"protocolVersion\":\"$protocol\",\"capabilities\":{},\"clientInfo\":{\"name\":\"mcp-conform\",\"version\":\"1\"}}"
 	say '{"jsonrpc":"2.0","method":"notifications/initialized"}'

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -88,7 +86,7 @@ func (c *caller) startAdapter(ctx context.Context, trace func(string)) (*adapter
 	a, err := adapter.Start(ctx, adapter.Config{
 		Words: c.req.API, Dir: c.req.APIDir, Temp: c.req.Dir, Trace: trace,
 		Env: append(slices.Clip(c.env),
-			"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
+			pathWith(program),
 			"MCP_CONFORM_TMUX="+program, "MCP_CONFORM_SOCKET="+c.socket, "MCP_CONFORM_VERSION="+c.req.Target.Version,
 			c.adapterEnv()),
 	})

@@ -19,13 +19,13 @@ import (
 )
 
 // wrap writes a program for a tmux that needs arguments or an environment, so that all layers
-// can start it by a path, and for adapters, which may know it only as tmux. Nothing may have
+// can start it by a path, and for adapters and other servers, which may know it only as tmux. Nothing may have
 // been forked yet: what a child has open for writing cannot be run. A link saves a shell for each
 // tmux command, but one to a script, as Debian's tmux is in the cache, would not find its files.
 func wrap(r *child.Request) error {
 	t := &r.Target
 	bare := len(t.Args) == 0 && len(t.Env) == 0
-	if bare && len(r.API) == 0 {
+	if bare && len(r.API) == 0 && !r.Another {
 		return nil
 	}
 	words := []string{t.Path}
@@ -56,6 +56,11 @@ func isELF(path string) bool {
 
 // programOf returns the path of the program that wrap writes, alone in its directory.
 func programOf(dir string) string { return filepath.Join(dir, "bin", "tmux") }
+
+// pathWith returns PATH with the directory of a program first.
+func pathWith(program string) string {
+	return "PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH")
+}
 
 // answer runs what the request asks for and returns the answer.
 func (s *script) answer() child.Message {

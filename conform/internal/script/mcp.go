@@ -108,6 +108,9 @@ func (c *caller) startServer() (*mcpServer, error) {
 		// Scripts look into structured content. Other servers have no other form.
 		"TMUX_MCP_RESULTS=json")
 	m.cmd.Env = append(m.cmd.Env, c.serverEnv()...)
+	if c.req.Another { // it may run plain tmux, on the default socket
+		m.cmd.Env = append(m.cmd.Env, pathWith(programOf(c.req.Dir)))
+	}
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if m.stdin, err = m.cmd.StdinPipe(); err != nil {
