@@ -58,7 +58,7 @@ otherwise() {
 	case $asked in
 	api | mcp)
 		case $asked,$(shown) in
-		*'(no answer)'* | api,*'"code": -3260'[123]* | api,*'"code":-3260'[123]*) blind=1 ;;
+		*'(no answer)'* | api,*'"code": -32'[06]0[123]* | api,*'"code":-32'[06]0[123]*) blind=1 ;;
 		*'"result":'* | *'"error":'*) ;;
 		*) blind=1 ;;
 		esac ;;

@@ -11,6 +11,7 @@ const (
 	codeNoMethod = -32601
 	codeNoParam  = -32602
 	codeInternal = -32603
+	codeLookedUp = -32001 // the adapter itself looked an object up, and found none
 	codeParse    = -32700
 )
 
@@ -39,6 +40,8 @@ func (e *Error) class() error {
 		return e
 	case e.Code == codeNoMethod, e.Code == codeNoParam:
 		return gap.NotOffered(e.Message)
+	case e.Code == codeLookedUp:
+		return gap.NotOffered("looked up by the adapter: " + e.Message)
 	}
 	return atFault("the adapter failed: %s", e.Message)
 }

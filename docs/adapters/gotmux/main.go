@@ -21,7 +21,7 @@ import (
 	"github.com/GianlucaP106/gotmux/gotmux"
 )
 
-const ofGotmux, noMethod, noArgument = 1, -32601, -32602 // codes of errors
+const ofGotmux, noMethod, noArgument, notListed = 1, -32601, -32602, -32001 // codes of errors
 
 // offered are the verbs that gotmux has a method for: the method, and the parameters it takes.
 var offered = map[string][]string{
@@ -87,7 +87,7 @@ func (a *adapter) find(id string) any {
 func among[T any](all []*T, is func(*T) bool) *T {
 	i := slices.IndexFunc(all, is)
 	if i < 0 {
-		fail(ofGotmux, "not listed")
+		fail(notListed, "none of the list")
 	}
 	return all[i]
 }
