@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tmuxmcp/conform/internal/gap"
+	"tmuxmcp/tmux"
 )
 
 // Asker asks an adapter. Its error is an [*Error] or a [*Failure] if the adapter answered with
@@ -44,6 +45,7 @@ type Answer struct {
 func (c Call) Do(ctx context.Context, a Asker, targets []string) (Answer, error) {
 	var results []received
 	var none error
+	unasked := map[tmux.Scope]bool{} // of the objects whose fields are not offered
 	for _, r := range c.Requests(targets) {
 		raw, err := a.Ask(ctx, r)
 		var answered *Error
@@ -54,6 +56,7 @@ func (c Call) Do(ctx context.Context, a Asker, targets []string) (Answer, error)
 		case err == nil:
 		case errors.As(err, new(gap.NotOffered)) && c.Word == "fields":
 			none = err
+			unasked[scopeOf(r.Params["target"].(string))] = true
 			continue
 		case errors.As(err, &answered):
 			return answerOf(answered.value(), 1, answered.Message)
@@ -66,24 +69,45 @@ func (c Call) Do(ctx context.Context, a Asker, targets []string) (Answer, error)
 		}
 		results = append(results, got)
 	}
-	if len(results) == 0 {
+	missing := c.missing(results)
+	if len(results) == 0 || slices.ContainsFunc(missing, func(name string) bool { return unasked[tokenScopes()[name]] }) {
 		return Answer{}, none
 	}
-	return c.answer(results)
+	if c.Word == "fields" {
+		return answerOf(map[string]any{"missing": missing}, 0, results[0].Warnings...)
+	}
+	return c.answer(results[0])
 }
 
-// answer returns what scripts see of the results, of which only fields has more than one.
-func (c Call) answer(results []received) (Answer, error) {
-	first := results[0]
-	switch c.Word {
-	case "fields":
-		missing := []string{}
-		for _, name := range c.Names {
-			if !slices.ContainsFunc(results, func(r received) bool { return r.has(name) }) {
-				missing = append(missing, name)
-			}
+// missing returns the fields asked for that no result has.
+func (c Call) missing(results []received) []string {
+	missing := []string{}
+	for _, name := range c.Names {
+		if !slices.ContainsFunc(results, func(r received) bool { return r.has(name) }) {
+			missing = append(missing, name)
 		}
-		return answerOf(map[string]any{"missing": missing}, 0, first.Warnings...)
+	}
+	return missing
+}
+
+// scopeOf returns the scope of the tokens of an object, by its id.
+func scopeOf(id string) tmux.Scope {
+	switch {
+	case id == "server":
+		return tmux.ServerScope
+	case strings.HasPrefix(id, "$"):
+		return tmux.SessionScope
+	case strings.HasPrefix(id, "@"):
+		return tmux.WindowScope
+	case strings.HasPrefix(id, "%"):
+		return tmux.PaneScope
+	}
+	return tmux.ClientScope
+}
+
+// answer returns what scripts see of a result.
+func (c Call) answer(first received) (Answer, error) {
+	switch c.Word {
 	case "type":
 		types := map[string]string{}
 		if first.has(c.Names[0]) {

@@ -154,6 +154,9 @@ func TestFields(t *testing.T) {
 		{"a b c d", given{"server": `{"row":{"a":1}}`, "%0": `{"row":{"b":null}}`, "$0": `{"row":{}}`, "/dev/pts/1": `{"row":{"c":""}}`}, `{"missing":["d"]}`},
 		{"a", given{"server": `{"row":{"a":1}}`, "": `{"row":{}}`}, `{"missing":[]}`},
 		{"a b", given{"server": `!{"code":-32601,"message":"no server"}`, "": `{"row":{"a":1}}`}, `{"missing":["b"]}`},
+		{"client_tty pane_id", given{"/dev/pts/1": `!{"code":-32601,"message":"no Client"}`, "": `{"row":{"pane_id":"%0"}}`}, "no Client"},
+		{"pane_id", given{"/dev/pts/1": `!{"code":-32601,"message":"no Client"}`, "": `{"row":{"pane_id":"%0"}}`}, `{"missing":[]}`},
+		{"window_id", given{"/dev/pts/1": `!{"code":-32601,"message":"no Client"}`, "": `{"row":{"pane_id":"%0"}}`}, `{"missing":["window_id"]}`},
 		{"a b", given{"%0": `!{"code":1,"message":"gone"}`, "": `{"row":{"a":1}}`}, `{"error":{"message":"gone"}}`},
 	} {
 		c, err := Parse(words("fields " + test.names))
@@ -161,6 +164,12 @@ func TestFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		said, err := c.Do(t.Context(), test.given, targets)
+		if none := new(gap.NotOffered); errors.As(err, none) {
+			if none.Error() != test.want {
+				t.Errorf("%s: not offered: %v, want %s", test.names, none, test.want)
+			}
+			continue
+		}
 		if got := compact(t, said.JSON); err != nil || got != test.want {
 			t.Errorf("%s: %s, %v, want %s", test.names, got, err, test.want)
 		}

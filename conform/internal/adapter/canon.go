@@ -23,6 +23,15 @@ var tokenTypes = sync.OnceValue(func() map[string]string {
 	return types
 })
 
+// tokenScopes are the scopes of all tokens by their names.
+var tokenScopes = sync.OnceValue(func() map[string]tmux.Scope {
+	scopes := map[string]tmux.Scope{}
+	for _, t := range tmux.Tokens() {
+		scopes[t.Name] = t.Scope
+	}
+	return scopes
+})
+
 var integer = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})$`)
 
 // canonical returns the value of a field in the form that scripts compare. What no token has,
