@@ -58,6 +58,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cmd.SetIn(stdin)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
+	terminal.AddCompletion(cmd)
 	ran, err := cmd.ExecuteContextC(ctx)
 	var sig signalled
 	var code exitCode

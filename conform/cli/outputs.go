@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,10 +20,10 @@ func formatChoice() string {
 }
 
 // extensions are the formats that the ends of file names stand for, the usual one
-// first. A file of any other name may have any format.
+// first. A file whose name has another end needs a --format.
 var extensions = map[string][]string{
 	".json": {"json"}, ".xml": {"junit"}, ".tap": {"tap"}, ".html": {"html"}, ".htm": {"html"},
-	".md": {"markdown", "findings", "wrappers"}, ".markdown": {"markdown", "findings", "wrappers"}, ".txt": {"text", "tap"},
+	".md": {"markdown", "findings", "wrappers"}, ".markdown": {"markdown", "findings", "wrappers"}, ".txt": {"text", "tap"}, ".log": {"text", "tap"},
 }
 
 // output is a report that was asked for: a --format, a -o, or both in either order.
@@ -93,6 +94,9 @@ func (o outputs) resolve() error {
 				return fmt.Errorf("-o %s --format %s: the file's name says %s: "+
 					"give --format %[3]s, or a -o of its own after --format %[2]s", out.file, o[i+1].format, out.format)
 			}
+		case out.format == "" && len(filepath.Ext(out.file)) > 1:
+			return fmt.Errorf("-o %s: the file's name says no format: give --format %s, or a name with %s",
+				out.file, formatChoice(), strings.Join(slices.Sorted(maps.Keys(extensions)), " "))
 		case out.format == "":
 			out.format = "text"
 		case out.file != "" && !out.fits(out.format):

@@ -60,7 +60,7 @@ func newVerdict() *cobra.Command {
 				fmt.Fprintf(cmd.ErrOrStderr(), "mcp-conform: %s\n", report.Printable(err.Error()))
 				return exitCode(exitUntestable)
 			}
-			return exitCodeFor(cmd, r, number, strict)
+			return exitCodeFor(cmd, r, args[0], number, strict)
 		},
 	}
 	f := cmd.Flags()
@@ -95,11 +95,15 @@ func (o *runOptions) claim(s string) (*conform.Gap, report.Layer, int, error) {
 
 // exitCodeFor prints the verdict of a claim in the only cell of a report, or why there is none,
 // and returns the error that stands for its exit code.
-func exitCodeFor(cmd *cobra.Command, r *report.Report, number int, strict bool) error {
+func exitCodeFor(cmd *cobra.Command, r *report.Report, claim string, number int, strict bool) error {
 	c, out := &r.Cells[0], cmd.OutOrStdout()
 	i := slices.IndexFunc(c.Claims, func(cl report.Claim) bool { return cl.Number == number })
 	if i < 0 {
-		return fmt.Errorf("verdict %d/%d: the script has %d claims (see mcp-conform explain %[1]d)", c.Gap, number, len(c.Claims))
+		n, claims := len(c.Claims), "claims"
+		if n == 1 {
+			claims = "claim"
+		}
+		return fmt.Errorf("verdict %s: layer %s of the script has %d %s (see mcp-conform explain %d)", claim, c.Layer, n, claims, c.Gap)
 	}
 	cl := c.Claims[i]
 	about := fmt.Sprintf("tmux %s: %d/%d", r.Targets[0].Version, c.Gap, number)

@@ -121,3 +121,25 @@ func FitHelp(root *cobra.Command) {
 		return cmp.Or(err, failed)
 	})
 }
+
+// AddCompletion adds the command that prints completion scripts to where root's output goes now,
+// and returns it. For a shell that it does not know it fails, where cobra's own shows its help.
+func AddCompletion(root *cobra.Command) *cobra.Command {
+	root.InitDefaultCompletionCmd()
+	c, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		panic(err)
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		var shells []string
+		for _, shell := range c.Commands() {
+			shells = append(shells, shell.Name())
+		}
+		return fmt.Errorf("completion %s: no such shell: want one of %s", args[0], strings.Join(shells, ", "))
+	}
+	return c
+}

@@ -44,6 +44,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	root.SetIn(stdin)
 	root.SetOut(a.out.w)
 	root.SetErr(a.err.w)
+	terminal.AddCompletion(root)
 	cmd, err := a.execute(ctx, root)
 	return a.end(cmd, err)
 }
