@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,7 +155,11 @@ func TestNothingOffered(t *testing.T) {
 		nosuch + "mcp text\n":                   false,
 		nosuch + "mcp text '{}' # looks\n":      false,
 		"safety destructive\n" + nosuch:         false,
-		"[tmux:99.1] mcp nosuch\n" + nosuch:     false,
+		"[tmux:99.1] mcp text\n" + nosuch:       true,
+		"[tmux:1.8] mcp text\n" + nosuch:        false,
+		"[ok] mcp nosuch\n" + nosuch:            false,
+		nosuch + "[!tmux:1.8] stop\n":           true,
+		nosuch + "[tmux:1.8] stop\n":            false,
 		"[tmux:1.8] na 'too new'\n" + nosuch:    false,
 		"[!tmux:1.8] na 'too old'\n" + nosuch:   true,
 		"tmux new-session -d 'exec sleep 60'\n": false,
@@ -251,5 +256,22 @@ func TestServerRunsPlainTmux(t *testing.T) {
 	server := `export V="$(tmux -V)" SEEN="$(tmux new-session -d -s made ';' display-message -p '#{socket_path}')"; CONFORM_TEST_SERVER=1 exec ` + scriptProcess(t)[0]
 	if c := runGap(t, g, Options{Targets: targets, Server: server}); c.Status != report.Pass {
 		t.Errorf("%s: %s\n%s", c.Status, c.Reason, c.Log)
+	}
+}
+
+// Of a server without structured content scripts see the text and the JSON within it; what a tool
+// does not declare is not offered.
+func TestServerOfText(t *testing.T) {
+	t.Parallel()
+	server := "CONFORM_TEST_SERVER=1 " + scriptProcess(t)[0]
+	within := gapOf(t, report.MCPLayer, "mcp created\njson result 'Pane split [1]. New pane: {\"id\":\"%1\",\"at\":[0,2]} {}'\njson json.id %1\njson json.at.1 2\nmcp text\n! json json\nclaim a\n"+
+		"mcp created '{\"size\": 3}'\nclaim b\n! mcp -wrong created '{\"size\": 3}'\nclaim c\n")
+	c := runGap(t, within, Options{Server: server})
+	var got []string
+	for _, cl := range c.Claims {
+		got = append(got, string(cl.Outcome)+" "+cl.Why)
+	}
+	if want := []string{"true ", "not offered the server's created has no parameter size"}; !slices.Equal(got[:2], want) || c.Claims[2].Outcome != report.Open {
+		t.Errorf("%q, want %q\n%s", got, want, c.Log)
 	}
 }

@@ -28,10 +28,10 @@ func (o Options) askServer(ctx context.Context) (gap.Offer, string, error) {
 // may not be applicable.
 func (o Options) unoffered(j *job) *report.Cell {
 	perhaps := func(r gap.Rule) bool { return r.Layer == j.layer && r.NotApplicable != "" && r.Has(j.target.Version) }
-	if o.offers == nil || j.layer != report.MCPLayer || o.Reproduce || j.gap.Needs != "" || slices.ContainsFunc(j.gap.Rules(), perhaps) {
+	if o.offers == nil || j.layer != report.MCPLayer || o.Reproduce || slices.ContainsFunc(j.gap.Rules(), perhaps) {
 		return nil
 	}
-	found := j.gap.Unoffered(o.offers, o.Dialect)
+	found := j.gap.Unoffered(j.target.Version, o.offers, o.Dialect)
 	if found == nil {
 		return nil
 	}

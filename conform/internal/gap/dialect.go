@@ -159,47 +159,6 @@ func (o Offer) Unfit(tools map[string]*Tool) string {
 		"write one; mcp-conform dialect init --server COMMAND drafts it", closest, len(lacks), len(tools), lacks[0])
 }
 
-// sameWords returns the name that differs only in case, dashes and underscores, or "" if there
-// is none.
-func sameWords(name string, names []string) string {
-	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s)) }
-	if slices.Contains(names, name) {
-		return name
-	}
-	i := slices.IndexFunc(names, func(n string) bool { return plain(n) == plain(name) })
-	if i < 0 {
-		return ""
-	}
-	return names[i]
-}
-
-// Draft returns the beginning of a dialect's file: what the server has under names of the same
-// words. The rest is in comments.
-func (o Offer) Draft(tools map[string]*Tool) string {
-	b := &strings.Builder{}
-	left := slices.Sorted(maps.Keys(o))
-	fmt.Fprint(b, "# A draft: fill in what is in comments, a name of the server's or \"\" for what it lacks.\nname = \"mine\"\n")
-	for _, tool := range slices.Sorted(maps.Keys(tools)) {
-		name := sameWords(tool, slices.Sorted(maps.Keys(o)))
-		if name == "" {
-			fmt.Fprintf(b, "\n# [tools.%s]\n# name = \"\"\n", tool)
-			continue
-		}
-		left = slices.DeleteFunc(left, func(n string) bool { return n == name })
-		fmt.Fprintf(b, "\n[tools.%s]\nname = %q\n# fields = { %s }\n[tools.%[1]s.parameters] # the server's: %q\n",
-			tool, name, strings.Join(slices.Sorted(maps.Keys(tools[tool].Fields)), ", "), slices.Sorted(slices.Values(o[name])))
-		for _, p := range slices.Sorted(maps.Keys(tools[tool].Parameters)) {
-			if to := sameWords(p, o[name]); to != "" {
-				fmt.Fprintf(b, "%s = %q\n", p, to)
-			} else {
-				fmt.Fprintf(b, "# %s = \"\"\n", p)
-			}
-		}
-	}
-	fmt.Fprintf(b, "\n# The server's other tools: %q\n", left)
-	return b.String()
-}
-
 // NotOffered is the error of a call for which the server has no tool, or no
 // parameter.
 type NotOffered string
@@ -238,6 +197,16 @@ func (d *Dialect) Ask(tool string, arguments map[string]any) (string, map[string
 		}
 	}
 	return name, theirs, nil
+}
+
+// Names reports whether the dialect's file has the server's name of a parameter of a tool.
+func (d *Dialect) Names(tool, parameter string) bool {
+	if d == nil {
+		return false
+	}
+	t := d.Tools[tool]
+	_, constant := t.Constants[parameter]
+	return constant || slices.Contains(slices.Collect(maps.Values(t.Parameters)), parameter)
 }
 
 // Answer returns a tool's result in the scripts' words. Fields that the dialect does not map

@@ -107,9 +107,9 @@ values.direction = { right = "horizontal" }
 func TestDraft(t *testing.T) {
 	tools := map[string]*Tool{
 		"list_panes":  {Parameters: map[string]bool{"session_name": true, "filters": true}, Fields: map[string]bool{"result": true}},
-		"kill_window": {Parameters: map[string]bool{"window_id": true}}, "run_shell": {}, "search_panes": {}, "show_option": {},
+		"kill_window": {Parameters: map[string]bool{"window_id": true}}, "run_shell": {}, "split_window": {}, "show_option": {},
 	}
-	o := Offer{"list-panes": {"sessionName", "limit"}, "KillWindow": {"window-id"}, "find\n": nil}
+	o := Offer{"list-panes": {"sessionName", "filter-by", "limit"}, "KillWindow": {"window-id"}, "find\n": nil, "splitPane": {"size", "direction"}}
 	text := o.Draft(tools)
 	d := dialect(t, text)
 	tool, arguments, err := d.Ask("list_panes", map[string]any{"session_name": "a"})
@@ -120,7 +120,11 @@ func TestDraft(t *testing.T) {
 	if got := fmt.Sprint(tool, arguments, err); got != "KillWindowmap[window-id:@0] <nil>" {
 		t.Error(got)
 	}
-	for _, want := range []string{"# filters = \"\"\n", "# [tools.run_shell]\n", `other tools: ["find\n"]`, "# fields = { result }\n"} {
+	for _, want := range []string{
+		"# filters = \"\" # perhaps [\"filter-by\"]\n", "# [tools.run_shell]\n# name = \"\"\n", "# [tools.show_option]\n# name = \"\"\n",
+		"# [tools.split_window]\n# name = \"\" # perhaps [\"splitPane\"]\n", "# the server's: [\"filter-by\" \"limit\" \"sessionName\"]\n",
+		`other tools, with their parameters:` + "\n#   \"find\\n\" []\n#   \"splitPane\" [\"direction\" \"size\"]\n", "# fields = { result }\n",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}

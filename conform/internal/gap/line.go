@@ -92,17 +92,20 @@ func parseLine(number int, text string) Line {
 // callsTool is a command that calls a tool.
 var callsTool = regexp.MustCompile(`^(try |wait-until ('[^']*'|\S)+ )?mcp(\s|$)`)
 
-// Unoffered returns evidence of the first call in the gap's script for layer mcp if the script
-// calls nothing that the server offers. It returns nil if that is not certain.
-func (g *Gap) Unoffered(o Offer, d *Dialect) (first *report.Evidence) {
+// Unoffered returns evidence of the first call in the gap's script for layer mcp if the script,
+// with this version of tmux, calls nothing that the server offers. It returns nil if that is not
+// certain.
+func (g *Gap) Unoffered(version string, o Offer, d *Dialect) (first *report.Evidence) {
 	for _, line := range Lines(string(g.Section(report.MCPLayer))) {
 		m := toolCall.FindStringSubmatch(line.Before + line.Behind)
 		switch {
+		case !(Rule{conditions: line.Before}).Has(version):
+			continue
 		case slices.Contains([]string{"safety", "skip", "stop"}, line.Command):
 			return nil // there may be other tools, or none asked for
 		case !callsTool.MatchString(line.Behind):
 			continue
-		case m == nil, first == nil && strings.Contains(line.Before, "["):
+		case m == nil, first == nil && strings.Contains(ruleVersions.ReplaceAllString(line.Before, ""), "["):
 			return nil
 		}
 		arguments := map[string]any{}

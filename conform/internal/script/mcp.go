@@ -41,6 +41,7 @@ type mcpServer struct {
 	name   string // what it calls itself
 	tools  map[string]mcp.Tool
 
+	another  bool // it is not this program's
 	dialect  *gap.Dialect
 	answered map[string]bool        // tools and names of arguments
 	line     atomic.Pointer[string] // the last answer
@@ -99,7 +100,7 @@ func (c *caller) mcp(ctx context.Context, _ string, args []string) outcome {
 
 // startServer starts the process. Nothing is asked of it yet.
 func (c *caller) startServer() (*mcpServer, error) {
-	m := &mcpServer{dialect: c.req.Dialect, answered: map[string]bool{}, exited: make(chan struct{}), relayed: make(chan struct{})}
+	m := &mcpServer{another: c.req.Another, dialect: c.req.Dialect, answered: map[string]bool{}, exited: make(chan struct{}), relayed: make(chan struct{})}
 	m.cmd = exec.Command(c.req.Server[0], c.req.Server[1:]...)
 	m.cmd.Dir = c.req.ServerDir
 	m.cmd.Env = append(slices.Clip(c.env),
@@ -172,6 +173,10 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	if !ok {
 		return outcome{err: gap.NoTool(name)}
 	}
+	// What a dialect's file names and the tool does not declare is a mistake of the file's.
+	if unknown := undeclared(declared.InputSchema, arguments); unknown != "" && !wrong && m.another && !m.dialect.Names(tool, unknown) {
+		return outcome{err: gap.NotOffered(fmt.Sprintf("the server's %s has no parameter %s", name, unknown))}
+	}
 	raw, _ := json.Marshal(arguments)
 	if name != tool || !reflect.DeepEqual(arguments, ours) {
 		o.asked = name + " " + string(raw)
@@ -225,7 +230,11 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	}
 	structured := res.RawStructuredContent
 	if structured == nil {
-		structured, _ = json.Marshal(map[string]string{"result": text})
+		answer := map[string]any{"result": text}
+		if within := jsonWithin(text); within != nil {
+			answer["json"] = within
+		}
+		structured, _ = json.Marshal(answer)
 	}
 	if structured, err = m.dialect.Answer(tool, structured); err != nil {
 		o.err = fmt.Errorf("the answer of %s: %w", name, err)
@@ -238,6 +247,39 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 		o.misfit = cmp.Or(o.misfit, o.err.Error())
 	}
 	return o
+}
+
+// undeclared returns an argument that a tool's schema does not have, or "".
+func undeclared(in mcp.ToolInputSchema, arguments map[string]any) string {
+	if in.Properties == nil || in.AdditionalProperties != nil && in.AdditionalProperties != false {
+		return "" // it may have any
+	}
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		if _, ok := in.Properties[name]; !ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// jsonWithin returns the longest JSON object or array in a text, as in "Pane split: {…}", or nil
+// if there is none. It gives up where there are many beginnings of none.
+func jsonWithin(text string) (found json.RawMessage) {
+	for at, begun := 0, 0; at < len(text) && begun < 100; at++ {
+		if text[at] != '{' && text[at] != '[' {
+			continue
+		}
+		var value json.RawMessage
+		if json.NewDecoder(strings.NewReader(text[at:])).Decode(&value) != nil {
+			begun++
+			continue
+		}
+		if len(value) > len(found) {
+			found = value
+		}
+		at += len(value) - 1
+	}
+	return found
 }
 
 // indented returns a value as JSON that scripts look into.

@@ -1,0 +1,116 @@
+package gap
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Draft returns the beginning of a dialect's file: what the server has under names of the same
+// words. For the rest there are comments, with what may mean the same.
+func (o Offer) Draft(tools map[string]*Tool) string {
+	b := &strings.Builder{}
+	names := slices.Sorted(maps.Keys(o))
+	left := slices.Clone(names)
+	fmt.Fprint(b, "# A draft: fill in what is in comments, a name of the server's or \"\" for what it lacks.\n"+
+		"# A server without structured content has its text in the field \"result\", and JSON within\n# that in \"json\".\nname = \"mine\"\n")
+	for _, tool := range slices.Sorted(maps.Keys(tools)) {
+		name := sameWords(tool, names)
+		if name == "" {
+			fmt.Fprintf(b, "\n# [tools.%s]\n# name = \"\"%s\n", tool, perhaps(tool, names, sameTool))
+			continue
+		}
+		left = slices.DeleteFunc(left, func(n string) bool { return n == name })
+		fmt.Fprintf(b, "\n[tools.%s]\nname = %q\n# fields = { %s }\n[tools.%[1]s.parameters] # the server's: %[4]q\n",
+			tool, name, strings.Join(slices.Sorted(maps.Keys(tools[tool].Fields)), ", "), slices.Sorted(slices.Values(o[name])))
+		for _, p := range slices.Sorted(maps.Keys(tools[tool].Parameters)) {
+			if to := sameWords(p, o[name]); to != "" {
+				fmt.Fprintf(b, "%s = %q\n", p, to)
+			} else {
+				fmt.Fprintf(b, "# %s = \"\"%s\n", p, perhaps(p, o[name], sameParameter))
+			}
+		}
+	}
+	fmt.Fprint(b, "\n# The server's other tools, with their parameters:\n")
+	for _, name := range left {
+		fmt.Fprintf(b, "#   %q %q\n", name, slices.Sorted(slices.Values(o[name])))
+	}
+	return b.String()
+}
+
+// sameWords returns the name that differs only in case, dashes and underscores, or "" if there
+// is none.
+func sameWords(name string, names []string) string {
+	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s)) }
+	if slices.Contains(names, name) {
+		return name
+	}
+	i := slices.IndexFunc(names, func(n string) bool { return plain(n) == plain(name) })
+	if i < 0 {
+		return ""
+	}
+	return names[i]
+}
+
+// meanings are words that servers use for the same, in groups.
+var meanings = [][]string{
+	{"create", "new", "add", "open", "start", "spawn"},
+	{"kill", "close", "delete", "remove", "destroy", "end", "stop"},
+	{"list", "get", "show", "find", "search", "describe", "query"},
+	{"capture", "read", "output", "screen", "content", "contents", "snapshot", "get"},
+	{"send", "type", "write", "input", "execute", "run", "press", "paste"},
+	{"select", "switch", "focus", "activate", "go"},
+	{"split", "divide"},
+	{"clear", "reset", "clean"},
+	{"keys", "key", "text", "command", "shell", "input", "data"},
+	{"filter", "filters"}, {"window", "windows", "tab", "tabs"}, {"pane", "panes", "terminal", "target"}, {"session", "sessions"},
+	{"client", "clients"}, {"buffer", "buffers", "clipboard"}, {"option", "options", "setting", "settings", "config"},
+	{"name", "title", "label"}, {"id", "target"}, {"size", "percent", "percentage"}, {"format", "template", "message", "display"},
+	{"pattern", "query", "regex", "text"}, {"lines", "count", "limit", "rows"},
+}
+
+var wordIn = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+|[0-9]+`)
+
+// wordsOf returns the words of a name in any case, in lower case.
+func wordsOf(name string) []string { return wordIn.FindAllString(strings.ToLower(snake(name)), -1) }
+
+// snake returns a name in camelCase with underscores.
+func snake(name string) string { return string(snakeCase([]byte(name))) }
+
+// alike returns how many of some words a name has, or words of the same meaning.
+func alike(ours []string, name string) (n int) {
+	for _, word := range ours {
+		if slices.ContainsFunc(wordsOf(name), func(theirs string) bool {
+			return word == theirs || slices.ContainsFunc(meanings, func(m []string) bool { return slices.Contains(m, word) && slices.Contains(m, theirs) })
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// sameTool reports whether a tool may do what one of these words does, to the same kind of object.
+func sameTool(ours []string, name string) bool {
+	return alike(ours[:1], name) == 1 && alike(ours, name) > 1
+}
+
+// sameParameter reports whether a parameter may be the one of these words.
+func sameParameter(ours []string, name string) bool { return 2*alike(ours, name) >= len(ours) }
+
+// perhaps returns a comment with those of the names that may mean the same as a name, the
+// likeliest three, or "" if there are none.
+func perhaps(name string, names []string, same func(ours []string, name string) bool) string {
+	ours := wordsOf(name)
+	if name == "split_window" { // which splits a pane
+		ours = []string{"split", "pane"}
+	}
+	like := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !same(ours, n) })
+	slices.SortStableFunc(like, func(a, b string) int { return cmp.Compare(alike(ours, b), alike(ours, a)) })
+	if len(like) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" # perhaps %q", like[:min(3, len(like))])
+}
