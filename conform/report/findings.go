@@ -131,7 +131,7 @@ const (
 
 // rankNames describe why a gap does not count as good.
 var rankNames = [...]string{
-	nowhere: "for no tmux here", refuted: "refuted, in whole or in part", notOffered: "not offered",
+	nowhere: "for no tmux here", refuted: "tmux refutes, in whole or in part", notOffered: "not offered",
 	unknown: "not known", partly: "partly", blocked: "blocked", bad: "not closed",
 }
 
@@ -173,7 +173,14 @@ func (in Column) answerFor(r *Report, gaps []GapInfo) string {
 	if all == 0 {
 		return ""
 	}
-	text := tally(in.Layer, len(found[good]), all)
+	text := tally(len(found[good]), all, "gap", "is closed on every tmux", "are closed on every tmux")
+	if in.Layer == TmuxLayer {
+		// Also what tmux refutes is as the scripts expect.
+		text = "no claim applies"
+		if all > len(found[nowhere]) {
+			text = tally(len(found[good])+len(found[refuted]), all-len(found[nowhere]), "claim", "behaves as documented", "behave as documented")
+		}
+	}
 	for _, rank := range []int{refuted, bad, blocked, partly, notOffered, unknown, nowhere} {
 		name := rankNames[rank]
 		if rank == bad && in.Layer == TmuxLayer {
@@ -201,26 +208,18 @@ func (in Column) worst(r *Report, g GapInfo) (rank int, on []string) {
 	return rank, on
 }
 
-// tally returns a sentence: n of all claims are true, or gaps closed.
-func tally(l Layer, n, all int) string {
-	what, are, closed := "gap", "are", "closed on every tmux"
-	one := n == 1 || all == 1
-	if l == TmuxLayer {
-		what, closed = "claim", "true where they apply"
-		if one {
-			closed = "true where it applies"
-		}
-	}
-	if one {
-		are = "is"
-	}
+// tally returns a sentence about n of all, with the verb for one and the verb for several.
+func tally(n, all int, what, is, are string) string {
 	if all != 1 {
 		what += "s"
 	}
-	if n == all && all > 1 {
-		return fmt.Sprintf("all %d %s %s %s", all, what, are, closed)
+	if n == 1 || all == 1 {
+		are = is
 	}
-	return fmt.Sprintf("%d of %d %s %s %s", n, all, what, are, closed)
+	if n == all && all > 1 {
+		return fmt.Sprintf("all %d %s %s", all, what, are)
+	}
+	return fmt.Sprintf("%d of %d %s %s", n, all, what, are)
 }
 
 // section is a part of a report that is a list, in every format for people.

@@ -210,9 +210,9 @@ func TestHTMLInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for width, scheme := range map[string]struct{ setting, background string }{
-		"390":  {"0", "rgb(20, 23, 26)"},
-		"1400": {"1", "rgb(251, 250, 247)"},
+	for width, scheme := range map[string]struct{ setting, background, failuresFirst string }{
+		"390":  {"0", "rgb(20, 23, 26)", "true"},
+		"1400": {"1", "rgb(251, 250, 247)", "false"},
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "frame.html")
@@ -227,8 +227,9 @@ func TestHTMLInBrowser(t *testing.T) {
 		dom := browse(t, file, "--dump-dom", "--virtual-time-budget=10000", "--allow-file-access-from-files",
 			"--blink-settings=preferredColorScheme="+scheme.setting)
 		// Width, cells, open cells, scripts, text, hints that more can be seen, and only where it
-		// can.
-		if want := `<body id="` + width + `,14,1,0,true,2,true,` + scheme.background + `">`; !strings.Contains(dom, want) {
+		// can; the table on the first screen, the heading asked for below its bar, and on a
+		// phone the failures above the prose.
+		if want := `<body id="` + width + `,14,1,0,true,2,true,true,true,` + scheme.failuresFirst + `,` + scheme.background + `">`; !strings.Contains(dom, want) {
 			t.Errorf("%s, want %s", regexp.MustCompile(`<body[^>]*>`).FindString(dom), want)
 		}
 	}
