@@ -3,8 +3,11 @@ package conform
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,7 +112,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	result := &report.Report{
 		Version: report.FormatVersion, Started: time.Now(), Shard: opts.Shard.String(),
 		Targets: opts.Targets, Server: opts.Server, Suites: gap.SuitesOf(opts.Gaps),
-		Program: &report.Program{Version: version.Number(), Commit: version.Commit()}, Machine: thisMachine(),
+		Program: thisProgram(), Machine: thisMachine(),
 	}
 	for _, gap := range opts.Gaps {
 		result.Gaps = append(result.Gaps, gap.GapInfo)
@@ -196,6 +199,25 @@ func (o *Options) complete() error {
 		return fmt.Errorf("find the current directory, to start the MCP server in: %w", err)
 	}
 	return nil
+}
+
+// thisProgram returns what made the report, which may have been built without its commit.
+func thisProgram() *report.Program {
+	p := &report.Program{Version: version.Number(), Commit: version.Commit()}
+	if p.Commit != "" {
+		return p
+	}
+	p.Commit = "unknown"
+	if exe, err := os.Executable(); err == nil {
+		if f, err := os.Open(exe); err == nil {
+			defer f.Close()
+			h := sha256.New()
+			if _, err := io.Copy(h, f); err == nil {
+				p.Sum = hex.EncodeToString(h.Sum(nil))
+			}
+		}
+	}
+	return p
 }
 
 // thisMachine returns the machine that this process runs on, without what names it or its user.

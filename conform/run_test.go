@@ -421,3 +421,12 @@ func TestWritingGaps(t *testing.T) {
 		t.Errorf("(-want +got)\n%s\n%+v", diff, result.Cells)
 	}
 }
+
+// A report says what made it, also where that was built without its commit.
+func TestProgramIsKnown(t *testing.T) {
+	t.Parallel()
+	p := mustRun(t, Options{Gaps: []*Gap{gapOf(t, report.TmuxLayer, "tmux start-server\nsaw confirmed x\nclaim confirmed x\n")}}).Program
+	if known, sum := p.Commit != "" && p.Commit != "unknown", len(p.Sum) == 64; known == sum {
+		t.Errorf("%+v", p)
+	}
+}

@@ -111,7 +111,10 @@ type Report struct {
 // Program is a build of mcp-conform.
 type Program struct {
 	Version string `json:"version"`
-	Commit  string `json:"commit,omitempty"`
+	// Commit is the beginning of the commit's hash, or "unknown". Sum is then the SHA-256 of the
+	// program, in hexadecimal.
+	Commit string `json:"commit,omitempty"`
+	Sum    string `json:"sum,omitempty"`
 }
 
 // Machine is a system, as Go names it, and the release of its kernel.
