@@ -16,7 +16,8 @@ var mayImport = rooms.Plan{
 	"gap":     "report",
 	"child":   "gap report",
 	"adapter": "child gap report",
-	"script":  "adapter child gap report",
+	"schema":  "child",
+	"script":  "adapter child gap report schema",
 }
 
 // TestRooms: imports of the rooms below this package only go down, and no room has become a

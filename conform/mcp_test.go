@@ -265,7 +265,7 @@ func TestServerOfText(t *testing.T) {
 	t.Parallel()
 	server := "CONFORM_TEST_SERVER=1 " + scriptProcess(t)[0]
 	within := gapOf(t, report.MCPLayer, "mcp created\njson result 'Pane split [1]. New pane: {\"id\":\"%1\",\"at\":[0,2]} {}'\njson json.id %1\njson json.at.1 2\nmcp text\n! json json\nclaim a\n"+
-		"mcp created '{\"size\": 3}'\nclaim b\n! mcp -wrong created '{\"size\": 3}'\nclaim c\n")
+		"mcp created '{\"size\": 3}'\njson result other\nclaim b\n! mcp -wrong created '{\"size\": 3}'\nclaim c\n")
 	c := runGap(t, within, Options{Server: server})
 	var got []string
 	for _, cl := range c.Claims {

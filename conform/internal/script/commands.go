@@ -301,7 +301,7 @@ func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
 			s.misuse(ts, "nothing was asked or examined for this claim")
 		}
 		s.claims.add(s.part, s.req.File, args[0], s.now.Command == "claim")
-		s.part, s.unfit = s.part.next(), ""
+		s.part, s.unfit = s.part.next(), nil
 		s.steps.marked = false
 		return
 	}

@@ -118,8 +118,10 @@ func (o outcome) fault(another bool) (Kind, string) {
 		return NotOffered, none.Error()
 	case errors.As(o.err, &failure) && adapterFaults[failure.Kind] != 0:
 		return adapterFaults[failure.Kind], o.of(failure.Why())
-	case another && o.misfit != "":
-		return Schema, o.of(o.misfit)
+	case another && errors.As(o.misfit, &none):
+		return NotOffered, none.Error()
+	case another && o.misfit != nil:
+		return Schema, o.of(o.misfit.Error())
 	}
 	return 0, ""
 }

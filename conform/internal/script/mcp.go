@@ -22,10 +22,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/internal/gap"
+	"tmuxmcp/conform/internal/schema"
 )
 
 // maxMessage bounds one line of what a server writes.
@@ -41,7 +41,6 @@ type mcpServer struct {
 	name   string // what it calls itself
 	tools  map[string]mcp.Tool
 
-	another  bool // it is not this program's
 	dialect  *gap.Dialect
 	answered map[string]bool        // tools and names of arguments
 	line     atomic.Pointer[string] // the last answer
@@ -92,15 +91,15 @@ func (c *caller) mcp(ctx context.Context, _ string, args []string) outcome {
 		o.err = fmt.Errorf("no answer within the script's %v%s", c.req.Timeout, m.said())
 	case o.err != nil:
 		o.err = m.explain(ctx, o.err)
-	case o.misfit != "" && c.req.Another && o.code != 0:
-		o.err = errors.New(o.misfit)
+	case o.misfit != nil && c.req.Another && o.code != 0:
+		o.err = o.misfit
 	}
 	return o
 }
 
 // startServer starts the process. Nothing is asked of it yet.
 func (c *caller) startServer() (*mcpServer, error) {
-	m := &mcpServer{another: c.req.Another, dialect: c.req.Dialect, answered: map[string]bool{}, exited: make(chan struct{}), relayed: make(chan struct{})}
+	m := &mcpServer{dialect: c.req.Dialect, answered: map[string]bool{}, exited: make(chan struct{}), relayed: make(chan struct{})}
 	m.cmd = exec.Command(c.req.Server[0], c.req.Server[1:]...)
 	m.cmd.Dir = c.req.ServerDir
 	m.cmd.Env = append(slices.Clip(c.env),
@@ -173,10 +172,6 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	if !ok {
 		return outcome{err: gap.NoTool(name)}
 	}
-	// What a dialect's file names and the tool does not declare is a mistake of the file's.
-	if unknown := undeclared(declared.InputSchema, arguments); unknown != "" && !wrong && m.another && !m.dialect.Names(tool, unknown) {
-		return outcome{err: gap.NotOffered(fmt.Sprintf("the server's %s has no parameter %s", name, unknown))}
-	}
 	raw, _ := json.Marshal(arguments)
 	if name != tool || !reflect.DeepEqual(arguments, ours) {
 		o.asked = name + " " + string(raw)
@@ -195,7 +190,7 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 		o.code, o.stderr = 1, err.Error()+"\n"
 		return o
 	case refused:
-		o.misfit = err.Error()
+		o.misfit = err
 	}
 	if err != nil {
 		o.err = fmt.Errorf("call %s: %w", name, err)
@@ -211,8 +206,12 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	if !res.IsError {
 		m.answered[names] = true
 	}
-	if unfit := fitsSchema(in, raw); unfit != nil && !wrong && !(res.IsError && m.answered[names]) {
-		o.misfit = fmt.Sprintf("the call is not as %s declares it: %v", name, unfit)
+	if unfit := schema.Fits(in, raw); unfit != nil && !wrong && !(res.IsError && m.answered[names]) {
+		o.misfit = fmt.Errorf("the call is not as %s declares it: %w", name, unfit)
+		// What the dialect's file names and the tool does not declare is a mistake of the file's.
+		if unknown := schema.Undeclared(in, arguments); unknown != "" && !m.dialect.Names(tool, unknown) {
+			o.misfit = gap.NotOffered(fmt.Sprintf("the server's %s has no parameter %s", name, unknown))
+		}
 	}
 	var parts []string
 	for _, c := range res.Content {
@@ -231,7 +230,7 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	structured := res.RawStructuredContent
 	if structured == nil {
 		answer := map[string]any{"result": text}
-		if within := jsonWithin(text); within != nil {
+		if within := schema.JSONWithin(text); within != nil {
 			answer["json"] = within
 		}
 		structured, _ = json.Marshal(answer)
@@ -243,43 +242,10 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	if o.stdout, o.err = indented(structured); o.err != nil {
 		return o
 	}
-	if o.err = declaredBy(declared, res.RawStructuredContent); o.err != nil {
-		o.misfit = cmp.Or(o.misfit, o.err.Error())
+	if o.err = schema.Declares(declared, res.RawStructuredContent); o.err != nil {
+		o.misfit = cmp.Or(o.misfit, o.err)
 	}
 	return o
-}
-
-// undeclared returns an argument that a tool's schema does not have, or "".
-func undeclared(in mcp.ToolInputSchema, arguments map[string]any) string {
-	if in.Properties == nil || in.AdditionalProperties != nil && in.AdditionalProperties != false {
-		return "" // it may have any
-	}
-	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		if _, ok := in.Properties[name]; !ok {
-			return name
-		}
-	}
-	return ""
-}
-
-// jsonWithin returns the longest JSON object or array in a text, as in "Pane split: {…}", or nil
-// if there is none. It gives up where there are many beginnings of none.
-func jsonWithin(text string) (found json.RawMessage) {
-	for at, begun := 0, 0; at < len(text) && begun < 100; at++ {
-		if text[at] != '{' && text[at] != '[' {
-			continue
-		}
-		var value json.RawMessage
-		if json.NewDecoder(strings.NewReader(text[at:])).Decode(&value) != nil {
-			begun++
-			continue
-		}
-		if len(value) > len(found) {
-			found = value
-		}
-		at += len(value) - 1
-	}
-	return found
 }
 
 // indented returns a value as JSON that scripts look into.
@@ -308,49 +274,6 @@ func (m *mcpServer) greet(ctx context.Context) error {
 	m.tools = map[string]mcp.Tool{}
 	for _, t := range list.Tools {
 		m.tools[t.Name] = t
-	}
-	return nil
-}
-
-// declaredBy returns an error if an answer is not as its tool declares it.
-func declaredBy(tool mcp.Tool, structured json.RawMessage) error {
-	if tool.OutputSchema.Type == "" {
-		return nil
-	}
-	if structured == nil {
-		return fmt.Errorf("%s declares an output schema and answers without structured content", tool.Name)
-	}
-	if err := fitsSchema(tool.OutputSchema, structured); err != nil {
-		return fmt.Errorf("the answer is not as %s declares it: %w", tool.Name, err)
-	}
-	return nil
-}
-
-// fitsSchema returns an error if a value does not fit a schema.
-func fitsSchema(schema any, value json.RawMessage) error {
-	raw, err := json.Marshal(schema)
-	if err != nil {
-		return err
-	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
-	if err != nil {
-		return err
-	}
-	c := jsonschema.NewCompiler()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err == nil {
-		err = c.AddResource("schema.json", doc)
-	}
-	if err != nil {
-		return fmt.Errorf("the schema: %w", err)
-	}
-	compiled, err := c.Compile("schema.json")
-	if err != nil {
-		return fmt.Errorf("the schema: %w", err)
-	}
-	if err := compiled.Validate(v); err != nil {
-		_, where, _ := strings.Cut(err.Error(), "\n")
-		return errors.New(child.OneLine(where))
 	}
 	return nil
 }

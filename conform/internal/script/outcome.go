@@ -17,7 +17,7 @@ type outcome struct {
 	code           int
 	stdout, stderr string
 	err            error  // it did not run, or not to its end
-	misfit         string // how the call or the answer does not fit the server's schema
+	misfit         error  // how the call or the answer does not fit the server's schema
 	raw            string // the message that an MCP server, or an adapter, answered with
 	api            bool   // it is an answer of an adapter
 	sent           []adapter.Request

@@ -32,7 +32,7 @@ type script struct {
 	firstWrong *Verdict // as the first claim came out, which does not end the script
 	started    bool     // something has answered
 	part       part     // that runs
-	unfit      string   // how the last call of the server did not fit its schema
+	unfit      error    // how the last call of the server did not fit its schema
 	waiting    bool     // for an output
 	clients    map[string]*client
 	steps      recording

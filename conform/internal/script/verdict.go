@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"tmuxmcp/conform/internal/child"
+	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
 )
 
@@ -51,8 +52,12 @@ func (o outcome) of(why string) string {
 
 // failed returns the verdict for a last command that did not do what the current line expects.
 func (s *script) failed(kind Kind, why string) *Verdict {
-	if kind == Failed && s.unfit != "" && s.req.Another {
-		kind, why = Schema, s.last.of(s.unfit+"; "+strings.TrimPrefix(why, s.shown.call+": "))
+	if kind == Failed && s.unfit != nil && s.req.Another {
+		if none := gap.NotOffered(""); errors.As(s.unfit, &none) {
+			kind, why = NotOffered, none.Error()
+		} else {
+			kind, why = Schema, s.last.of(s.unfit.Error()+"; "+strings.TrimPrefix(why, s.shown.call+": "))
+		}
 	}
 	s.steps.mark(s.steps.printed, s.now.Number)
 	s.steps.marked = true
