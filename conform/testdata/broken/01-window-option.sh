@@ -1,0 +1,10 @@
+# Without -t the option of the session counts, not that of its window.
+# turns: tmux
+case " $* " in
+*' copy-mode '*'#{@place}'*)
+	for arg; do
+		shift
+		set -- "$@" "$(printf %s "$arg" | sed 's/#{@place}/session/')"
+	done ;;
+esac
+exec "$real" "$@"
