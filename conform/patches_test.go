@@ -267,6 +267,12 @@ var patches = []patch{
 		return true
 	}},
 	{what: "buffers are not filtered", turns: "6/3", handle: drop("list", "filter", always)},
+	{what: "a list in a format has the size only", turns: "6/8", handle: func(_ *patched, r *request) bool {
+		if r.method == "list" && r.params["format"] != nil {
+			r.params["format"] = "#{buffer_size}"
+		}
+		return false
+	}},
 	{what: "a window's panes are not filtered", turns: "7/1",
 		handle: drop("list", "filter", func(_ *patched, r *request) bool { return strings.HasPrefix(r.text("within"), "@") })},
 	{what: "sessions are not filtered", turns: "7/2",

@@ -91,12 +91,14 @@ class Adapter:
         call(self._find(target), "refresh")
         return {"row": row(self._find(target))}
 
-    def list(self, kind, within="server", filter=None):
+    def list(self, kind, within="server", filter=None, format=None):
         if kind == "buffers":
-            args = {"format_string": "#{buffer_name}", "filter": filter}
-            names = call(self._find(within), "list_buffers", **args)
-            return {"rows": [{"buffer_name": name} for name in names]}
+            args = {"format_string": format or "#{buffer_name}", "filter": filter}
+            lines = call(self._find(within), "list_buffers", **args)
+            return {"lines": lines} if format else {"rows": [{"buffer_name": n} for n in lines]}
         name = kind if filter is None else "search_" + kind
+        if format is not None:
+            raise Failed(NO_ARGUMENT, f"no argument for the format of {name}")
         return {"rows": [row(o) for o in call(self._find(within), name, filter=filter)]}
 
     def send_keys(self, pane, keys, literal=None, reset=None, repeat=None):

@@ -17,7 +17,7 @@ not_offered() { echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":'"$1"',"mess
 
 while IFS= read -r request; do
     # Parameters become variables, but a list becomes the positional parameters.
-    unset target within filter literal reset repeat pending dir stderr unknown
+    unset target within filter format literal reset repeat pending dir stderr unknown
     eval "$(printf '%s\n' "$request" | jq -r --arg known "$known" '(.params | to_entries[] |
         if .key | IN($known | splits("\\s+")) | not then @sh "unknown=\(.key)"
         elif .value | type == "array" then @sh "set -- \(.value)"
@@ -31,11 +31,12 @@ while IFS= read -r request; do
         result=$text
         case $target in /* | client-*) flag=-c ;; *) flag=-t ;; esac # -c is for a client
         run display-message -p ${target:+"$flag" "$target"} -- "$format" ;;
-    list) # rows with one field, which identifies the object
+    list) # lines in the format, or rows with one field, which identifies the object
         case $kind in buffers | clients) field=${kind%s}_name ;; *) field=${kind%s}_id ;; esac
         case $kind$within in panes | windows) all=-a ;; panes\$*) all=-s ;; *) all= ;; esac
         result="{rows: (\$out / \"\\n\" | .[:-1] | map({$field: .}))}"
-        run "list-$kind" $all ${within:+-t "$within"} ${filter+-f "$filter"} -F "#{$field}" ;;
+        if [ "${format+set}" ]; then result=$text; else format="#{$field}"; fi
+        run "list-$kind" $all ${within:+-t "$within"} ${filter+-f "$filter"} -F "$format" ;;
     send_keys) run send-keys -t "$pane" ${literal:+-l} ${reset:+-R} ${repeat:+-N "$repeat"} -- "$@" ;;
     reset) run send-keys -R -t "$pane" ';' clear-history -t "$pane" ;;
     capture) result=$text; run capture-pane -p -t "$pane" ${pending:+-P} ;;

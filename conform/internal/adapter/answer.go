@@ -63,7 +63,7 @@ func (c Call) Do(ctx context.Context, a Asker, targets []string) (Answer, error)
 		default:
 			return Answer{}, err
 		}
-		got, err := receive(verbOf(r.Method), raw)
+		got, err := receive(r, raw)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -155,8 +155,8 @@ func (r received) has(name string) bool {
 	return ok
 }
 
-// receive reads a verb's result, which is as the schema says.
-func receive(v *Verb, raw json.RawMessage) (received, error) {
+// receive reads the result of a request, which is as the schema says.
+func receive(asked Request, raw json.RawMessage) (received, error) {
 	var r received
 	if err := decode(raw, &r); err != nil {
 		return r, misfit("%v", err)
@@ -178,21 +178,23 @@ func receive(v *Verb, raw json.RawMessage) (received, error) {
 		text := strings.TrimSuffix(found[0], "\n")
 		r.text = &text
 	}
-	if err := r.fits(v); err != nil {
+	if err := r.fits(asked); err != nil {
 		return r, err
 	}
 	return r, nil
 }
 
-// fits returns an error if a result is of another form than its verb's.
-func (r received) fits(v *Verb) error {
+// fits returns an error if a result is of another form than the request's verb has.
+func (r received) fits(asked Request) error {
+	v := verbOf(asked.Method)
+	returns := v.answers(asked)
 	forms := []struct {
 		name        string
 		has, allows bool
 	}{
-		{"a text", r.text != nil, v.Returns == TextAnswer},
-		{"a row", r.Row != nil, v.Returns == Row || v.Returns == RowOrNothing},
-		{"rows", r.Rows != nil, v.Returns == Rows},
+		{"a text", r.text != nil, returns == TextAnswer},
+		{"a row", r.Row != nil, returns == Row || returns == RowOrNothing},
+		{"rows", r.Rows != nil, returns == Rows},
 	}
 	for _, f := range forms {
 		if f.has && !f.allows {
@@ -200,7 +202,7 @@ func (r received) fits(v *Verb) error {
 		}
 	}
 	for _, f := range forms {
-		if f.allows && !f.has && v.Returns != RowOrNothing {
+		if f.allows && !f.has && returns != RowOrNothing {
 			return misfit("%s answers without %s", v.Name, f.name)
 		}
 	}

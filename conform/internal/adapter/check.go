@@ -54,7 +54,7 @@ func (c *Check) Closed(err error) {
 // those have.
 var moreProbes = [][]string{
 	{"list", "panes", "1"}, {"list", "windows", "1"}, {"list", "sessions", "1"}, {"list", "clients", "1"}, {"list", "buffers", "1"},
-	{"list", "panes", "-in", "$0"},
+	{"list", "panes", "-in", "$0"}, {"list", "panes", "-F", "#{pane_id}", "1"}, {"list", "buffers", "-F", "#{buffer_name}", "1"},
 	{"search", "mcp-conform", "glob", "ignore-case"},
 	{"send-keys", "%0", "-N", "2", "-l", "x"},
 	{"run-shell", "-c", "/", "true"}, {"run-shell", "-E", "true"},
@@ -131,7 +131,7 @@ func (c *Check) verb(ctx context.Context, a Asker, v *Verb, calls []probe) child
 		}
 		var got received
 		if err == nil {
-			got, err = receive(v, raw)
+			got, err = receive(call.Request, raw)
 		}
 		var none gap.NotOffered
 		switch failure, known := c.failure(err); {
@@ -176,7 +176,7 @@ func (s *summary) say(list *[]string, text string) {
 // answer adds an answer.
 func (s *summary) answer(call Call, got received) {
 	s.done = true
-	if s.first == nil {
+	if s.first == nil && call.Request.Params["kind"] == nil {
 		s.first = got.text
 	}
 	rows := got.Rows

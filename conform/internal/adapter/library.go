@@ -154,7 +154,12 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (r
 	"get": func(ctx context.Context, l *Library, p params) (result, error) {
 		return rowResult(l.object(orServer(p.Target)).info(ctx))
 	},
-	"list": func(ctx context.Context, l *Library, p params) (result, error) { return l.list(ctx, p) },
+	"list": func(ctx context.Context, l *Library, p params) (result, error) {
+		if p.Format != "" {
+			return l.lines(ctx, p)
+		}
+		return l.list(ctx, p)
+	},
 	"search": func(ctx context.Context, l *Library, p params) (result, error) {
 		how := tmux.MatchOptions{Glob: p.Syntax == "glob", Regexp: p.Syntax == "regexp", IgnoreCase: p.IgnoreCase}
 		type found struct {
@@ -243,6 +248,39 @@ func (l *Library) list(ctx context.Context, p params) (result, error) {
 		return rowsResult(tmux.List[tmux.Client](ctx, l.srv, tmux.ListClients{Target: session, Filter: p.Filter}))
 	}
 	return result{}, &Error{Code: codeNoParam, Message: fmt.Sprintf("no list of %s within %s", p.Kind, p.Within)}
+}
+
+// lines lists the objects of a kind in a format.
+func (l *Library) lines(ctx context.Context, p params) (result, error) {
+	all := p.Within == "" || p.Within == "server"
+	inSession := !all && p.Within[0] == '$'
+	var target tmux.Target = tmux.WindowID(p.Within)
+	switch {
+	case all:
+		target = nil
+	case inSession:
+		target = tmux.SessionID(p.Within)
+	}
+	var c tmux.Command
+	switch {
+	case p.Kind == "panes":
+		c = tmux.ListPanes{Target: target, All: all, Session: inSession, Filter: p.Filter, Format: p.Format}
+	case p.Kind == "windows" && (all || inSession):
+		c = tmux.ListWindows{Target: target, All: all, Filter: p.Filter, Format: p.Format}
+	case p.Kind == "sessions" && all:
+		c = tmux.ListSessions{Filter: p.Filter, Format: p.Format}
+	case p.Kind == "buffers" && all:
+		c = tmux.ListBuffers{Filter: p.Filter, Format: p.Format}
+	case p.Kind == "clients" && (all || inSession):
+		c = tmux.ListClients{Target: target, Filter: p.Filter, Format: p.Format}
+	default:
+		return result{}, &Error{Code: codeNoParam, Message: fmt.Sprintf("no list of %s within %s", p.Kind, p.Within)}
+	}
+	out, err := l.srv.Do(ctx, c)
+	if err != nil {
+		return result{}, err
+	}
+	return textResult(string(out[0]), nil)
 }
 
 // textResult returns the result of a call that returns a text.

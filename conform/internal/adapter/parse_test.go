@@ -30,6 +30,8 @@ func TestParse(t *testing.T) {
 		{"list panes ''", "list", `{"kind":"panes"}`},
 		{"list windows -in $0", "list", `{"kind":"windows","within":"$0"}`},
 		{"list panes -in @1 #{==:a b,c}", "list", `{"filter":"#{==:a b,c}","kind":"panes","within":"@1"}`},
+		{"list buffers -F #{buffer_name}", "list", `{"format":"#{buffer_name}","kind":"buffers"}`},
+		{"list panes -in @1 -F x y", "list", `{"filter":"y","format":"x","kind":"panes","within":"@1"}`},
 		{"display #{version}", "display", `{"format":"#{version}"}`},
 		{"display @1 #{window_id}", "display", `{"format":"#{window_id}","target":"@1"}`},
 		{"display @1 ''", "display", `{"format":"","target":"@1"}`},

@@ -118,10 +118,12 @@ var Verbs = []Verb{
 			{Name: "kind", Type: Text, Values: kinds, Doc: "what to list"},
 			{Name: "within", Type: Text, Optional: true, Doc: `the session or window whose objects are listed, or "server"; default: the whole server`},
 			{Name: "filter", Type: Text, Optional: true, Doc: "a format that tmux evaluates for each object (-f)"},
+			{Name: "format", Type: Text, Optional: true, Doc: "a format that tmux expands for each object (-F); the answer is a text then, with these lines"},
 		},
 		Returns: Rows,
 		Forms: []Form{{Word: "list", Args: []Arg{
-			{Name: "KIND", Param: "kind"}, {Flag: "-in", Name: "ID", Param: "within"}, {Name: "FILTER", Param: "filter", Rest: true, Optional: true},
+			{Name: "KIND", Param: "kind"}, {Flag: "-in", Name: "ID", Param: "within"}, {Flag: "-F", Name: "FORMAT", Param: "format"},
+			{Name: "FILTER", Param: "filter", Rest: true, Optional: true},
 		}}},
 	},
 	{
@@ -222,6 +224,14 @@ func verbOf(name string) *Verb {
 		}
 	}
 	return nil
+}
+
+// answers returns what the result of a request of the verb holds: a list in a format is a text.
+func (v *Verb) answers(r Request) Returns {
+	if v.Returns == Rows && r.Params["format"] != nil {
+		return TextAnswer
+	}
+	return v.Returns
 }
 
 // param returns the parameter of a name; the zero Param if there is none.
