@@ -266,7 +266,8 @@ var patches = []patch{
 		}
 		return true
 	}},
-	{what: "buffers are not filtered", turns: "6/3", handle: drop("list", "filter", always)},
+	{what: "buffers are not filtered", turns: "6/3",
+		handle: drop("list", "filter", func(_ *patched, r *request) bool { return r.params["format"] == nil })},
 	{what: "a list in a format has the size only", turns: "6/8", handle: func(_ *patched, r *request) bool {
 		if r.method == "list" && r.params["format"] != nil {
 			r.params["format"] = "#{buffer_size}"

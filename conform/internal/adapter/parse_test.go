@@ -89,7 +89,7 @@ func TestParseMisuse(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"":                     "want one of these verbs",
-		"nothing":              "[list panes|windows|sessions|clients|buffers [-in ID] [FILTER]]",
+		"nothing":              "[list panes|windows|sessions|clients|buffers [-in ID] [-F FORMAT] [FILTER]]",
 		"info x":               `usage: api info, not ["x"]`,
 		"show":                 "usage: api show ID, not []",
 		"show ''":              "usage: api show ID",
