@@ -124,7 +124,11 @@ func (l *Library) object(id string) object {
 	}
 	switch {
 	case id == "server":
-		o = object{display: l.srv.Display, info: infoOf(l.srv.Info)}
+		raw := func(ctx context.Context, name string, args ...string) ([]byte, error) {
+			out, err := l.srv.Do(ctx, tmux.Raw{Name: name, Args: args})
+			return bytes.Join(out, nil), err
+		}
+		o = object{l.srv.Display, raw, infoOf(l.srv.Info)}
 	case id != "" && id[0] == '%':
 		r := l.srv.Pane(tmux.PaneID(id))
 		o = object{r.Display, r.Command, infoOf(r.Info)}
@@ -203,11 +207,7 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (r
 		return rowResult(l.srv.Session(p.Session).LastWindow(ctx))
 	},
 	"command": func(ctx context.Context, l *Library, p params) (result, error) {
-		o := l.object(orServer(p.Target))
-		if o.command == nil {
-			return result{}, &Error{Code: codeNoParam, Message: "the server has no raw commands of its own"}
-		}
-		out, err := o.command(ctx, p.Name, p.Args...)
+		out, err := l.object(orServer(p.Target)).command(ctx, p.Name, p.Args...)
 		return textResult(string(out), err)
 	},
 }

@@ -205,9 +205,9 @@ var Verbs = []Verb{
 		Forms:   []Form{{Word: "last-window", Args: []Arg{{Name: "SESSION", Param: "session"}}}},
 	},
 	{
-		Name: "command", Doc: "Runs a tmux command by the object's own method for it, which adds its target.",
+		Name: "command", Doc: "Runs a tmux command by the object's own method for it, which adds its target; the server's adds none.",
 		Params: []Param{
-			{Name: "target", Type: Text, Doc: "an object"},
+			{Name: "target", Type: Text, Doc: `an object, or "server"`},
 			{Name: "name", Type: Text, Doc: "tmux's name of the command"},
 			{Name: "args", Type: Texts, Doc: "its arguments; may be empty"},
 		},
