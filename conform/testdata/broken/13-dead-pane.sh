@@ -1,0 +1,23 @@
+# Nothing is pending of a program that has ended.
+# turns: tmux api mcp
+case " $* " in
+*' capture-pane '*' -P '* | *' capture-pane -P '*)
+	socket= previous= target=
+	for arg; do
+		[ "$previous" = -S ] && [ -z "$socket" ] && socket=$arg
+		[ "$previous" = -t ] && [ -z "$target" ] && target=$arg
+		previous=$arg
+	done
+	if [ "$("$real" -S "$socket" display-message -p -t "$target" '#{pane_dead}')" = 1 ]; then
+		skip=
+		for arg; do
+			shift
+			case $arg in
+			capture-pane) set -- "$@" display-message -p ''; skip=1 ;;
+			';') skip= ;;
+			esac
+			[ -n "$skip" ] || set -- "$@" "$arg"
+		done
+	fi ;;
+esac
+exec "$real" "$@"
