@@ -113,8 +113,11 @@ class Adapter:
     def capture(self, pane, pending=None):
         return {"lines": call(self._find(pane), "capture_pane", pending=pending)}
 
-    def run_shell(self, command, dir=None, stderr=None):
-        return {"lines": call(self._server, "run_shell", command, cwd=dir, show_stderr=stderr)}
+    def run_shell(self, command, dir=None, stderr=None, background=None, delay=None, commands=None,
+                  target=None):
+        args = {"cwd": dir, "show_stderr": stderr, "background": background, "delay": delay,
+                "as_tmux_command": commands, "target_pane": target}
+        return {"lines": call(self._server, "run_shell", command, **args) or []}
 
     def new_session(self, name):
         return {"row": row(call(self._server, "new_session", session_name=name))}

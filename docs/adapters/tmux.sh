@@ -10,14 +10,14 @@ trap 'rm -rf "$work"' EXIT
 trap exit HUP INT TERM
 
 known='protocol tmux socket version target format kind within filter pattern syntax ignore_case pane
-    keys literal reset repeat pending command dir stderr name args session window'
+    keys literal reset repeat pending command dir stderr background delay commands name args session window'
 
 run() { "$tmux" -S "$socket" "$@" >"$work/out" 2>"$work/err" </dev/null; }
 not_offered() { echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":'"$1"',"message":"'"$2"'"}}' >&3; }
 
 while IFS= read -r request; do
     # Parameters become variables, but a list becomes the positional parameters.
-    unset target within filter format literal reset repeat pending dir stderr unknown
+    unset target within filter format literal reset repeat pending dir stderr background delay commands unknown
     eval "$(printf '%s\n' "$request" | jq -r --arg known "$known" '(.params | to_entries[] |
         if .key | IN($known | splits("\\s+")) | not then @sh "unknown=\(.key)"
         elif .value | type == "array" then @sh "set -- \(.value)"
@@ -42,7 +42,8 @@ while IFS= read -r request; do
     capture) result=$text; run capture-pane -p -t "$pane" ${pending:+-P} ;;
     run_shell)
         result='{value: $out, exit_code: $status}'
-        run run-shell ${dir:+-c "$dir"} ${stderr:+-E} -- "$command" ;;
+        run run-shell ${dir:+-c "$dir"} ${stderr:+-E} ${background:+-b} ${delay:+-d "$delay"} \
+            ${commands:+-C} ${target:+-t "$target"} -- "$command" ;;
     new_session)
         result='{row: {session_id: $out[:-1]}}'
         run new-session -d -P -F '#{session_id}' -s "$name" ;;

@@ -58,6 +58,7 @@ var moreProbes = [][]string{
 	{"search", "mcp-conform", "glob", "ignore-case"},
 	{"send-keys", "%0", "-N", "2", "-l", "x"},
 	{"run-shell", "-c", "/", "true"}, {"run-shell", "-E", "true"},
+	{"run-shell", "-b", "true"}, {"run-shell", "-d", "0.1", "true"}, {"run-shell", "-C", "set-option -g @mcp-conform 1"}, {"run-shell", "-t", "%0", "true"},
 }
 
 // Verbs calls every verb of an adapter, with all of its parameters, on a server as [Probes] need

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"tmuxmcp/internal/version"
@@ -50,6 +51,8 @@ type params struct {
 	Repeat                  int
 	Command, Dir            string
 	Stderr                  bool
+	Background, Commands    bool
+	Delay                   string
 	Name, Window            string
 	Session                 tmux.SessionID
 }
@@ -187,6 +190,9 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (r
 		return textResult(string(out), err)
 	},
 	"run_shell": func(ctx context.Context, l *Library, p params) (result, error) {
+		if p.Background || p.Commands || p.Delay != "" || p.Target != nil {
+			return l.runShell(ctx, p)
+		}
 		out, err := l.srv.RunShell(ctx, p.Command, tmux.ShellOptions{Dir: p.Dir, Stderr: p.Stderr})
 		r, err := textResult(string(out.Output), err)
 		r.ExitCode = &out.ExitCode
@@ -210,6 +216,23 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (r
 		out, err := l.object(orServer(p.Target)).command(ctx, p.Name, p.Args...)
 		return textResult(string(out), err)
 	},
+}
+
+// runShell runs a command with the flags that [tmux.Server.RunShell] has not: it has no exit status.
+func (l *Library) runShell(ctx context.Context, p params) (result, error) {
+	c := tmux.RunShell{Background: p.Background, Commands: p.Commands, Dir: p.Dir, Stderr: p.Stderr, Command: p.Command}
+	if p.Target != nil {
+		c.Target = tmux.PaneID(*p.Target)
+	}
+	if p.Delay != "" {
+		delay, err := time.ParseDuration(p.Delay + "s")
+		if err != nil {
+			return result{}, fmt.Errorf("%w: %q is no delay", tmux.ErrArgument, p.Delay)
+		}
+		c.Delay = delay
+	}
+	out, err := l.srv.Do(ctx, c)
+	return textResult(string(bytes.Join(out, nil)), err)
 }
 
 func orServer(target *string) string {

@@ -177,10 +177,16 @@ var Verbs = []Verb{
 			{Name: "command", Type: Text, Doc: "for the shell"},
 			{Name: "dir", Type: Text, Optional: true, Doc: "the working directory (-c)"},
 			{Name: "stderr", Type: Flag, Optional: true, Doc: "whether standard error is part of the answer (-E)"},
+			{Name: "background", Type: Flag, Optional: true, Doc: "whether to return without waiting for it (-b)"},
+			{Name: "delay", Type: Text, Optional: true, Doc: "seconds to wait before it starts, such as 0.1 (-d)"},
+			{Name: "commands", Type: Flag, Optional: true, Doc: "whether the command is a list of tmux commands (-C)"},
+			{Name: "target", Type: Text, Optional: true, Doc: "the pane that it is about (-t)"},
 		},
 		Returns: TextAnswer, Extra: []string{"exit_code"},
 		Forms: []Form{{Word: "run-shell", Args: []Arg{
-			{Flag: "-c", Name: "DIR", Param: "dir"}, {Flag: "-E", Param: "stderr"}, {Name: "COMMAND", Param: "command", Rest: true},
+			{Flag: "-c", Name: "DIR", Param: "dir"}, {Flag: "-E", Param: "stderr"}, {Flag: "-b", Param: "background"},
+			{Flag: "-d", Name: "SECONDS", Param: "delay"}, {Flag: "-C", Param: "commands"}, {Flag: "-t", Name: "PANE", Param: "target"},
+			{Name: "COMMAND", Param: "command", Rest: true},
 		}}},
 	},
 	{
