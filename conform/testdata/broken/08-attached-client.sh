@@ -1,7 +1,7 @@
 # While a client is attached, it shows what another one's command complains of.
 # turns: tmux
 case " $* " in
-*' source-file '* | *' -C '* | *' attach-session '*) ;;
+*' ; '* | *' source-file '* | *' -C '* | *' attach-session '*) ;;
 *' kill-session '* | *' last-window '*)
 	err=$("$real" "$@" 2>&1) && exit
 	code=$?
