@@ -221,7 +221,7 @@ claim 'no error'
 api fields window_name nonesuch
 json missing []
 claim 'a field'
-api command server display-message x
+api list sessions -in @0
 claim 'not offered'
 api command %0 display-message -p '#{window_name}'
 json value two

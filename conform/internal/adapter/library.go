@@ -218,7 +218,7 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (r
 	},
 }
 
-// runShell runs a command with the flags that [tmux.Server.RunShell] has not: it has no exit status.
+// runShell runs a command with the flags that [tmux.Server.RunShell] lacks. It has no exit status.
 func (l *Library) runShell(ctx context.Context, p params) (result, error) {
 	c := tmux.RunShell{Background: p.Background, Commands: p.Commands, Dir: p.Dir, Stderr: p.Stderr, Command: p.Command}
 	if p.Target != nil {
