@@ -21,6 +21,7 @@ func TestVersionsAreNotHarmed(t *testing.T) {
 		version, command  string
 		allowed, everSent string // regular expressions for the command, or nothing at all
 	}{
+		{3, "3.7", "break-pane", ` -n `, ` -n `},
 		{101, "3.7", "break-pane", ` -n `, ` -n `},
 		{107, "3.2a", "paste-buffer", `^$`, ""},
 		{107, "3.3a", "paste-buffer", `^$`, ""},
