@@ -75,7 +75,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 	if j.api.Command != "" {
 		api = adapter.Shell(j.api.Command)
 	}
-	last, err := child.Converse(ctx, opts.child, child.Request{
+	last, err := opts.pool.Converse(ctx, child.Request{
 		Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.Features(),
 		Server: opts.server, ServerDir: opts.serverDir, API: api, APIDir: opts.serverDir, Another: j.foreign, Dialect: opts.Dialect,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,

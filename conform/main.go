@@ -14,7 +14,7 @@ import (
 // a script, where Options has none.
 const ServerArg = "__server"
 
-// ChildArg is the first argument of a process that is to run one script.
+// ChildArg is the first argument of a process that is to run scripts.
 const ChildArg = child.Arg
 
 // APIArg is the first argument of a process that is to be the adapter of package tmux.
@@ -25,8 +25,8 @@ func ServeAPI(stdin io.Reader, stdout io.Writer) error {
 	return adapter.Serve(&adapter.Library{Transport: tmux.Transport(os.Getenv("MCP_CONFORM_TRANSPORT"))}, stdin, stdout)
 }
 
-// Main runs one script in a process that was started with [ChildArg]. It reads
-// the request from stdin, writes the outcome to stdout and returns the exit code.
+// Main runs scripts, one after the other, in a process that was started with [ChildArg]. It reads
+// the requests from stdin, writes the outcomes to stdout and returns the exit code.
 // It changes process-wide state, so the process must not do anything else.
 func Main(stdin io.Reader, stdout io.Writer) int { return script.Main(stdin, stdout) }
 

@@ -70,6 +70,7 @@ type Options struct {
 	// child is the command that becomes a script's process (see [Main]); this
 	// executable with [ChildArg] when empty.
 	child  []string
+	pool   *child.Pool
 	server []string
 	offers gap.Offer // of Server
 	// temp is where the run makes its directory; the usual place when empty.
@@ -164,7 +165,9 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	for i, j := range jobs {
 		j.index, j.dir = i, filepath.Join(dir, strconv.Itoa(i))
 	}
+	opts.pool = &child.Pool{Child: opts.child}
 	result.Cells = runJobs(ctx, opts, jobs)
+	opts.pool.End()
 	result.DurationMS = time.Since(result.Started).Milliseconds()
 	result.Interrupted = ctx.Err() != nil
 	opts.Known.Apply(result)

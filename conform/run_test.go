@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -428,5 +430,34 @@ func TestProgramIsKnown(t *testing.T) {
 	p := mustRun(t, Options{Gaps: []*Gap{gapOf(t, report.TmuxLayer, "tmux start-server\nsaw confirmed x\nclaim confirmed x\n")}}).Program
 	if known, sum := p.Commit != "" && p.Commit != "unknown", len(p.Sum) == 64; known == sum {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A process runs another script after one that passed, with a directory and an environment of that
+// script's own; after a failure another process does.
+func TestProcessOfScripts(t *testing.T) {
+	t.Parallel()
+	script := func(n int, last string) *Gap {
+		// The longest runs first.
+		g := gapOf(t, report.TmuxLayer, "tmux new-session -d 'exec sleep 600'\nexec sh -c 'echo $PPID $HOME $TMUX_TMPDIR; cd ..; pwd -P; readlink /proc/$PPID/cwd'\n"+last+"\nsaw confirmed x\nclaim confirmed x\n"+strings.Repeat("# long\n", 10-n))
+		g.Number = n
+		return g
+	}
+	gaps := []*Gap{script(1, "tmux list-sessions"), script(2, "tmux list-sessions"), script(3, "tmux nosuch"), script(4, "tmux list-sessions"), script(5, "tmux list-sessions")}
+	r := mustRun(t, Options{Gaps: gaps, Jobs: 1, Verbose: true})
+	shown := regexp.MustCompile(`(?m)^([0-9]+) (\S+)/home (\S+)\n(\S+)/w\n(\S+)$`)
+	var pids []string
+	for i, c := range r.Cells {
+		m := shown.FindStringSubmatch(c.Log)
+		if m == nil {
+			t.Fatalf("%d: %s", i, c.Log)
+		}
+		pids = append(pids, m[1])
+		if m[2] != m[3] || m[2] != m[4] || runtime.GOOS == "linux" && m[2] != m[5] || filepath.Base(m[2]) != strconv.Itoa(i) {
+			t.Errorf("script %d has %q", i+1, m[1:])
+		}
+	}
+	if pids[0] != pids[1] || pids[1] != pids[2] || pids[2] == pids[3] || pids[3] != pids[4] {
+		t.Errorf("processes %q: want one for the first three, the last of which fails, and another one", pids)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 
@@ -30,7 +31,7 @@ const Arg = "__script"
 const ProtocolVersion = mcp.ProtocolVersion20251125
 
 // Request is what the child reads from its standard input, which stays open for as
-// long as the answer is wanted. Then comes [StopLine], unless the run was killed.
+// long as the answer is wanted. Then comes another one, or [StopLine], unless the run was killed.
 type Request struct {
 	// Ask is what is wanted: the outcome of a script when empty.
 	Ask       string         `json:"ask"`
@@ -151,55 +152,110 @@ var lazyGC = []string{"GOGC=800", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}
 // Converse starts a child for a request, and returns the last message of the child when it and
 // all that it started have ended.
 func Converse(ctx context.Context, child []string, req Request) (Message, error) {
-	cmd := exec.Command(child[0], child[1:]...)
-	cmd.Dir, cmd.Env = req.Dir, append(Environment(req.Dir), lazyGC...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = GraceTime
-	said := &output{left: 8192}
-	cmd.Stderr = stream{said, &said.stderr}
-	stdin, err := cmd.StdinPipe()
+	p, err := start(child, req.Dir)
 	if err != nil {
 		return Message{}, err
 	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return Message{}, err
-	}
-	if err := cmd.Start(); err != nil {
-		return Message{}, fmt.Errorf("start the script's process: %w", err)
-	}
-	var last Message
-	heard := make(chan struct{})
-	go func() {
-		defer close(heard)
-		last = listen(stdout)
-	}()
-	json.NewEncoder(stdin).Encode(req) // if it does not read, it does not answer
+	defer p.end()
+	return p.ask(ctx, req)
+}
 
+// Pool runs requests in children, in each one after the other.
+type Pool struct {
+	Child []string // the command that becomes one
+
+	mu   sync.Mutex
+	idle []*process
+}
+
+// Converse has a child answer a request, and returns its last message when all that it started
+// for that has ended. Only a child that has answered as it should answers another request.
+func (p *Pool) Converse(ctx context.Context, req Request) (Message, error) {
+	p.mu.Lock()
+	var c *process
+	if n := len(p.idle); n > 0 {
+		c, p.idle = p.idle[n-1], p.idle[:n-1]
+	}
+	p.mu.Unlock()
+	if c == nil {
+		var err error
+		if c, err = start(p.Child, req.Dir); err != nil {
+			return Message{}, err
+		}
+	}
+	last, err := c.ask(ctx, req)
+	if err != nil || ctx.Err() != nil || req.Keep || last.Cell == nil || last.Cell.Status != report.Pass {
+		c.end()
+		return last, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, c)
+	return last, nil
+}
+
+// End ends the children.
+func (p *Pool) End() {
+	for _, c := range p.idle {
+		c.end()
+	}
+}
+
+// process is a child.
+type process struct {
+	cmd      *exec.Cmd
+	stdin    io.WriteCloser
+	stdout   io.ReadCloser
+	said     *output
+	messages chan Message // closed when there will be no more
+	answered bool         // all requests so far
+	ended    bool
+	waitErr  error // then
+}
+
+// start starts a child.
+func start(child []string, dir string) (*process, error) {
+	p := &process{cmd: exec.Command(child[0], child[1:]...), said: &output{left: 8192}, messages: make(chan Message, 16)}
+	p.cmd.Dir, p.cmd.Env = dir, append(Environment(dir), lazyGC...)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.WaitDelay = GraceTime
+	p.cmd.Stderr = stream{p.said, &p.said.stderr}
+	var err error
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if p.stdout, err = p.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the script's process: %w", err)
+	}
+	go p.listen()
+	return p, nil
+}
+
+// ask makes a request. A child that does not answer it has ended with all that it started.
+func (p *process) ask(ctx context.Context, req Request) (last Message, err error) {
+	p.answered = false
+	json.NewEncoder(p.stdin).Encode(req) // if it does not read, it does not answer
 	timer := time.NewTimer(req.Timeout + overtime)
 	defer timer.Stop()
-	timedOut := false
-	select {
-	case <-heard:
-	case <-ctx.Done():
-	case <-timer.C:
-		timedOut = true
+	timedOut, listening := false, true
+	for listening && !last.Done {
+		select {
+		case m, more := <-p.messages:
+			last, listening = last.then(m), more
+		case <-ctx.Done():
+			listening = false
+		case <-timer.C:
+			timedOut, listening = true, false
+		}
 	}
-	// With its input at an end the child ends what it has started, and itself.
-	io.WriteString(stdin, StopLine)
-	stdin.Close()
-	select {
-	case <-heard:
-	case <-time.After(GraceTime):
-		endTree(cmd.Process.Pid)
-		// Do not wait for other processes that have the child's output open.
-		stdout.Close()
-		<-heard
+	if last.Done {
+		p.answered = true
+		return last, nil
 	}
-	if !last.Done {
-		endTree(cmd.Process.Pid)
-	}
-	waitErr := cmd.Wait()
+	last = last.then(p.end())
 	switch {
 	case last.Done:
 		return last, nil
@@ -208,27 +264,58 @@ func Converse(ctx context.Context, child []string, req Request) (Message, error)
 	case ctx.Err() != nil:
 		return last, ctx.Err()
 	}
-	return last, fmt.Errorf("the script's process ended without an outcome: %v: %s", waitErr, Tail(said.stderr.String()))
+	return last, fmt.Errorf("the script's process ended without an outcome: %v: %s", p.waitErr, Tail(p.said.stderr.String()))
 }
 
-// listen reads the child's messages. The result has the last command and, if the
-// child sent one, the outcome.
-func listen(r io.Reader) Message {
-	var last Message
-	sc := bufio.NewScanner(r)
+// end ends the child with all that it started, and returns what it still said.
+func (p *process) end() (last Message) {
+	if p.ended {
+		return last
+	}
+	p.ended = true
+	// With its input at an end the child ends what it has started, and itself.
+	io.WriteString(p.stdin, StopLine)
+	p.stdin.Close()
+	grace := time.After(GraceTime)
+	for listening := true; listening; {
+		select {
+		case m, more := <-p.messages:
+			last, listening = last.then(m), more
+		case <-grace:
+			endTree(p.cmd.Process.Pid)
+			// Do not wait for other processes that have the child's output open.
+			p.stdout.Close()
+		}
+	}
+	if !p.answered && !last.Done {
+		endTree(p.cmd.Process.Pid)
+	}
+	p.waitErr = p.cmd.Wait()
+	return last
+}
+
+// then returns the last message after another: the outcome, with the last command.
+func (m Message) then(next Message) Message {
+	switch {
+	case next.Done:
+		next.Command = m.Command
+		return next
+	case next.Command != "":
+		m.Command = next.Command
+	}
+	return m
+}
+
+// listen passes on the child's messages.
+func (p *process) listen() {
+	defer close(p.messages)
+	sc := bufio.NewScanner(p.stdout)
 	sc.Buffer(nil, 16<<20)
 	for sc.Scan() {
 		var m Message
-		if json.Unmarshal(sc.Bytes(), &m) != nil {
-			continue
-		}
-		if m.Command != "" {
-			last.Command = m.Command
-		}
-		if m.Done {
-			m.Command, last = last.Command, m
+		if json.Unmarshal(sc.Bytes(), &m) == nil {
+			p.messages <- m
 		}
 	}
-	io.Copy(io.Discard, r)
-	return last
+	io.Copy(io.Discard, p.stdout)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -17,58 +18,111 @@ import (
 	"tmuxmcp/internal/proctree"
 )
 
-// Main runs one script in a process that was started with [child.Arg]. It reads
-// the request from stdin, writes the outcome to stdout and returns the exit code.
+// Main runs scripts, one after the other, in a process that was started with [child.Arg]. It reads
+// the requests from stdin, writes the outcomes to stdout and returns the exit code.
 // It changes process-wide state, so the process must not do anything else.
 func Main(stdin io.Reader, stdout io.Writer) int {
-	in := bufio.NewReader(stdin)
-	line, err := in.ReadBytes('\n')
-	var req child.Request
-	if err == nil {
-		err = json.Unmarshal(line, &req)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "this command is for the runner's own use: no script to run:", err)
-		return 2
-	}
 	// Once the run has been killed nobody reads stdout. That must not end this process
 	// before it has cleaned up. Ignoring the signal would do too, but tmux would inherit it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	proctree.Adopt()
 	child.LimitFiles()
-	if err := wrap(&req); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 2
+	r := runner{stdout: stdout}
+	requests := make(chan child.Request)
+	go r.read(bufio.NewReader(stdin), requests)
+	go child.Watch(r.excess)
+	for req := range requests {
+		if err := r.run(req); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 2
+		}
+	}
+	return 0
+}
+
+// runner runs the scripts of this process.
+type runner struct {
+	stdout io.Writer
+	mu     sync.Mutex     // taken by whoever begins or ends a script, or the process
+	last   *child.Request // that was read
+	now    *script        // that runs; nil between two
+}
+
+// read passes on the requests. At their end it ends what runs, and the process.
+func (r *runner) read(in *bufio.Reader, requests chan<- child.Request) {
+	for {
+		line, err := in.ReadBytes('\n')
+		stop := string(line) == child.StopLine
+		var req child.Request
+		r.mu.Lock()
+		if err == nil && !stop && json.Unmarshal(line, &req) == nil {
+			r.last = &req
+			r.mu.Unlock()
+			requests <- req
+			continue
+		}
+		if r.now != nil {
+			r.now.cleanUp()
+		}
+		switch {
+		case r.last == nil:
+			fmt.Fprintln(os.Stderr, "this command is for the runner's own use: no script to run")
+			os.Exit(2)
+		case !stop:
+			// Nobody is left to remove what the run has made.
+			os.RemoveAll(r.last.Dir)
+			if run := filepath.Dir(r.last.Dir); child.IsRunDir(run) {
+				os.Remove(run)
+			}
+		case !r.last.Keep:
+			os.RemoveAll(r.last.Dir)
+		}
+		os.Exit(3)
+	}
+}
+
+// run runs one script, and sends what came of it when nothing of it is left.
+func (r *runner) run(req child.Request) error {
+	r.mu.Lock()
+	if err := enter(&req); err != nil {
+		return err // the process ends
+	}
+	s := newScript(req, r.stdout)
+	r.now = s
+	r.mu.Unlock()
+	answer := s.answer()
+	r.mu.Lock()
+	s.cleanUp()
+	r.now = nil
+	r.mu.Unlock()
+	answer.Done = true
+	s.send(answer)
+	return nil
+}
+
+// enter makes this process one in the script's directory, and prepares that.
+func enter(req *child.Request) error {
+	if err := os.Chdir(req.Dir); err != nil {
+		return err
+	}
+	for _, variable := range child.Environment(req.Dir) {
+		name, value, _ := strings.Cut(variable, "=")
+		os.Setenv(name, value)
 	}
 	if req.Keep {
 		// Reports say how to attach to the server in words that hold for every user.
 		os.Symlink(child.Socket(req.Dir), filepath.Join(req.Dir, "s"))
 	}
-	s := newScript(req, stdout)
-	var ended sync.Mutex // taken by whoever ends the process
-	go func() {
-		rest, _ := io.ReadAll(in)
-		ended.Lock()
-		s.cleanUp()
-		if string(rest) != child.StopLine {
-			// Nobody is left to remove what the run has made.
-			os.RemoveAll(req.Dir)
-			if run := filepath.Dir(req.Dir); child.IsRunDir(run) {
-				os.Remove(run)
-			}
-		} else if !req.Keep {
-			os.RemoveAll(req.Dir)
-		}
+	return wrap(req)
+}
+
+// excess ends the script that takes too much, for a reason.
+func (r *runner) excess(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now == nil {
 		os.Exit(3)
-	}()
-	go child.Watch(func(why string) {
-		s.tooMuch.Store(&why)
-		s.cancel()
-	})
-	answer := s.answer()
-	ended.Lock()
-	s.cleanUp()
-	answer.Done = true
-	s.send(answer)
-	return 0
+	}
+	r.now.tooMuch.Store(&why)
+	r.now.cancel()
 }
