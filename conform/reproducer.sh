@@ -85,7 +85,7 @@ keep() { eval "v_$1=\$2"; }
 
 # start COMMAND PATH NAME=VALUE… starts a process to talk to. Its tmux is one word.
 start() {
-	printf '#!/bin/sh\nexec %s%s%s "$@"\n' "$pre" "'$tmux'" "$post" >"$bin"
+	printf '#!/bin/sh\nPATH='"'%s'"' exec %s%s%s "$@"\n' "$PATH" "$pre" "'$tmux'" "$post" >"$bin"
 	chmod 755 "$bin"
 	peer=$1 path=$2; shift 2
 	rm -f "$d/in"; mkfifo "$d/in"; : >"$d/answers"

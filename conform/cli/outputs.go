@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +26,9 @@ var extensions = map[string][]string{
 	".json": {"json"}, ".xml": {"junit"}, ".tap": {"tap"}, ".html": {"html"}, ".htm": {"html"},
 	".md": {"markdown", "findings", "wrappers"}, ".markdown": {"markdown", "findings", "wrappers"}, ".txt": {"text", "tap"}, ".log": {"text", "tap"},
 }
+
+// hasEnd is a name with an end that says what is in the file, unlike a version.
+var hasEnd = regexp.MustCompile(`^.+\.[A-Za-z]\w*$`)
 
 // output is a report that was asked for: a --format, a -o, or both in either order.
 type output struct {
@@ -94,7 +98,7 @@ func (o outputs) resolve() error {
 				return fmt.Errorf("-o %s --format %s: the file's name says %s: "+
 					"give --format %[3]s, or a -o of its own after --format %[2]s", out.file, o[i+1].format, out.format)
 			}
-		case out.format == "" && len(filepath.Ext(out.file)) > 1:
+		case out.format == "" && hasEnd.MatchString(filepath.Base(out.file)):
 			return fmt.Errorf("-o %s: the file's name says no format: give --format %s, or a name with %s",
 				out.file, formatChoice(), strings.Join(slices.Sorted(maps.Keys(extensions)), " "))
 		case out.format == "":

@@ -173,13 +173,9 @@ func (in Column) answerFor(r *Report, gaps []GapInfo) string {
 	if all == 0 {
 		return ""
 	}
-	text := tally(len(found[good]), all, "gap", "is closed on every tmux", "are closed on every tmux")
+	text := tally(len(found[good]), all)
 	if in.Layer == TmuxLayer {
-		// Also what tmux refutes is as the scripts expect.
-		text = "no claim applies"
-		if all > len(found[nowhere]) {
-			text = tally(len(found[good])+len(found[refuted]), all-len(found[nowhere]), "claim", "behaves as documented", "behave as documented")
-		}
+		text = behaves(len(found[good])+len(found[refuted]), all-len(found[nowhere]))
 	}
 	for _, rank := range []int{refuted, bad, blocked, partly, notOffered, unknown, nowhere} {
 		name := rankNames[rank]
@@ -208,18 +204,33 @@ func (in Column) worst(r *Report, g GapInfo) (rank int, on []string) {
 	return rank, on
 }
 
-// tally returns a sentence about n of all, with the verb for one and the verb for several.
-func tally(n, all int, what, is, are string) string {
-	if all != 1 {
-		what += "s"
+// tally returns a sentence: n of all gaps are closed.
+func tally(n, all int) string {
+	what, are := "gaps", "are"
+	if all == 1 {
+		what = "gap"
 	}
 	if n == 1 || all == 1 {
-		are = is
+		are = "is"
 	}
 	if n == all && all > 1 {
-		return fmt.Sprintf("all %d %s %s", all, what, are)
+		return fmt.Sprintf("all %d %s %s closed on every tmux", all, what, are)
 	}
-	return fmt.Sprintf("%d of %d %s %s", n, all, what, are)
+	return fmt.Sprintf("%d of %d %s %s closed on every tmux", n, all, what, are)
+}
+
+// behaves returns a sentence: in n of all scripts, which apply, tmux behaves as they expect, also
+// where it refutes a claim.
+func behaves(n, all int) string {
+	switch {
+	case all == 0:
+		return "no script applies"
+	case all == 1:
+		return fmt.Sprintf("as documented in %d of 1 script", n)
+	case n == all:
+		return fmt.Sprintf("as documented in all %d scripts", all)
+	}
+	return fmt.Sprintf("as documented in %d of %d scripts", n, all)
 }
 
 // section is a part of a report that is a list, in every format for people.

@@ -62,7 +62,7 @@ func settle(c *Cell) {
 func TestAnswer(t *testing.T) {
 	r := sampleReport()
 	for l, want := range map[Layer]string{
-		TmuxLayer: "1 of 2 claims behaves as documented; tmux refutes, in whole or in part: 3; not as expected: 12 (head)",
+		TmuxLayer: "as documented in 1 of 2 scripts; tmux refutes, in whole or in part: 3; not as expected: 12 (head)",
 		APILayer:  "0 of 2 gaps are closed on every tmux; not closed: 3; not known: 12",
 	} {
 		if got := (Column{Layer: l}).answerFor(r, r.Gaps); got != want {
@@ -97,7 +97,7 @@ func TestAppliesNowhere(t *testing.T) {
 	if got, want := r.Idle(), "nothing was tested of suite releases: no script of it in this run applies to these tmux programs"; got != want || !strings.Contains(r.Summary(), want) {
 		t.Errorf("%q in %q, want %q", got, r.Summary(), want)
 	}
-	want := []string{"670: 1 of 1 claim behaves as documented", "releases: no claim applies; for no tmux here: 12"}
+	want := []string{"670: as documented in 1 of 1 script", "releases: no script applies; for no tmux here: 12"}
 	if got := (Column{Layer: TmuxLayer}).answer(r); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

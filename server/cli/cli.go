@@ -56,7 +56,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, setup Setup)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	shells := terminal.AddCompletion(root)
-	shells.Args = usage(shells.Args)
+	for _, c := range append(shells.Commands(), shells) {
+		c.Args = usage(c.Args)
+	}
 	// If the client is gone, writes fail; the process must survive to clean up.
 	signal.Ignore(syscall.SIGPIPE)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ) // a log at the limit of its size

@@ -70,7 +70,8 @@ func (c Call) Do(ctx context.Context, a Asker, targets []string) (Answer, error)
 		results = append(results, got)
 	}
 	missing := c.missing(results)
-	if len(results) == 0 || slices.ContainsFunc(missing, func(name string) bool { return unasked[tokenScopes()[name]] }) {
+	lacking := slices.ContainsFunc(missing, func(name string) bool { return !unasked[tokenScopes()[name]] })
+	if len(results) == 0 || len(missing) > 0 && !lacking {
 		return Answer{}, none
 	}
 	if c.Word == "fields" {

@@ -156,6 +156,7 @@ func TestFields(t *testing.T) {
 		{"a b", given{"server": `!{"code":-32601,"message":"no server"}`, "": `{"row":{"a":1}}`}, `{"missing":["b"]}`},
 		{"client_tty pane_id", given{"/dev/pts/1": `!{"code":-32601,"message":"no Client"}`, "": `{"row":{"pane_id":"%0"}}`}, "no Client"},
 		{"pane_id", given{"/dev/pts/1": `!{"code":-32601,"message":"no Client"}`, "": `{"row":{"pane_id":"%0"}}`}, `{"missing":[]}`},
+		{"client_tty window_id", given{"/dev/pts/1": `!{"code":-32601,"message":"no Client"}`, "": `{"row":{"pane_id":"%0"}}`}, `{"missing":["client_tty","window_id"]}`},
 		{"window_id", given{"/dev/pts/1": `!{"code":-32601,"message":"no Client"}`, "": `{"row":{"pane_id":"%0"}}`}, `{"missing":["window_id"]}`},
 		{"a b", given{"%0": `!{"code":1,"message":"gone"}`, "": `{"row":{"a":1}}`}, `{"error":{"message":"gone"}}`},
 	} {

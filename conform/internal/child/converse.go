@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -177,14 +178,22 @@ func (p *Pool) Converse(ctx context.Context, req Request) (Message, error) {
 		c, p.idle = p.idle[n-1], p.idle[:n-1]
 	}
 	p.mu.Unlock()
-	if c == nil {
+	reused := c != nil
+	if !reused {
 		var err error
 		if c, err = start(p.Child, req.Dir); err != nil {
 			return Message{}, err
 		}
 	}
 	last, err := c.ask(ctx, req)
-	if err != nil || ctx.Err() != nil || req.Keep || last.Cell == nil || last.Cell.Status != report.Pass {
+	if reused && err != nil && last.Command == "" && ctx.Err() == nil && !errors.Is(err, ErrOvertime) {
+		// It ended while it had nothing to do.
+		if c, err = start(p.Child, req.Dir); err != nil {
+			return Message{}, err
+		}
+		last, err = c.ask(ctx, req)
+	}
+	if err != nil || ctx.Err() != nil || req.Keep || last.Cell == nil || last.Cell.Status.Bad() || slices.ContainsFunc(last.Cell.Claims, func(cl report.Claim) bool { return cl.Outcome.Failed() }) {
 		c.end()
 		return last, err
 	}

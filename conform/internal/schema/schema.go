@@ -30,8 +30,9 @@ func Undeclared(in mcp.ToolInputSchema, arguments map[string]any) string {
 	return ""
 }
 
-// JSONWithin returns the longest JSON object or array in a text, as in "Pane split: {…}", or nil
-// if there is none. It gives up where there are many beginnings of none.
+// JSONWithin returns the first JSON object, or array of objects, in a text, as in
+// "Pane split: {…}"; else the first array, or nil if there is none. It gives up where there are many
+// beginnings of none.
 func JSONWithin(text string) (found json.RawMessage) {
 	for at, begun := 0, 0; at < len(text) && begun < 100; at++ {
 		if text[at] != '{' && text[at] != '[' {
@@ -42,7 +43,10 @@ func JSONWithin(text string) (found json.RawMessage) {
 			begun++
 			continue
 		}
-		if len(value) > len(found) {
+		if inner := bytes.TrimLeft(value[1:], " \t\r\n"); value[0] == '{' || inner[0] == '{' {
+			return value
+		}
+		if found == nil {
 			found = value
 		}
 		at += len(value) - 1

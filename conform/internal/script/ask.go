@@ -39,7 +39,9 @@ func wrap(r *child.Request) error {
 	if bare && isELF(t.Path) {
 		return os.Symlink(t.Path, programOf(r.Dir))
 	}
-	return os.WriteFile(programOf(r.Dir), []byte("#!/bin/sh\nexec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
+	// Its own directory is first on PATH: a target that runs tmux by that name would find itself.
+	path := report.CommandLine([]string{os.Getenv("PATH")})
+	return os.WriteFile(programOf(r.Dir), []byte("#!/bin/sh\nPATH="+path+" exec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
 }
 
 // isELF reports whether a file is a program of Linux, and no script.

@@ -46,6 +46,7 @@ type runner struct {
 	mu     sync.Mutex     // taken by whoever begins or ends a script, or the process
 	last   *child.Request // that was read
 	now    *script        // that runs; nil between two
+	spent  bool           // something took too much
 }
 
 // read passes on the requests. At their end it ends what runs, and the process.
@@ -92,11 +93,14 @@ func (r *runner) run(req child.Request) error {
 	r.mu.Unlock()
 	answer := s.answer()
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	s.cleanUp()
 	r.now = nil
-	r.mu.Unlock()
 	answer.Done = true
 	s.send(answer)
+	if r.spent {
+		os.Exit(3)
+	}
 	return nil
 }
 
@@ -120,7 +124,7 @@ func enter(req *child.Request) error {
 func (r *runner) excess(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.now == nil {
+	if r.spent = true; r.now == nil {
 		os.Exit(3)
 	}
 	r.now.tooMuch.Store(&why)

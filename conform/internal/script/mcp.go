@@ -190,7 +190,7 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 		o.code, o.stderr = 1, err.Error()+"\n"
 		return o
 	case refused:
-		o.misfit = err
+		o.misfit = cmp.Or(m.undeclared(tool, declared, arguments), err)
 	}
 	if err != nil {
 		o.err = fmt.Errorf("call %s: %w", name, err)
@@ -206,11 +206,11 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	if !res.IsError {
 		m.answered[names] = true
 	}
-	if unfit := schema.Fits(in, raw); unfit != nil && !wrong && !(res.IsError && m.answered[names]) {
-		o.misfit = fmt.Errorf("the call is not as %s declares it: %w", name, unfit)
-		// What the dialect's file names and the tool does not declare is a mistake of the file's.
-		if unknown := schema.Undeclared(in, arguments); unknown != "" && !m.dialect.Names(tool, unknown) {
-			o.misfit = gap.NotOffered(fmt.Sprintf("the server's %s has no parameter %s", name, unknown))
+	if !wrong && !(res.IsError && m.answered[names]) {
+		if o.misfit = m.undeclared(tool, declared, arguments); o.misfit == nil {
+			if unfit := schema.Fits(in, raw); unfit != nil {
+				o.misfit = fmt.Errorf("the call is not as %s declares it: %w", name, unfit)
+			}
 		}
 	}
 	var parts []string
@@ -246,6 +246,16 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 		o.misfit = cmp.Or(o.misfit, o.err)
 	}
 	return o
+}
+
+// undeclared returns a [gap.NotOffered] for an argument that a tool does not declare. One that the
+// dialect's file names is a mistake of the file's.
+func (m *mcpServer) undeclared(ours string, tool mcp.Tool, arguments map[string]any) error {
+	unknown := schema.Undeclared(tool.InputSchema, arguments)
+	if unknown == "" || m.dialect.Names(ours, unknown) {
+		return nil
+	}
+	return gap.NotOffered(fmt.Sprintf("the server's %s has no parameter %s", tool.Name, unknown))
 }
 
 // indented returns a value as JSON that scripts look into.

@@ -26,10 +26,10 @@ type outcome struct {
 
 func (o outcome) ok() bool { return o.err == nil && o.code == 0 }
 
-// notOffered reports whether there is no tool or method for the call.
+// notOffered reports whether there is no tool or method for the call, or none with its arguments.
 func (o outcome) notOffered() bool {
 	var none gap.NotOffered
-	return errors.As(o.err, &none)
+	return errors.As(o.err, &none) || errors.As(o.misfit, &none)
 }
 
 // String returns what a user at a terminal would have seen.
