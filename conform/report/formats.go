@@ -120,13 +120,13 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 		"total":     r.total,
 		"failures":  func() []group { return r.failures(false) },
 		"reproduce": func(g group) string { return g.reproduce(r) },
-		"worst":     worstFirst,
+		"worst":     func(cells []*Cell) []*Cell { return before(cells, func(c *Cell) bool { return c.Status.Bad() }) },
 		"where":     func(targets []string) string { return strings.Trim(r.where(targets), " ()") },
 		"kept":      func() *Cell { return first(r.Cells, func(c *Cell) bool { return c.Dir != "" }) },
 
 		// Of text.
 		"arrows": t.arrows, "color": t.color, "glyph": t.glyph, "glyphs": t.legend, "lettered": func() bool { return len(r.APIs) <= manyAPIs }, "matrix": t.matrix, "quoted": t.quoted,
-		"wrap": t.wrap, "wrongFirst": wrongFirst,
+		"wrap": t.wrap, "wrongFirst": func(claims []Claim) []Claim { return before(claims, func(c Claim) bool { return c.Outcome.Failed() }) },
 
 		// Of JUnit.
 		"cases": r.cases, "suites": r.suites, "tests": r.tests, "counts": r.counts, "seconds": seconds, "took": took,
@@ -196,25 +196,10 @@ func (r *Report) cells(gap int, target string) (found []*Cell) {
 	return found
 }
 
-// worstFirst returns cells with those that failed before the others.
-func worstFirst(cells []*Cell) []*Cell {
-	return slices.SortedStableFunc(slices.Values(cells), func(a, b *Cell) int { return failedFirst(a.Status.Bad(), b.Status.Bad()) })
-}
-
-// wrongFirst returns claims with those that are wrong before the others.
-func wrongFirst(claims []Claim) []Claim {
-	return slices.SortedStableFunc(slices.Values(claims), func(a, b Claim) int { return failedFirst(a.Outcome.Failed(), b.Outcome.Failed()) })
-}
-
-// failedFirst compares two of which the one that failed comes first.
-func failedFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
+// before returns all with those for which is holds before the others.
+func before[T any](all []T, is func(T) bool) []T {
+	isNot := func(one T) bool { return !is(one) }
+	return slices.Concat(slices.DeleteFunc(slices.Clone(all), isNot), slices.DeleteFunc(slices.Clone(all), is))
 }
 
 // total counts the gaps that apply to a target, and those of them whose claim was judged as

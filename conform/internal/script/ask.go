@@ -19,9 +19,10 @@ import (
 )
 
 // wrap writes a program for a tmux that needs arguments or an environment, so that all layers
-// can start it by a path, and for adapters and other servers, which may know it only as tmux. Nothing may have
-// been forked yet: what a child has open for writing cannot be run. A link saves a shell for each
-// tmux command, but one to a script, as Debian's tmux is in the cache, would not find its files.
+// can start it by a path, and for adapters and other servers, which may know it only as tmux.
+// Nothing of this request may have been forked yet: what a child has open for writing cannot be
+// run. A link saves a shell for each tmux command, but one to a script, as Debian's tmux is in the
+// cache, would not find its files.
 func wrap(r *child.Request) error {
 	t := &r.Target
 	bare := len(t.Args) == 0 && len(t.Env) == 0
