@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -64,7 +65,7 @@ func newAttacher(t *testing.T, srv *tmux.Server, session, options string) *attac
 
 // start starts it on a terminal.
 func (a *attacher) start(t *testing.T) *attacher {
-	cmd := exec.Command(must[string](t)(os.Executable()))
+	cmd := exec.Command(check.Must[string](t)(os.Executable()))
 	cmd.Env = append(a.vars, "TERM=xterm", "HOME="+t.TempDir(), "PATH="+os.Getenv("PATH"))
 	testserver.OnTerminal(t, cmd)
 	return a
@@ -86,7 +87,7 @@ func (a *attacher) said(t *testing.T) (text string) {
 func client(t *testing.T, srv *tmux.Server, session string, n int, known ...string) (found tmux.Client) {
 	t.Helper()
 	testserver.Wait(t, srv, "", fmt.Sprintf("%d clients of %s", n, session), func() bool {
-		all := must[[]tmux.Client](t)(srv.Session(tmux.SessionID(session)).Clients(testserver.Context(t)))
+		all := check.Must[[]tmux.Client](t)(srv.Session(tmux.SessionID(session)).Clients(testserver.Context(t)))
 		for _, c := range all {
 			if !slices.Contains(known, c.Name) {
 				found = c
@@ -99,48 +100,48 @@ func client(t *testing.T, srv *tmux.Server, session string, n int, known ...stri
 
 func TestAttach(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	first := newAttacher(t, srv, "$0", "").start(t)
 	one := client(t, srv, "$0", 1)
-	equal(t, "read-only", false, one.Readonly)
+	check.Equal(t, "read-only", false, one.Readonly)
 	second := newAttacher(t, srv, "$0", "rd").start(t)
-	equal(t, "detached by the other", "detached", first.said(t))
+	check.Equal(t, "detached by the other", "detached", first.said(t))
 	two := client(t, srv, "$0", 1, one.Name)
-	equal(t, "read-only", true, two.Readonly)
-	ok(t, two.Detach(ctx))
-	equal(t, "detached", "detached", second.said(t))
+	check.Equal(t, "read-only", true, two.Readonly)
+	check.OK(t, two.Detach(ctx))
+	check.Equal(t, "detached", "detached", second.said(t))
 
 	// The context ends, also while the server hangs.
 	third := newAttacher(t, srv, "$0", "").start(t)
 	client(t, srv, "$0", 1)
-	ok(t, os.WriteFile(third.out+".end", nil, 0o600))
-	equal(t, "cancelled", context.Canceled.Error(), third.said(t))
+	check.OK(t, os.WriteFile(third.out+".end", nil, 0o600))
+	check.Equal(t, "cancelled", context.Canceled.Error(), third.said(t))
 	client(t, srv, "$0", 0)
 	fourth := newAttacher(t, srv, "$0", "").start(t)
 	client(t, srv, "$0", 1)
-	server := must[tmux.Process](t)(srv.Process(ctx)).PID
-	ok(t, syscall.Kill(server, syscall.SIGSTOP))
-	ok(t, os.WriteFile(fourth.out+".end", nil, 0o600))
+	server := check.Must[tmux.Process](t)(srv.Process(ctx)).PID
+	check.OK(t, syscall.Kill(server, syscall.SIGSTOP))
+	check.OK(t, os.WriteFile(fourth.out+".end", nil, 0o600))
 	var got []byte
 	for err := error(os.ErrNotExist); errors.Is(err, os.ErrNotExist) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		got, err = os.ReadFile(fourth.out)
 	}
-	ok(t, syscall.Kill(server, syscall.SIGCONT))
-	equal(t, "cancelled while the server hangs", context.Canceled.Error(), string(got))
+	check.OK(t, syscall.Kill(server, syscall.SIGCONT))
+	check.Equal(t, "cancelled while the server hangs", context.Canceled.Error(), string(got))
 	client(t, srv, "$0", 0)
 
-	equal(t, "no such session", "has-session: can't find session: $99", newAttacher(t, srv, "$99", "").start(t).said(t))
-	ok(t, tmuxOption(ctx, srv, "detach-on-destroy", "on"))
-	other := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{}))
+	check.Equal(t, "no such session", "has-session: can't find session: $99", newAttacher(t, srv, "$99", "").start(t).said(t))
+	check.OK(t, tmuxOption(ctx, srv, "detach-on-destroy", "on"))
+	other := check.Must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{}))
 	fifth := newAttacher(t, srv, string(other.ID), "").start(t)
 	client(t, srv, string(other.ID), 1)
-	ok(t, other.Kill(ctx))
-	equal(t, "the session ends", "detached", fifth.said(t))
+	check.OK(t, other.Kill(ctx))
+	check.Equal(t, "the session ends", "detached", fifth.said(t))
 	sixth := newAttacher(t, srv, "$0", "").start(t)
 	client(t, srv, "$0", 1)
-	ok(t, srv.Kill(ctx))
-	equal(t, "the server ends", "attach-session: tmux server exited", sixth.said(t))
-	equal(t, "no server", "no tmux server on "+srv.SocketPath(), strings.TrimPrefix(newAttacher(t, srv, "$0", "").start(t).said(t), "has-session: "))
+	check.OK(t, srv.Kill(ctx))
+	check.Equal(t, "the server ends", "attach-session: tmux server exited", sixth.said(t))
+	check.Equal(t, "no server", "no tmux server on "+srv.SocketPath(), strings.TrimPrefix(newAttacher(t, srv, "$0", "").start(t).said(t), "has-session: "))
 }
 
 func tmuxOption(ctx context.Context, srv *tmux.Server, name, value string) error {
@@ -156,10 +157,10 @@ func quoted(words []string) (line string) {
 
 func TestAttachInside(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
-	self := must[string](t)(os.Executable())
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	self := check.Must[string](t)(os.Executable())
 	for _, name := range []string{"other", "hidden"} {
-		ok(t, second(srv.NewSession(ctx, tmux.NewSession{Name: name})))
+		check.OK(t, check.Second(srv.NewSession(ctx, tmux.NewSession{Name: name})))
 	}
 	run := func(in *tmux.Server, session string, a *attacher) string {
 		t.Helper()
@@ -168,17 +169,17 @@ func TestAttachInside(t *testing.T) {
 		testserver.Run(t, in, "send-keys", "-t", id, "Enter")
 		return a.said(t)
 	}
-	equal(t, "no client", "attach-session: no client shows %3, in which this process runs", run(srv, "$0", newAttacher(t, srv, "$1", "")))
+	check.Equal(t, "no client", "attach-session: no client shows %3, in which this process runs", run(srv, "$0", newAttacher(t, srv, "$1", "")))
 	testserver.Attach(t, srv, "$0", 80, 24)
 	testserver.Attach(t, srv, "$2", 80, 24)
 	one, two := client(t, srv, "$0", 1), client(t, srv, "$2", 1)
-	contains(t, "an option", run(srv, "$0", newAttacher(t, srv, "$1", "r")), "whose client switches")
-	equal(t, "switched", "detached", run(srv, "$0", newAttacher(t, srv, "$1", "E")))
-	equal(t, "the client", one.Name, client(t, srv, "$1", 1).Name)
-	equal(t, "the other client", two.Name, client(t, srv, "$2", 1).Name)
+	check.Contains(t, "an option", run(srv, "$0", newAttacher(t, srv, "$1", "r")), "whose client switches")
+	check.Equal(t, "switched", "detached", run(srv, "$0", newAttacher(t, srv, "$1", "E")))
+	check.Equal(t, "the client", one.Name, client(t, srv, "$1", 1).Name)
+	check.Equal(t, "the other client", two.Name, client(t, srv, "$2", 1).Name)
 
-	outer := started(t)
-	contains(t, "in another server", run(outer, "$0", newAttacher(t, srv, "$0", "")), "set Nested")
+	outer := testserver.Started(t)
+	check.Contains(t, "in another server", run(outer, "$0", newAttacher(t, srv, "$0", "")), "set Nested")
 	nested := newAttacher(t, srv, "$0", "n")
 	go func() {
 		for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
@@ -187,10 +188,10 @@ func TestAttachInside(t *testing.T) {
 			}
 		}
 	}()
-	equal(t, "nested", "detached", run(outer, "$0", nested))
+	check.Equal(t, "nested", "detached", run(outer, "$0", nested))
 
 	// The tests have no terminal.
 	err := srv.Session("$0").Attach(ctx, tmux.AttachSession{})
-	isKind(t, "no terminal", err, tmux.ErrNoTerminal)
-	isKind(t, "a second target", srv.Session("$0").Attach(ctx, tmux.AttachSession{Target: tmux.SessionID("$1")}), tmux.ErrArgument)
+	check.Kind(t, "no terminal", err, tmux.ErrNoTerminal)
+	check.Kind(t, "a second target", srv.Session("$0").Attach(ctx, tmux.AttachSession{Target: tmux.SessionID("$1")}), tmux.ErrArgument)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -28,8 +29,8 @@ echo >>log
 [ -e always ] || : >whole
 ` + base.Binary() + ` "$@" <in | sed 's/^\(\..*%[0-9]*|\)[0-9]*|$/\1/'
 `
-	ok(t, testtool.WriteProgram(binary, []byte(script)))
-	srv := handle(t, tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec})
+	check.OK(t, testtool.WriteProgram(binary, []byte(script)))
+	srv := testserver.Handle(t, tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec})
 	type row struct {
 		ID    tmux.PaneID `tmux:"pane_id"`
 		Width int         `tmux:"pane_width"`
@@ -39,26 +40,26 @@ echo >>log
 		rows, err = tmux.List[row](testserver.Context(t), srv, cmd)
 		sent, _ := os.ReadFile(log)
 		os.Remove(log)
-		equal(t, what+": sent", wantSent, len(sent))
+		check.Equal(t, what+": sent", wantSent, len(sent))
 		return rows, err
 	}
 	rows, err := list("cut once", 2, tmux.ListPanes{All: true})
-	expect(t, err == nil && len(rows) == 1 && rows[0].Width > 0, "%v %v", rows, err)
-	ok(t, os.Remove(filepath.Join(dir, "whole")))
+	check.That(t, err == nil && len(rows) == 1 && rows[0].Width > 0, "%v %v", rows, err)
+	check.OK(t, os.Remove(filepath.Join(dir, "whole")))
 	rows, err = list("made, and cut once", 2, tmux.SplitWindow{Detached: true, Command: []string{"exec cat"}})
-	expect(t, err == nil && len(rows) == 1 && rows[0].ID != "%0" && rows[0].Width > 0, "%v %v", rows, err)
-	ok(t, os.Remove(filepath.Join(dir, "whole")))
-	ok(t, os.WriteFile(filepath.Join(dir, "always"), nil, 0o600))
+	check.That(t, err == nil && len(rows) == 1 && rows[0].ID != "%0" && rows[0].Width > 0, "%v %v", rows, err)
+	check.OK(t, os.Remove(filepath.Join(dir, "whole")))
+	check.OK(t, os.WriteFile(filepath.Join(dir, "always"), nil, 0o600))
 	rows, err = list("cut always", 3, tmux.ListPanes{All: true})
-	expect(t, err != nil, "%v", rows)
+	check.That(t, err != nil, "%v", rows)
 	rows, err = list("made, and cut always", 3, tmux.SplitWindow{Detached: true, Command: []string{"exec cat"}})
-	expect(t, err != nil, "%v", rows)
+	check.That(t, err != nil, "%v", rows)
 	// Nor is a row that is missing entirely taken for a part of the next one.
 	script = strings.Replace(script, `s/^\(\..*%[0-9]*|\)[0-9]*|$/\1/`, `1s/.*//`, 1)
-	ok(t, testtool.WriteProgram(binary, []byte(script)))
+	check.OK(t, testtool.WriteProgram(binary, []byte(script)))
 	testserver.Run(t, base, "split-window", "-d")
 	rows, err = list("without a row", 3, tmux.ListPanes{All: true})
-	expect(t, err != nil, "%v", rows)
+	check.That(t, err != nil, "%v", rows)
 	rows, err = list("what makes a pane", 1, tmux.SplitWindow{Detached: true})
-	expect(t, err != nil, "%v", rows)
+	check.That(t, err != nil, "%v", rows)
 }

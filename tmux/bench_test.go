@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -57,9 +58,9 @@ func byTurns(b *testing.B, turns ...turn) {
 // program.
 func BenchmarkTransports(b *testing.B) {
 	for _, panes := range []int{1, 50, 500} {
-		base := started(b)
+		base := testserver.Started(b)
 		grow(b, base, panes)
-		native, viaExec := by(b, base, tmux.TransportNative), by(b, base, tmux.TransportExec)
+		native, viaExec := testserver.By(b, base, tmux.TransportNative), testserver.By(b, base, tmux.TransportExec)
 		for _, c := range []struct {
 			name  string
 			lines int
@@ -113,5 +114,5 @@ func grow(tb testing.TB, srv *tmux.Server, panes int) {
 	for range panes - 1 {
 		cmds = append(cmds, tmux.Raw{Name: "new-window", Args: []string{"-d", "exec sleep 10000"}})
 	}
-	ok(tb, do(testserver.Context(tb), srv, cmds...))
+	check.OK(tb, do(testserver.Context(tb), srv, cmds...))
 }

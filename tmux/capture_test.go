@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/turns"
 	"tmuxmcp/tmux"
@@ -17,21 +18,21 @@ import (
 // length. It fails if one of them is gone.
 func TestCaptureAll(t *testing.T) {
 	t.Parallel()
-	base, ctx := started(t), testserver.Context(t)
+	base, ctx := testserver.Started(t), testserver.Context(t)
 	var captures []tmux.CapturePane
 	var want [][]byte
 	for i := range 3 {
-		pane := drawn(t, base, fmt.Sprintf("printf 'one %d\n\ntwo'", i))
+		pane := testserver.Drawn(t, base, fmt.Sprintf("printf 'one %d\n\ntwo'", i))
 		testserver.WaitScreen(t, base, string(pane.ID), "two")
 		captures = append(captures, tmux.CapturePane{Target: pane.ID, Join: true})
-		want = append(want, must[[]byte](t)(pane.Capture(ctx, tmux.CapturePane{Join: true})))
+		want = append(want, check.Must[[]byte](t)(pane.Capture(ctx, tmux.CapturePane{Join: true})))
 	}
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
-		srv := by(t, base, way)
+		srv := testserver.By(t, base, way)
 		for _, times := range []int{1, 200} {
-			got := must[[][]byte](t)(srv.CaptureAll(ctx, [][]tmux.CapturePane{slices.Repeat(captures, times), captures[:1], captures}))
+			got := check.Must[[][]byte](t)(srv.CaptureAll(ctx, [][]tmux.CapturePane{slices.Repeat(captures, times), captures[:1], captures}))
 			all := [][]byte{bytes.Repeat(bytes.Join(want, nil), times), want[0], bytes.Join(want, nil)}
-			equal(t, fmt.Sprintf("%s: the panes %d times", way, times), fmt.Sprintf("%q", all), fmt.Sprintf("%q", got))
+			check.Equal(t, fmt.Sprintf("%s: the panes %d times", way, times), fmt.Sprintf("%q", all), fmt.Sprintf("%q", got))
 		}
 		gone := [][]tmux.CapturePane{captures, {captures[0], {Target: tmux.PaneID("%99")}}, captures}
 		got, err := srv.CaptureAll(ctx, gone)
@@ -40,8 +41,8 @@ func TestCaptureAll(t *testing.T) {
 			t.Errorf("%s: of panes one of which is gone: %q, %v", way, got, err)
 		}
 		got, err = srv.CaptureAll(ctx, nil)
-		expect(t, err == nil && got == nil, "%s: of no panes: %q, %v", way, got, err)
-		isKind(t, "a group without panes", second(srv.CaptureAll(ctx, [][]tmux.CapturePane{captures, nil})), tmux.ErrArgument)
+		check.That(t, err == nil && got == nil, "%s: of no panes: %q, %v", way, got, err)
+		check.Kind(t, "a group without panes", check.Second(srv.CaptureAll(ctx, [][]tmux.CapturePane{captures, nil})), tmux.ErrArgument)
 	}
 }
 
@@ -49,33 +50,33 @@ func TestCaptureAll(t *testing.T) {
 // it has run all of it.
 func TestCaptureAllTakesTurns(t *testing.T) {
 	t.Parallel()
-	base, ctx := started(t), testserver.Context(t)
+	base, ctx := testserver.Started(t), testserver.Context(t)
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
 		for _, c := range []struct {
 			erased string
 			drawn  int
 		}{{"as the turn begins", 0}, {"as the turn ends", 100}} {
-			pane := drawn(t, base, "printf drawn")
+			pane := testserver.Drawn(t, base, "printf drawn")
 			testserver.WaitScreen(t, base, string(pane.ID), "drawn")
 			turn := &captureTurn{begin: func() {}, end: func() {}}
-			erase := func() { ok(t, do(ctx, base, tmux.SendKeys{Target: pane.ID, Reset: true})) }
+			erase := func() { check.OK(t, do(ctx, base, tmux.SendKeys{Target: pane.ID, Reset: true})) }
 			if turn.end = erase; c.drawn == 0 {
 				turn.begin, turn.end = erase, turn.begin
 			}
 			captures := slices.Repeat([]tmux.CapturePane{{Target: pane.ID}}, 100)
-			got := must[[][]byte](t)(by(t, base, way).CaptureAll(turns.WithList(ctx, turn), [][]tmux.CapturePane{captures}))
+			got := check.Must[[][]byte](t)(testserver.By(t, base, way).CaptureAll(turns.WithList(ctx, turn), [][]tmux.CapturePane{captures}))
 			if n := bytes.Count(got[0], []byte("drawn")); n != c.drawn || turn.begun != 1 || turn.ended != 1 {
 				t.Errorf("%s: erased %s, %d of 100 captures show what was drawn, want %d; %d turns begin, %d end", way, c.erased, n, c.drawn, turn.begun, turn.ended)
 			}
 		}
 		within, cancel := context.WithCancel(ctx)
 		one := [][]tmux.CapturePane{{{Target: tmux.PaneID("%0")}}}
-		_, err := by(t, base, way).CaptureAll(turns.WithList(within, &captureTurn{begin: func() {}, end: cancel}), one)
-		expect(t, errors.Is(err, context.Canceled), "%s: a turn ends with the call: %v", way, err)
+		_, err := testserver.By(t, base, way).CaptureAll(turns.WithList(within, &captureTurn{begin: func() {}, end: cancel}), one)
+		check.That(t, errors.Is(err, context.Canceled), "%s: a turn ends with the call: %v", way, err)
 		turn := &captureTurn{begin: func() {}, end: func() {}}
-		_, err = by(t, base, way).CaptureAll(turns.WithList(ctx, turn), [][]tmux.CapturePane{{{Target: tmux.PaneID("%99")}}})
-		isKind(t, "a pane that is gone", err, tmux.ErrNotFound)
-		expect(t, turn.begun == 1 && turn.ended == 1, "%s: after an error, %d turns begin, %d end", way, turn.begun, turn.ended)
+		_, err = testserver.By(t, base, way).CaptureAll(turns.WithList(ctx, turn), [][]tmux.CapturePane{{{Target: tmux.PaneID("%99")}}})
+		check.Kind(t, "a pane that is gone", err, tmux.ErrNotFound)
+		check.That(t, turn.begun == 1 && turn.ended == 1, "%s: after an error, %d turns begin, %d end", way, turn.begun, turn.ended)
 	}
 }
 

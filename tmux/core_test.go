@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -14,7 +15,7 @@ import (
 
 func TestDoNamesTheCommandThatFailed(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	for _, test := range []struct {
 		cmds    []tmux.Command
 		command string
@@ -36,24 +37,24 @@ func TestDoNamesTheCommandThatFailed(t *testing.T) {
 
 func TestListsOverTheLimits(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	t.Run("one long command", func(t *testing.T) {
 		long := strings.Repeat("it's \\\n#{x};", 3000) + ";"
-		ok(t, do(ctx, srv, tmux.Raw{Name: "set-option", Args: []string{"-g", "@long", long}}))
+		check.OK(t, do(ctx, srv, tmux.Raw{Name: "set-option", Args: []string{"-g", "@long", long}}))
 		type row struct {
 			Long string `tmux:"@long"`
 		}
-		equal(t, "the value", long, only[row](t)(tmux.List[row](ctx, srv, tmux.ListSessions{})).Long)
+		check.Equal(t, "the value", long, check.Only[row](t)(tmux.List[row](ctx, srv, tmux.ListSessions{})).Long)
 	})
 	t.Run("a server is started for a long list", func(t *testing.T) {
 		srv := testserver.New(t)
-		ok(t, do(ctx, srv, tmux.Raw{Name: "new-session", Args: []string{"-d", "-e", "LONG=" + strings.Repeat("x", 20000)}}))
+		check.OK(t, do(ctx, srv, tmux.Raw{Name: "new-session", Args: []string{"-d", "-e", "LONG=" + strings.Repeat("x", 20000)}}))
 	})
 }
 
 func TestRowsCarryAnyValue(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	type row struct {
 		A    string      `tmux:"@a"`
 		ID   tmux.PaneID `tmux:"pane_id"`
@@ -67,19 +68,19 @@ func TestRowsCarryAnyValue(t *testing.T) {
 		set := func(name, value string) tmux.Command {
 			return tmux.Raw{Name: "set-option", Args: []string{"-g", name, value}}
 		}
-		ok(t, do(ctx, srv, set("@a", v), set("@b", v+v)))
-		got := only[row](t)(tmux.List[row](ctx, srv, tmux.ListPanes{All: true}))
-		equal(t, v, row{A: v, ID: "%0", B: v + v, Wide: 80}, got)
+		check.OK(t, do(ctx, srv, set("@a", v), set("@b", v+v)))
+		got := check.Only[row](t)(tmux.List[row](ctx, srv, tmux.ListPanes{All: true}))
+		check.Equal(t, v, row{A: v, ID: "%0", B: v + v, Wide: 80}, got)
 	}
 }
 
 // The tmux program closes its standard output after show-buffer.
 func TestListsWithBuffers(t *testing.T) {
 	t.Parallel()
-	base := started(t)
+	base := testserver.Started(t)
 	data := strings.Repeat("0123456789", 10000)
 	for _, way := range transports {
-		outs := must[[][]byte](t)(by(t, base, way).Do(testserver.Context(t),
+		outs := check.Must[[][]byte](t)(testserver.By(t, base, way).Do(testserver.Context(t),
 			tmux.Raw{Name: "set-buffer", Args: []string{"-b", "b", data}},
 			tmux.DisplayMessage{Print: true, Message: "one\ntwo"},
 			tmux.Raw{Name: "show-buffer", Args: []string{"-b", "b"}},
@@ -90,7 +91,7 @@ func TestListsWithBuffers(t *testing.T) {
 			tmux.ListBuffers{Format: "#{buffer_sample}", Filter: "#{m:[xy],#{buffer_name}}"},
 		))
 		for i, want := range []string{"", "one\ntwo\n", data, data, "three\n", "", "", "2\n1\n"} {
-			equal(t, fmt.Sprintf("%s: output %d", way, i), want, string(outs[i]))
+			check.Equal(t, fmt.Sprintf("%s: output %d", way, i), want, string(outs[i]))
 		}
 	}
 }
@@ -98,29 +99,29 @@ func TestListsWithBuffers(t *testing.T) {
 // What tmux logs about a list may be on a screen that a later list captures.
 func TestMarksOnTheScreen(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
+	srv := testserver.Started(t)
 	ctx := testserver.Context(t)
 	if _, err := srv.Do(ctx, tmux.Raw{Name: "show-messages"}); err != nil {
 		t.Skip("this tmux shows its log to terminals only: ", err)
 	}
 	look := []tmux.Command{tmux.ListPanes{All: true, Format: "#{pane_id}"}, tmux.ListSessions{}, tmux.CapturePane{Target: tmux.PaneID("%0"), Print: true}}
-	ok(t, do(ctx, srv, look...))
+	check.OK(t, do(ctx, srv, look...))
 	command := srv.Binary() + " -S " + srv.SocketPath() + " show-messages | sed 's,.* -p end,end,'; printf %s%s all over; exec cat"
 	id := tmux.PaneID(testserver.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", command))
 	testserver.WaitScreen(t, srv, string(id), "allover")
 	// The log above contains the lists that must not be confused.
-	outs := must[[][]byte](t)(srv.Do(ctx, tmux.CapturePane{Target: id, Print: true}, tmux.DisplayMessage{Print: true, Message: "next"}))
+	outs := check.Must[[][]byte](t)(srv.Do(ctx, tmux.CapturePane{Target: id, Print: true}, tmux.DisplayMessage{Print: true, Message: "next"}))
 	if !strings.Contains(string(outs[0]), "\nend-") || !strings.Contains(string(outs[0]), "allover\n") || string(outs[1]) != "next\n" {
 		t.Errorf("got %q", outs)
 	}
-	outs = must[[][]byte](t)(srv.Do(ctx, append(look, tmux.Raw{Name: "show-messages"}, tmux.DisplayMessage{Print: true, Message: "next"})...))
-	expect(t, string(outs[4]) == "next\n" && strings.Contains(string(outs[3]), "new-window"), "got %q", outs)
+	outs = check.Must[[][]byte](t)(srv.Do(ctx, append(look, tmux.Raw{Name: "show-messages"}, tmux.DisplayMessage{Print: true, Message: "next"})...))
+	check.That(t, string(outs[4]) == "next\n" && strings.Contains(string(outs[3]), "new-window"), "got %q", outs)
 }
 
 // A long list of read-only commands is sent in parts, and must behave as a single one.
 func TestManyLooks(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
+	srv := testserver.Started(t)
 	ctx := testserver.Context(t)
 	lengths := []int{31, 32, 33, 64, 321, 100, 320, 1000}
 	for _, n := range lengths[:testtool.Size(5, len(lengths))] {
@@ -145,13 +146,13 @@ func TestManyLooks(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "len(outs)", want, len(outs))
+			check.Equal(t, "len(outs)", want, len(outs))
 			for i, out := range outs {
 				text := fmt.Sprintf("it's %d: %%0;\n", i)
 				if i == fails {
 					text = ""
 				}
-				equal(t, fmt.Sprintf("%d of %d: output %d", fails, n, i), text, string(out))
+				check.Equal(t, fmt.Sprintf("%d of %d: output %d", fails, n, i), text, string(out))
 			}
 		}
 	}
@@ -159,7 +160,7 @@ func TestManyLooks(t *testing.T) {
 
 func TestRowsOfSomeTokens(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
+	srv := testserver.Started(t)
 	ctx := testserver.Context(t)
 	type row struct {
 		ID    tmux.PaneID `tmux:"pane_id"`
@@ -169,18 +170,18 @@ func TestRowsOfSomeTokens(t *testing.T) {
 	var b tmux.Batch
 	all := tmux.AddRows[row](&b, tmux.ListPanes{All: true})
 	some := tmux.AddRows[row](&b, tmux.ListPanes{All: true}, "session_name", "pane_id")
-	ok(t, b.Do(ctx, srv))
+	check.OK(t, b.Do(ctx, srv))
 	name := "main"
-	equal(t, "all", []row{{"%0", 80, &name}}, *all)
-	equal(t, "some", []row{{"%0", 0, &name}}, *some)
+	check.Equal(t, "all", []row{{"%0", 80, &name}}, *all)
+	check.Equal(t, "some", []row{{"%0", 0, &name}}, *some)
 	var wrong tmux.Batch
 	tmux.AddRows[row](&wrong, tmux.ListPanes{All: true}, "pane_height")
-	isKind(t, "a token without a field", wrong.Do(ctx, srv), tmux.ErrArgument)
+	check.Kind(t, "a token without a field", wrong.Do(ctx, srv), tmux.ErrArgument)
 }
 
 func TestRowsWithEmbeddedStructs(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
+	srv := testserver.Started(t)
 	type window struct {
 		Name string `tmux:"window_name"`
 	}
@@ -189,8 +190,8 @@ func TestRowsWithEmbeddedStructs(t *testing.T) {
 		window
 		tmux.Pane
 	}
-	got := only[row](t)(tmux.List[row](testserver.Context(t), srv, tmux.ListPanes{}))
-	expect(t, got.Session == "main" && got.Name != "" && got.ID == "%0" && got.Active && got.Height > 0, "%+v", got)
+	got := check.Only[row](t)(tmux.List[row](testserver.Context(t), srv, tmux.ListPanes{}))
+	check.That(t, got.Session == "main" && got.Name != "" && got.ID == "%0" && got.Active && got.Height > 0, "%+v", got)
 	_, err := got.Capture(t.Context(), tmux.CapturePane{})
-	ok(t, err) // its handle has the server
+	check.OK(t, err) // its handle has the server
 }

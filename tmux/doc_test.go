@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/tmux"
 )
 
@@ -21,12 +22,12 @@ func packageDoc(t testing.TB) *doc.Package {
 	t.Helper()
 	fset := token.NewFileSet()
 	var files []*ast.File
-	for _, path := range must[[]string](t)(filepath.Glob("*.go")) {
+	for _, path := range check.Must[[]string](t)(filepath.Glob("*.go")) {
 		if !strings.HasSuffix(path, "_test.go") {
-			files = append(files, must[*ast.File](t)(parser.ParseFile(fset, path, nil, parser.ParseComments)))
+			files = append(files, check.Must[*ast.File](t)(parser.ParseFile(fset, path, nil, parser.ParseComments)))
 		}
 	}
-	return must[*doc.Package](t)(doc.NewFromFiles(fset, files, "tmuxmcp/tmux"))
+	return check.Must[*doc.Package](t)(doc.NewFromFiles(fset, files, "tmuxmcp/tmux"))
 }
 
 // The links in the package comment must exist: others would keep their brackets.

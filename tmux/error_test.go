@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -16,41 +17,41 @@ import (
 // testdata/objects/errors.txtar has those that are not sent unchanged.
 func TestErrorKinds(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	raw := func(name string, args ...string) tmux.Command { return tmux.Raw{Name: name, Args: args} }
-	ok(t, do(ctx, srv, tmux.SplitWindow{Target: tmux.PaneID("%0")}, tmux.NewWindow{Detached: true},
+	check.OK(t, do(ctx, srv, tmux.SplitWindow{Target: tmux.PaneID("%0")}, tmux.NewWindow{Detached: true},
 		raw("new-window", "-d", "-t", "$0:50"), raw("resize-window", "-t", "$0:50", "-y", "1")))
 	// What tmux itself says.
 	kinds := map[string]error{}
 	for _, kind := range tmux.Kinds() {
 		kinds[kind.Error()] = kind
 	}
-	for line := range strings.Lines(string(must[[]byte](t)(os.ReadFile("testdata/errors.txt")))) {
+	for line := range strings.Lines(string(check.Must[[]byte](t)(os.ReadFile("testdata/errors.txt")))) {
 		kind, command, isRow := strings.Cut(strings.TrimSpace(line), ": ")
 		if !isRow || strings.HasPrefix(line, "#") {
 			continue
 		}
 		words := strings.Fields(command)
-		isKind(t, command, do(ctx, srv, raw(words[0], words[1:]...)), kinds[kind])
+		check.Kind(t, command, do(ctx, srv, raw(words[0], words[1:]...)), kinds[kind])
 	}
 	menu := tmux.DisplayMenu{Title: "x"}.With(tmux.MenuItem{Name: "a", Key: "a", Command: "kill-server"})
-	isKind(t, "a menu", do(ctx, srv, menu), tmux.ErrNoClient)
+	check.Kind(t, "a menu", do(ctx, srv, menu), tmux.ErrNoClient)
 	swap := tmux.SwapPane{Source: tmux.PaneID("nosuch"), Target: tmux.PaneID("%0")}
-	isKind(t, "no id of a pane", do(ctx, srv, swap), tmux.ErrArgument)
+	check.Kind(t, "no id of a pane", do(ctx, srv, swap), tmux.ErrArgument)
 }
 
 // A script that tmux cannot parse is reported with the position, and one that continues
 // after an error with that error.
 func TestSourceSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	for script, want := range map[string][2]string{
 		"display-message -p a\nfoo bar\n":                                            {"source-file: -:2: unknown command: foo", "-:2: unknown command: foo\n"},
 		"display-message -p a\nif-shell true {\n":                                    {"source-file: -:3: syntax error", "-:3: syntax error\n"},
 		"display-message -p a\nrename-window -t =x: b\ndisplay-message -p -- '-:'\n": {"source-file: can't find session: x", "a\n-:\n"},
 	} {
 		out, err := srv.Source(ctx, []byte(script))
-		equal(t, script, want, [2]string{fmt.Sprint(err), string(out)})
+		check.Equal(t, script, want, [2]string{fmt.Sprint(err), string(out)})
 	}
 }
 
@@ -66,9 +67,9 @@ func TestServerEndsDuringAList(t *testing.T) {
 		ended <- do(testserver.Context(t), srv, tmux.WaitFor{Signal: true, Channel: "begun"},
 			tmux.Raw{Name: "run-shell", Args: []string{working}}, tmux.DisplayMessage{Print: true, Message: "over"})
 	}()
-	ok(t, srv.Channel("begun").Wait(testserver.Context(t)))
-	ok(t, srv.Kill(testserver.Context(t))) // though tmux 3.3a stays as long as the job runs
-	isKind(t, "the list that it was working on", <-ended, tmux.ErrServerGone)
+	check.OK(t, srv.Channel("begun").Wait(testserver.Context(t)))
+	check.OK(t, srv.Kill(testserver.Context(t))) // though tmux 3.3a stays as long as the job runs
+	check.Kind(t, "the list that it was working on", <-ended, tmux.ErrServerGone)
 }
 
 // No kind is missing, and each comes before the kinds that it also is.
@@ -83,7 +84,7 @@ func TestKindsAreComplete(t *testing.T) {
 		}
 	}
 	kinds := tmux.Kinds()
-	expect(t, declared == len(kinds) && declared != 0, "%d kinds are declared, Kinds has %d", declared, len(kinds))
+	check.That(t, declared == len(kinds) && declared != 0, "%d kinds are declared, Kinds has %d", declared, len(kinds))
 	for i, kind := range kinds {
 		if first := slices.IndexFunc(kinds, func(k error) bool { return errors.Is(kind, k) }); first != i {
 			t.Errorf("%v is also %v, which comes before it", kind, kinds[first])

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -38,7 +39,7 @@ func scripted(t testing.TB, srv *tmux.Server, scripts ...string) (panes []tmux.P
 // printOn prints on the terminal of a pane.
 func printOn(t testing.TB, srv *tmux.Server, pane tmux.PaneID, text string) {
 	t.Helper()
-	ok(t, os.WriteFile(testserver.Run(t, srv, "display-message", "-p", "-t", string(pane), "#{pane_tty}"), []byte(text), 0))
+	check.OK(t, os.WriteFile(testserver.Run(t, srv, "display-message", "-p", "-t", string(pane), "#{pane_tty}"), []byte(text), 0))
 }
 
 // joined appends the lines of an event to earlier ones. A line that was printed in parts
@@ -65,7 +66,7 @@ func TestFollow(t *testing.T) {
 	began, ended, turns := 0, 0, 0
 	var before tmux.PaneID
 	for e, err := range srv.Follow(testserver.Context(t), append(panes, panes...)...) {
-		ok(t, err)
+		check.OK(t, err)
 		switch e.Kind {
 		case tmux.EventBegan:
 			if began++; began == len(panes) {
@@ -88,19 +89,19 @@ func TestFollow(t *testing.T) {
 			}
 		case tmux.EventEnded:
 			ended++
-			equal(t, "how it ended", tmux.ProgramExited, e.Ended.How)
+			check.Equal(t, "how it ended", tmux.ProgramExited, e.Ended.How)
 		default:
 			t.Errorf("an event %s", e.Kind)
 		}
 	}
-	expect(t, began == len(panes) && ended == len(panes), "%d began and %d ended", began, ended)
-	expect(t, turns >= len(panes) && missed == 0, "%d turns, %d with missed lines", turns, missed)
+	check.That(t, began == len(panes) && ended == len(panes), "%d began and %d ended", began, ended)
+	check.That(t, turns >= len(panes) && missed == 0, "%d turns, %d with missed lines", turns, missed)
 	for i, id := range panes {
 		var want []string
 		for n := range count {
 			want = append(want, fmt.Sprintf("%c-%d", 'a'+i, n+1))
 		}
-		equal(t, "lines of "+string(id), want, slices.DeleteFunc(got[id], func(line string) bool { return line == "" }))
+		check.Equal(t, "lines of "+string(id), want, slices.DeleteFunc(got[id], func(line string) bool { return line == "" }))
 	}
 }
 
@@ -113,7 +114,7 @@ func TestFollowMissed(t *testing.T) {
 	id := scripted(t, srv, "read x; seq 5000; echo END; exec cat")[0]
 	missed := false
 	for e, err := range srv.Follow(testserver.Context(t), id) {
-		ok(t, err)
+		check.OK(t, err)
 		if missed = missed || e.Missed; slices.Contains(e.Lines, "END") {
 			break
 		}
@@ -122,7 +123,7 @@ func TestFollowMissed(t *testing.T) {
 			testserver.WaitScreen(t, srv, string(id), "END")
 		}
 	}
-	expect(t, missed, "4900 lines were dropped, and nothing was missed")
+	check.That(t, missed, "4900 lines were dropped, and nothing was missed")
 }
 
 // TestFollowEnds: each way to end is distinguished, and the loop is over when all panes
@@ -135,7 +136,7 @@ func TestFollowEnds(t *testing.T) {
 	testserver.Wait(t, srv, string(panes[5]), "end of the program", func() bool {
 		return testserver.Run(t, srv, "display-message", "-p", "-t", string(panes[5]), "#{pane_dead}") == "1"
 	})
-	hasSignal := must[tmux.Version](t)(srv.Version(ctx)).Compare(tmux.Version{Major: 3, Minor: 4}) >= 0 // see testserver.Reap
+	hasSignal := check.Must[tmux.Version](t)(srv.Version(ctx)).Compare(tmux.Version{Major: 3, Minor: 4}) >= 0 // see testserver.Reap
 	want := []tmux.Ending{tmux.ProgramExited, tmux.ProgramExited, tmux.PaneClosed, tmux.PaneRespawned, tmux.ServerExited, tmux.ProgramExited}
 	got := map[tmux.PaneID]*tmux.EndedError{}
 	end := func(i int) {
@@ -155,7 +156,7 @@ func TestFollowEnds(t *testing.T) {
 	}
 	began, lines := 0, []string(nil)
 	for e, err := range srv.Follow(ctx, panes...) {
-		ok(t, err)
+		check.OK(t, err)
 		switch e.Kind {
 		case tmux.EventBegan:
 			if began++; began == len(panes) {
@@ -163,31 +164,31 @@ func TestFollowEnds(t *testing.T) {
 			}
 		case tmux.EventLines:
 			lines = joined(lines, e.Lines)
-			expect(t, !e.Missed, "lines of %s are missing", e.Pane)
+			check.That(t, !e.Missed, "lines of %s are missing", e.Pane)
 		case tmux.EventEnded:
 			i := slices.Index(panes, e.Pane)
-			expect(t, got[e.Pane] == nil && e.Ended.Pane == e.Pane && e.Look != nil, "%+v", e)
+			check.That(t, got[e.Pane] == nil && e.Ended.Pane == e.Pane && e.Look != nil, "%+v", e)
 			got[e.Pane] = e.Ended
-			isKind(t, "the end", e.Ended, tmux.ErrEnded)
-			equal(t, fmt.Sprintf("pane %d", i), want[i], e.Ended.How)
-			equal(t, fmt.Sprintf("missed in pane %d", i), want[i] != tmux.ProgramExited, e.Missed)
+			check.Kind(t, "the end", e.Ended, tmux.ErrEnded)
+			check.Equal(t, fmt.Sprintf("pane %d", i), want[i], e.Ended.How)
+			check.Equal(t, fmt.Sprintf("missed in pane %d", i), want[i] != tmux.ProgramExited, e.Missed)
 			if i < 4 {
 				end(i + 1)
 			}
 		}
 	}
-	equal(t, "lines", "last words", strings.TrimSpace(strings.Join(lines, "\n")))
+	check.Equal(t, "lines", "last words", strings.TrimSpace(strings.Join(lines, "\n")))
 	if len(got) != len(panes) {
 		t.Fatalf("ended: %v", got)
 	}
 	if hasSignal {
-		equal(t, "exit status", ptr(3), got[panes[0]].Status)
+		check.Equal(t, "exit status", ptr(3), got[panes[0]].Status)
 		signal := tmux.EndedError{Signal: got[panes[1]].Signal}
-		expect(t, signal.Signal != nil && (*signal.Signal == "KILL" || *signal.Signal == "9"), "signal in %v", got[panes[1]])
+		check.That(t, signal.Signal != nil && (*signal.Signal == "KILL" || *signal.Signal == "9"), "signal in %v", got[panes[1]])
 	}
-	isKind(t, "the closed pane", got[panes[2]], tmux.ErrNotFound)
-	expect(t, !slices.Contains(got[panes[3]].Last, "other"), "the other program's line is among %q", got[panes[3]].Last)
-	isKind(t, "no server", second(next(srv.Follow(ctx, panes[0]))), tmux.ErrNoServer)
+	check.Kind(t, "the closed pane", got[panes[2]], tmux.ErrNotFound)
+	check.That(t, !slices.Contains(got[panes[3]].Last, "other"), "the other program's line is among %q", got[panes[3]].Last)
+	check.Kind(t, "no server", check.Second(next(srv.Follow(ctx, panes[0]))), tmux.ErrNoServer)
 }
 
 // next returns the first event of a loop.
@@ -204,32 +205,32 @@ func TestFollowArguments(t *testing.T) {
 	srv := testserver.New(t)
 	ctx := testserver.Context(t)
 	panes := scripted(t, srv, "exec cat", "exec cat")
-	mark := must[*tmux.Look](t)(srv.Pane(panes[0]).Look(ctx, nil)).Mark()
+	mark := check.Must[*tmux.Look](t)(srv.Pane(panes[0]).Look(ctx, nil)).Mark()
 	at := func(id tmux.PaneID) tmux.FollowOptions {
 		return tmux.FollowOptions{Since: map[tmux.PaneID]*tmux.Mark{id: mark}}
 	}
 	var none *tmux.Server
-	isKind(t, "no server", second(next(none.Follow(ctx, "%0"))), tmux.ErrArgument)
-	isKind(t, "no pane", second(next(srv.Follow(ctx))), tmux.ErrArgument)
-	isKind(t, "no id", second(next(srv.Follow(ctx, panes[0], "0"))), tmux.ErrArgument)
-	isKind(t, "another pane's mark", second(next(srv.FollowWith(ctx, at(panes[1]), panes[1]))), tmux.ErrArgument)
-	isKind(t, "a negative time", second(next(srv.FollowWith(ctx, tmux.FollowOptions{Quiet: -1}, panes[0]))), tmux.ErrArgument)
-	ok(t, second(next(srv.FollowWith(ctx, at(panes[0]), panes...))))
-	isKind(t, "a pane that never was", second(next(srv.Follow(ctx, "%999"))), tmux.ErrNotFound)
+	check.Kind(t, "no server", check.Second(next(none.Follow(ctx, "%0"))), tmux.ErrArgument)
+	check.Kind(t, "no pane", check.Second(next(srv.Follow(ctx))), tmux.ErrArgument)
+	check.Kind(t, "no id", check.Second(next(srv.Follow(ctx, panes[0], "0"))), tmux.ErrArgument)
+	check.Kind(t, "another pane's mark", check.Second(next(srv.FollowWith(ctx, at(panes[1]), panes[1]))), tmux.ErrArgument)
+	check.Kind(t, "a negative time", check.Second(next(srv.FollowWith(ctx, tmux.FollowOptions{Quiet: -1}, panes[0]))), tmux.ErrArgument)
+	check.OK(t, check.Second(next(srv.FollowWith(ctx, at(panes[0]), panes...))))
+	check.Kind(t, "a pane that never was", check.Second(next(srv.Follow(ctx, "%999"))), tmux.ErrNotFound)
 	// With a mark it was there.
 	testserver.Run(t, srv, "kill-pane", "-t", string(panes[0]))
-	e := must[tmux.Event](t)(next(srv.FollowWith(ctx, at(panes[0]), panes[0])))
+	e := check.Must[tmux.Event](t)(next(srv.FollowWith(ctx, at(panes[0]), panes[0])))
 	if e.Kind != tmux.EventEnded || e.Ended.How != tmux.PaneClosed {
 		t.Errorf("%+v", e)
 	}
 	for _, texts := range [][]string{nil, {""}, {"x", " "}, {"a\nb"}} {
 		_, _, err := srv.Pane(panes[1]).WaitFor(ctx, texts...)
-		isKind(t, fmt.Sprintf("%q", texts), err, tmux.ErrArgument)
+		check.Kind(t, fmt.Sprintf("%q", texts), err, tmux.ErrArgument)
 	}
 	_, _, err := tmux.PaneRef{ID: "%0"}.WaitFor(ctx, "x")
-	isKind(t, "a reference without a server", err, tmux.ErrArgument)
+	check.Kind(t, "a reference without a server", err, tmux.ErrArgument)
 	_, _, err = srv.Pane(panes[1]).WaitForNew(ctx, mark, "x")
-	isKind(t, "another pane's mark", err, tmux.ErrArgument)
+	check.Kind(t, "another pane's mark", err, tmux.ErrArgument)
 }
 
 // TestFollowKinds: what was there, what is new since a mark, what is drawn on the alternate
@@ -241,7 +242,7 @@ func TestFollowKinds(t *testing.T) {
 	id := scripted(t, srv, "stty -echo; exec cat")[0]
 	printOn(t, srv, id, "before\r\n")
 	testserver.WaitScreen(t, srv, string(id), "before")
-	look := must[*tmux.Look](t)(srv.Pane(id).Look(ctx, nil))
+	look := check.Must[*tmux.Look](t)(srv.Pane(id).Look(ctx, nil))
 	printOn(t, srv, id, "since\r\n")
 	testserver.WaitScreen(t, srv, string(id), "since")
 	var got []string
@@ -254,8 +255,8 @@ func TestFollowKinds(t *testing.T) {
 		if err == enough {
 			break
 		}
-		ok(t, err)
-		expect(t, !e.Missed && e.Look != nil, "%+v", e)
+		check.OK(t, err)
+		check.That(t, !e.Missed && e.Look != nil, "%+v", e)
 		seen := e.Lines
 		if e.Kind == tmux.EventBegan {
 			seen = e.Look.Lines()
@@ -271,7 +272,7 @@ func TestFollowKinds(t *testing.T) {
 		printOn(t, srv, id, prints[0])
 		prints = prints[1:]
 	}
-	equal(t, "events", []string{"began[before since]", "lines[since]", "quiet[]", "screen[drawn]", "quiet[]", "lines[left]", "screen[again]", "quiet[]"}, got)
+	check.Equal(t, "events", []string{"began[before since]", "lines[since]", "quiet[]", "screen[drawn]", "quiet[]", "lines[left]", "screen[again]", "quiet[]"}, got)
 }
 
 // TestFollowLeavesNothing: a loop that is left, by the body or by its context, leaves no
@@ -292,8 +293,8 @@ func TestFollowLeavesNothing(t *testing.T) {
 		return files
 	}
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
-		srv := by(t, base, way)
-		must[tmux.Version](t)(srv.Version(testserver.Context(t)))
+		srv := testserver.By(t, base, way)
+		check.Must[tmux.Version](t)(srv.Version(testserver.Context(t)))
 		before, files := inFlight(t), watches()
 		reason := errors.New("the user went home")
 		for _, cancelled := range []bool{false, true} {
@@ -302,7 +303,7 @@ func TestFollowLeavesNothing(t *testing.T) {
 			got, running := "", false
 			for e, err := range srv.Follow(ctx, panes...) {
 				if err != nil {
-					expect(t, err == reason, "%s: the loop ends with %v", way, err)
+					check.That(t, err == reason, "%s: the loop ends with %v", way, err)
 					got += "error"
 					continue
 				}
@@ -324,11 +325,11 @@ func TestFollowLeavesNothing(t *testing.T) {
 				defer cancel(nil)
 				for e, err := range srv.Follow(early, panes...) {
 					cancel(reason)
-					expect(t, e.Kind == tmux.EventBegan || err == reason, "%s: %v, %v", way, e.Kind, err)
+					check.That(t, e.Kind == tmux.EventBegan || err == reason, "%s: %v, %v", way, e.Kind, err)
 				}
 			}
-			equal(t, "what happened", map[bool]string{false: "lines", true: "lineserror"}[cancelled], got)
-			expect(t, running, "%s: nothing announces output", way)
+			check.Equal(t, "what happened", map[bool]string{false: "lines", true: "lineserror"}[cancelled], got)
+			check.That(t, running, "%s: nothing announces output", way)
 			testtool.Eventually(t, string(way)+" leaves nothing", func() bool {
 				stacks := make([]byte, 1<<20)
 				stacks = stacks[:runtime.Stack(stacks, true)]
@@ -347,14 +348,14 @@ func TestFollowLeavesNothing(t *testing.T) {
 func TestFollowHungServer(t *testing.T) {
 	t.Parallel()
 	socket, _ := hangingServer(t, true, func(net.Conn, []string) {})
-	srv := handle(t, tmux.Config{SocketPath: socket, Timeout: 100 * time.Millisecond, Transport: tmux.TransportNative})
+	srv := testserver.Handle(t, tmux.Config{SocketPath: socket, Timeout: 100 * time.Millisecond, Transport: tmux.TransportNative})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
-	isKind(t, "the loop", second(next(srv.Follow(ctx, "%0"))), context.DeadlineExceeded)
+	check.Kind(t, "the loop", check.Second(next(srv.Follow(ctx, "%0"))), context.DeadlineExceeded)
 	_, _, err := srv.Pane("%0").WaitFor(ctx, "x")
-	isKind(t, "the wait", err, context.DeadlineExceeded)
-	contains(t, "error", err.Error(), "did not answer")
-	ok(t, ctx.Err())
+	check.Kind(t, "the wait", err, context.DeadlineExceeded)
+	check.Contains(t, "error", err.Error(), "did not answer")
+	check.OK(t, ctx.Err())
 }
 
 // TestWaitFor finds texts wherever they show.
@@ -382,10 +383,10 @@ func TestWaitFor(t *testing.T) {
 			ctx := testserver.Context(t)
 			id := scripted(t, srv, `stty -echo; printf "`+c.now+`"; printf "\033]2;begun\033\\"; read x; printf "`+c.later+`"; exec cat`)[0]
 			pane := srv.Pane(id)
-			waitDisplay(t, pane, "#{pane_title}", "begun")
+			testserver.WaitDisplay(t, pane, "#{pane_title}", "begun")
 			wait := pane.WaitFor
 			if strings.Contains(c.later, "seq") { // it may have scrolled off before the wait begins
-				mark := must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+				mark := check.Must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
 				wait = func(ctx context.Context, texts ...string) (string, string, error) {
 					return pane.WaitForNew(ctx, mark, texts...)
 				}
@@ -394,9 +395,9 @@ func TestWaitFor(t *testing.T) {
 				go pane.SendKeys(ctx, "Enter")
 			}
 			text, line, err := wait(ctx, c.texts...)
-			ok(t, err)
-			equal(t, "text", c.text, text)
-			equal(t, "line", c.line, line)
+			check.OK(t, err)
+			check.Equal(t, "text", c.text, text)
+			check.Equal(t, "line", c.line, line)
 		})
 	}
 }
@@ -409,20 +410,20 @@ func TestWaitForEnds(t *testing.T) {
 	panes := scripted(t, srv, "stty -echo; echo old words; read x; echo last words; exit 3", "stty -echo; echo old words; read x; echo new words; exec cat")
 	pane, lives := srv.Pane(panes[0]), srv.Pane(panes[1])
 	_, _, err := pane.WaitFor(ctx, "old words")
-	ok(t, err)
-	mark := must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+	check.OK(t, err)
+	mark := check.Must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
 	go pane.SendKeys(ctx, "Enter")
 	var ended *tmux.EndedError
 	if _, _, err = pane.WaitForNew(ctx, mark, "old words"); !errors.As(err, &ended) || !errors.Is(err, tmux.ErrEnded) || ended.How != tmux.ProgramExited {
 		t.Fatal(err)
 	}
-	contains(t, "error", err.Error(), "; its last lines:\n\told words")
-	contains(t, "error", err.Error(), "\n\tlast words")
+	check.Contains(t, "error", err.Error(), "; its last lines:\n\told words")
+	check.Contains(t, "error", err.Error(), "\n\tlast words")
 	_, _, err = pane.WaitFor(ctx, "Pane is dead")
-	isKind(t, "what tmux itself writes", err, tmux.ErrEnded)
+	check.Kind(t, "what tmux itself writes", err, tmux.ErrEnded)
 
 	_, _, err = lives.WaitFor(ctx, "old words")
-	ok(t, err)
+	check.OK(t, err)
 	reason := errors.New("the user went home")
 	short, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -430,16 +431,16 @@ func TestWaitForEnds(t *testing.T) {
 		cancel(reason)
 	}()
 	_, _, err = lives.WaitForNew(short, nil, "old words")
-	isKind(t, "the wait", err, reason)
-	contains(t, "error", err.Error(), "; its last lines:\n\told words")
+	check.Kind(t, "the wait", err, reason)
+	check.Contains(t, "error", err.Error(), "; its last lines:\n\told words")
 
 	// What comes at once is new since the mark. A mark of another program is of what has ended.
-	mark = must[*tmux.Look](t)(lives.Look(ctx, nil)).Mark()
-	ok(t, lives.SendKeys(ctx, "Enter"))
+	mark = check.Must[*tmux.Look](t)(lives.Look(ctx, nil)).Mark()
+	check.OK(t, lives.SendKeys(ctx, "Enter"))
 	testserver.WaitScreen(t, srv, string(panes[1]), "new words")
 	_, line, err := lives.WaitForNew(ctx, mark, "words")
-	ok(t, err)
-	equal(t, "line", "new words", line)
+	check.OK(t, err)
+	check.Equal(t, "line", "new words", line)
 	testserver.Run(t, srv, "respawn-pane", "-k", "-t", string(panes[1]), "echo new words; exec cat")
 	if _, _, err = lives.WaitForNew(ctx, mark, "words"); !errors.As(err, &ended) || ended.How != tmux.PaneRespawned {
 		t.Error(err)
@@ -459,9 +460,9 @@ func TestFollowLinesOnce(t *testing.T) {
 	}
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
-	ok(t, syscall.Mkfifo(fifo, 0o600))
+	check.OK(t, syscall.Mkfifo(fifo, 0o600))
 	pane := srv.Pane(scripted(t, srv, "stty -echo; cat <"+fifo+"; read x")[0])
-	mark := must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+	mark := check.Must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
 	written := make(chan error, 1)
 	go func() {
 		file, err := os.OpenFile(fifo, os.O_WRONLY, 0)
@@ -480,8 +481,8 @@ func TestFollowLinesOnce(t *testing.T) {
 		loops++
 		events := 0
 		for e, err := range srv.FollowWith(ctx, tmux.FollowOptions{Since: map[tmux.PaneID]*tmux.Mark{pane.ID: mark}}, pane.ID) {
-			ok(t, err)
-			expect(t, !e.Missed, "lines were missed")
+			check.OK(t, err)
+			check.That(t, !e.Missed, "lines were missed")
 			got = append(got, e.Lines...)
 			mark = e.Look.Mark()
 			if events++; e.Kind == tmux.EventLines && events > 2 || slices.Contains(e.Lines, "END") {
@@ -489,9 +490,9 @@ func TestFollowLinesOnce(t *testing.T) {
 			}
 		}
 	}
-	ok(t, <-written)
-	equal(t, "lines", append(want, "END"), got)
-	expect(t, loops > 2, "%d loops", loops)
+	check.OK(t, <-written)
+	check.Equal(t, "lines", append(want, "END"), got)
+	check.That(t, loops > 2, "%d loops", loops)
 }
 
 // TestFollowParts: an unfinished line comes only if that is wanted, and comes at the latest
@@ -514,7 +515,7 @@ func TestFollowParts(t *testing.T) {
 		var got []string
 		shows := func(l *tmux.Look, text string) bool { return slices.Contains(l.Lines(), text) }
 		for e, err := range srv.FollowWith(ctx, tmux.FollowOptions{Parts: c.parts, Quiet: 300 * time.Millisecond}, id) {
-			ok(t, err)
+			check.OK(t, err)
 			for _, line := range e.Lines {
 				if n := len(got); n > 0 && c.parts && strings.HasPrefix(line, got[n-1]) && !strings.HasPrefix(line, "Name: A") {
 					got[n-1] = line
@@ -539,7 +540,7 @@ func TestFollowParts(t *testing.T) {
 		for i := range c.want {
 			c.want[i] = strings.TrimSpace(c.want[i])
 		}
-		equal(t, fmt.Sprintf("lines, parts %t", c.parts), c.want, got)
+		check.Equal(t, fmt.Sprintf("lines, parts %t", c.parts), c.want, got)
 	}
 }
 
@@ -553,7 +554,7 @@ func TestFollowNotice(t *testing.T) {
 	testserver.WaitScreen(t, srv, string(id), "a")
 	var got []string
 	for e, err := range srv.Follow(ctx, id) {
-		ok(t, err)
+		check.OK(t, err)
 		got = append(got, e.Lines...)
 		if e.Kind == tmux.EventBegan {
 			testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
@@ -566,7 +567,7 @@ func TestFollowNotice(t *testing.T) {
 		}
 	}
 	got = slices.DeleteFunc(got, func(line string) bool { return line == "" })
-	equal(t, "lines", []string{"FAIL"}, got)
+	check.Equal(t, "lines", []string{"FAIL"}, got)
 }
 
 // TestFollowRespawnedAndEnded: a program that has ended by the next look is not taken for the
@@ -577,7 +578,7 @@ func TestFollowRespawnedAndEnded(t *testing.T) {
 	ctx := testserver.Context(t)
 	id := scripted(t, srv, "echo one; exec cat")[0]
 	for e, err := range srv.Follow(ctx, id) {
-		ok(t, err)
+		check.OK(t, err)
 		switch e.Kind {
 		case tmux.EventBegan:
 			testserver.Run(t, srv, "respawn-pane", "-k", "-t", string(id), "echo FAIL; exit 5")
@@ -589,7 +590,7 @@ func TestFollowRespawnedAndEnded(t *testing.T) {
 			if e.Look.PID == nil { // tmux 3.8 does not say which program it was
 				t.Skip("this tmux does not name the program of a pane that has ended")
 			}
-			expect(t, e.Ended.How == tmux.PaneRespawned && e.Missed, "%s, missed %t", e.Ended.How, e.Missed)
+			check.That(t, e.Ended.How == tmux.PaneRespawned && e.Missed, "%s, missed %t", e.Ended.How, e.Missed)
 		}
 	}
 }
@@ -602,15 +603,15 @@ func TestWaitForNewResized(t *testing.T) {
 	ctx := testserver.Context(t)
 	pane := srv.Pane(scripted(t, srv, "stty -echo; echo first; echo OLD; printf '$ '; read x; echo OLD and new; read x")[0])
 	_, _, err := pane.WaitFor(ctx, "$ ")
-	ok(t, err)
-	mark := must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+	check.OK(t, err)
+	mark := check.Must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
 	testserver.Run(t, srv, "resize-window", "-t", string(pane.ID), "-x", "60", "-y", "20")
-	ok(t, pane.SendKeys(ctx, "Enter"))
+	check.OK(t, pane.SendKeys(ctx, "Enter"))
 	_, line, err := pane.WaitForNew(ctx, mark, "OLD")
-	ok(t, err)
-	equal(t, "line", "$ OLD and new", line)
+	check.OK(t, err)
+	check.Equal(t, "line", "$ OLD and new", line)
 	for _, text := range []string{"a\x1bb", "\x00", "\xff", "a\vb", "a\nb", " "} {
 		_, _, err := pane.WaitFor(ctx, text)
-		isKind(t, fmt.Sprintf("%q", text), err, tmux.ErrArgument)
+		check.Kind(t, fmt.Sprintf("%q", text), err, tmux.ErrArgument)
 	}
 }

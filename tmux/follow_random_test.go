@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/paneprog"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
@@ -41,12 +42,12 @@ var (
 // missing.
 func TestFollowingRandomPrograms(t *testing.T) {
 	if runs.Text != "" {
-		p := must[paneprog.Program](t)(paneprog.Parse(runs.Text))
+		p := check.Must[paneprog.Program](t)(paneprog.Parse(runs.Text))
 		var total follower
-		f := must[*follower](t)(follow(t.Context(), testserver.New(t), p, false))
+		f := check.Must[*follower](t)(follow(t.Context(), testserver.New(t), p, false))
 		total.add(f)
 		t.Logf("%s\n%s", total.String(), strings.Join(f.log, "\n"))
-		equal(t, "failure", "", f.failure)
+		check.Equal(t, "failure", "", f.failure)
 		return
 	}
 	var (

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -29,8 +30,8 @@ type printer struct {
 func newPrinter(t testing.TB, srv *tmux.Server, size string) *printer {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "in")
-	ok(t, syscall.Mkfifo(fifo, 0o600))
-	in := must[*os.File](t)(os.OpenFile(fifo, os.O_RDWR, 0)) // for both, so that neither end waits for the other
+	check.OK(t, syscall.Mkfifo(fifo, 0o600))
+	in := check.Must[*os.File](t)(os.OpenFile(fifo, os.O_RDWR, 0)) // for both, so that neither end waits for the other
 	t.Cleanup(func() { in.Close() })
 	id := testserver.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "stty -echo; exec cat <"+fifo)
 	p := &printer{t: t, srv: srv, pane: srv.Pane(tmux.PaneID(id)), in: in}
@@ -56,7 +57,7 @@ func (p *printer) print(text string) {
 	p.t.Helper()
 	p.n++
 	title := fmt.Sprintf("printed-%d", p.n)
-	must[int](p.t)(p.in.WriteString(text + "\x1b]2;" + title + "\x1b\\"))
+	check.Must[int](p.t)(p.in.WriteString(text + "\x1b]2;" + title + "\x1b\\"))
 	testserver.Wait(p.t, p.srv, string(p.pane.ID), "end of what was printed", func() bool {
 		return p.run("display-message", "-p", "#{pane_title}") == title
 	})
@@ -65,10 +66,10 @@ func (p *printer) print(text string) {
 // look looks at the pane, and remembers that.
 func (p *printer) look() *tmux.Look {
 	p.t.Helper()
-	l := must[*tmux.Look](p.t)(p.pane.Look(testserver.Context(p.t), p.seen))
+	l := check.Must[*tmux.Look](p.t)(p.pane.Look(testserver.Context(p.t), p.seen))
 	// A mark is the same after it was stored.
 	p.seen = new(tmux.Mark)
-	ok(p.t, p.seen.UnmarshalBinary(must[[]byte](p.t)(l.Mark().MarshalBinary())))
+	check.OK(p.t, p.seen.UnmarshalBinary(check.Must[[]byte](p.t)(l.Mark().MarshalBinary())))
 	return l
 }
 
@@ -106,7 +107,7 @@ type lookScript struct {
 // missed.
 func TestLooks(t *testing.T) {
 	t.Parallel()
-	counters := must[tmux.Pane](t)(started(t).Pane("%0").Info(testserver.Context(t))).HistoryGeneration != nil
+	counters := check.Must[tmux.Pane](t)(testserver.Started(t).Pane("%0").Info(testserver.Context(t))).HistoryGeneration != nil
 	params := testscript.Params{
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){},
 		// The only condition is counters: tmux counts rows, from 3.8 on.
@@ -123,13 +124,13 @@ func TestLooks(t *testing.T) {
 		params.Files = files
 		params.Setup = func(env *testscript.Env) error {
 			t := env.T().(testing.TB)
-			env.Values["script"] = &lookScript{printer: &printer{t: t, srv: started(t)}}
+			env.Values["script"] = &lookScript{printer: &printer{t: t, srv: testserver.Started(t)}}
 			env.Setenv("LAST", lastLine)
 			return nil
 		}
 		t.Run(lastLine, func(t *testing.T) { testscript.Run(t, params) })
 	}
-	play("7", must[[]string](t)(filepath.Glob("testdata/look/*.txtar"))...)
+	play("7", check.Must[[]string](t)(filepath.Glob("testdata/look/*.txtar"))...)
 	play("39", "testdata/look/hidden.txtar") // with a history
 }
 

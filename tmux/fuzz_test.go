@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -23,40 +24,40 @@ func FuzzText(f *testing.F) {
 	for _, s := range append(texts, "a\x00b\x00", "\"; export X;\nY=\"z", "$x \\$y \\\\$z \\${a", "'\"'", "\"'\"") {
 		f.Add(s)
 	}
-	srv := started(f)
+	srv := testserver.Started(f)
 	pane, session, user := record(f, srv), srv.Session("$0"), srv.GlobalSessionOptions()
 	long := tmux.SetOption{Global: true, Name: "@pad", Value: ptr(strings.Repeat("x", 20000))} // too long for arguments
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := testserver.Context(t)
 		null := strings.Contains(text, "\x00")
-		// check takes the result of putting the text somewhere, and a way to get it back.
-		check := func(what string, err error, get func() (string, error)) {
+		// same takes the result of putting the text somewhere, and a way to get it back.
+		same := func(what string, err error, get func() (string, error)) {
 			t.Helper()
 			if null {
-				isKind(t, what, err, tmux.ErrArgument)
+				check.Kind(t, what, err, tmux.ErrArgument)
 				return
 			}
-			ok(t, err)
-			equal(t, what, text, must[string](t)(get()))
+			check.OK(t, err)
+			check.Equal(t, what, text, check.Must[string](t)(get()))
 		}
 		for name, o := range map[string]tmux.Options{
 			"@x": srv.Options(), "@y": user, "status-left": session.Options(), "@z": srv.GlobalWindowOptions(),
 			"window-status-format": srv.Window("@0").Options(), "@p": srv.Pane("%0").Options(), "user-keys[7]": srv.Options(),
 		} {
-			check(name, o.Set(ctx, name, text), func() (string, error) { return o.Get(ctx, name) })
+			same(name, o.Set(ctx, name, text), func() (string, error) { return o.Get(ctx, name) })
 			if null {
 				continue
 			}
-			item := only[tmux.Option](t)(o.Items(ctx, name))
-			expect(t, item.Value == text && !item.Inherited, "set %s to %q, %+v holds", name, text, item)
+			item := check.Only[tmux.Option](t)(o.Items(ctx, name))
+			check.That(t, item.Value == text && !item.Inherited, "set %s to %q, %+v holds", name, text, item)
 		}
 		for _, env := range []tmux.Environment{srv.Environment(), session.Environment()} {
 			variable := tmux.Variable{Name: "FUZZ", Value: text}
-			check("variable", env.Set(ctx, "FUZZ", text), func() (string, error) {
+			same("variable", env.Set(ctx, "FUZZ", text), func() (string, error) {
 				got, err := env.Get(ctx, "FUZZ")
 				return got.Value, err
 			})
-			if all := must[[]tmux.Variable](t)(env.All(ctx)); !null && !slices.Contains(all, variable) {
+			if all := check.Must[[]tmux.Variable](t)(env.All(ctx)); !null && !slices.Contains(all, variable) {
 				t.Errorf("%+v is not in %+v", variable, all)
 			}
 		}
@@ -66,24 +67,24 @@ func FuzzText(f *testing.F) {
 		value := func(name string) func() (string, error) {
 			return func() (string, error) { return user.Get(ctx, name) }
 		}
-		check("an argument", do(ctx, srv, raw("@short")), value("@short"))
-		check("in a long list", do(ctx, srv, raw("@long"), long), value("@long"))
-		check("keys", pane.SendText(ctx, text), func() (string, error) { return string(pane.next(t)), nil })
+		same("an argument", do(ctx, srv, raw("@short")), value("@short"))
+		same("in a long list", do(ctx, srv, raw("@long"), long), value("@long"))
+		same("keys", pane.SendText(ctx, text), func() (string, error) { return string(pane.next(t)), nil })
 		if text == "" {
-			isKind(t, "an empty buffer", second(srv.SetBuffer(ctx, "x", nil)), tmux.ErrArgument)
+			check.Kind(t, "an empty buffer", check.Second(srv.SetBuffer(ctx, "x", nil)), tmux.ErrArgument)
 			return
 		}
-		equal(t, "a buffer", text, string(must[[]byte](t)(must[tmux.BufferRef](t)(srv.SetBuffer(ctx, "x", []byte(text))).Bytes(ctx))))
+		check.Equal(t, "a buffer", text, string(check.Must[[]byte](t)(check.Must[tmux.BufferRef](t)(srv.SetBuffer(ctx, "x", []byte(text))).Bytes(ctx))))
 		if null {
 			return // no format has one, and it ends what the recorder reads
 		}
-		check("pasted", pane.Paste(ctx, []byte(text), tmux.PasteOptions{}), func() (string, error) { return string(pane.next(t)), nil })
+		same("pasted", pane.Paste(ctx, []byte(text), tmux.PasteOptions{}), func() (string, error) { return string(pane.next(t)), nil })
 		literal := tmux.Literal(text)
 		for _, format := range []tmux.Format{literal, "#{@short}", "#{?pane_id," + literal + ",}"} {
-			equal(t, string(format)+" of the server", text, must[string](t)(srv.Display(ctx, format)))
-			equal(t, string(format)+" of a pane", text, must[string](t)(pane.Display(ctx, format)))
-			check("an expanded option", do(ctx, srv, tmux.Raw{Name: "set-option", Args: []string{"-F", "-g", "@expanded", string(format)}}), value("@expanded"))
+			check.Equal(t, string(format)+" of the server", text, check.Must[string](t)(srv.Display(ctx, format)))
+			check.Equal(t, string(format)+" of a pane", text, check.Must[string](t)(pane.Display(ctx, format)))
+			same("an expanded option", do(ctx, srv, tmux.Raw{Name: "set-option", Args: []string{"-F", "-g", "@expanded", string(format)}}), value("@expanded"))
 		}
-		equal(t, "the same", "1", must[string](t)(pane.Display(ctx, "#{==:"+literal+","+literal+"}")))
+		check.Equal(t, "the same", "1", check.Must[string](t)(pane.Display(ctx, "#{==:"+literal+","+literal+"}")))
 	})
 }

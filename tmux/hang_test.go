@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -130,7 +131,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 						least, step = 3, 4*len(hangs)
 					}
 					at := func(socket string) *tmux.Server {
-						return handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: -1})
+						return testserver.Handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: -1})
 					}
 					calls := len(callsWithContext(t, at("/nowhere/s")))
 					for i := first; i < calls; i += step {
@@ -156,7 +157,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 							t.Fatalf("%s does not return while the server hangs", method.name)
 						}
 					}
-					expect(t, reached >= least, "only %d calls asked the server", reached)
+					check.That(t, reached >= least, "only %d calls asked the server", reached)
 				})
 			}
 		}
@@ -168,7 +169,7 @@ func TestHungServerKeepsNobodyElse(t *testing.T) {
 	t.Parallel()
 	for _, way := range transports {
 		socket, hung := hangingServer(t, false, func(net.Conn, []string) {})
-		srv := handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: -1})
+		srv := testserver.Handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: -1})
 		patient, end := context.WithCancel(t.Context())
 		first := make(chan error, 1)
 		go func() { first <- do(patient, srv, tmux.ListSessions{}) }()
@@ -178,7 +179,7 @@ func TestHungServerKeepsNobodyElse(t *testing.T) {
 		go func() { second <- do(ctx, srv, tmux.ListSessions{}) }()
 		<-hung
 		cancel()
-		isKind(t, string(way), <-second, context.Canceled)
+		check.Kind(t, string(way), <-second, context.Canceled)
 		select {
 		case err := <-first:
 			t.Errorf("%s: the first call ended too: %v", way, err)
@@ -253,7 +254,7 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 	f := srv.Follower(t.Context(), time.Second)
 	f.Looked(tmux.PaneState{ID: "%0", Generation: new(int64)})
 	calls := []methodCall{
-		{"List", true, true, func(ctx context.Context) error { return second(tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{})) }},
+		{"List", true, true, func(ctx context.Context) error { return check.Second(tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{})) }},
 		{"Batch.Do", true, true, func(ctx context.Context) error {
 			var b tmux.Batch
 			tmux.AddRows[tmux.Pane](&b, tmux.ListPanes{})
@@ -278,7 +279,7 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 // A method on an object that is gone returns an error that names the object.
 func TestGoneObjects(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	object := func(kind, name string) tmux.Object { return tmux.Object{Kind: kind, Name: name} }
 	pane, window, session := object("pane", "%99"), object("window", "@99"), object("session", "$99")
 	for _, c := range []struct {
@@ -299,7 +300,7 @@ func TestGoneObjects(t *testing.T) {
 			if errors.Is(err, tmux.ErrUnsupported) {
 				continue
 			}
-			expect(t, errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoClient), "%s: %v", m.name, err)
+			check.That(t, errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoClient), "%s: %v", m.name, err)
 			var e *tmux.Error
 			if !errors.As(err, &e) || e.Object != c.gone || !strings.Contains(e.Error(), c.gone.Name) {
 				t.Errorf("%s: %v does not name %v", m.name, err, c.gone)
@@ -312,10 +313,10 @@ func TestGoneObjects(t *testing.T) {
 func TestNoCallWithContextIsForgotten(t *testing.T) {
 	t.Parallel()
 	called := map[string]bool{}
-	for _, c := range callsWithContext(t, handle(t, tmux.Config{SocketPath: "/nowhere/s"})) {
+	for _, c := range callsWithContext(t, testserver.Handle(t, tmux.Config{SocketPath: "/nowhere/s"})) {
 		called[c.name] = true
 	}
 	for _, name := range withContext(t) {
-		expect(t, called[name], "%s is not called", name)
+		check.That(t, called[name], "%s is not called", name)
 	}
 }

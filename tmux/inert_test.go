@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -20,14 +21,14 @@ import (
 // inertLines returns the lines of a section of testdata/inert.txtar.
 func inertLines(t testing.TB, section string) (lines []string) {
 	t.Helper()
-	for _, file := range must[*txtar.Archive](t)(txtar.ParseFile("testdata/inert.txtar")).Files {
+	for _, file := range check.Must[*txtar.Archive](t)(txtar.ParseFile("testdata/inert.txtar")).Files {
 		for line := range strings.Lines(string(file.Data)) {
 			if file.Name == section {
 				lines = append(lines, expand(strings.TrimSuffix(line, "\n")))
 			}
 		}
 	}
-	expect(t, len(lines) > 0, "no section %s", section)
+	check.That(t, len(lines) > 0, "no section %s", section)
 	return lines
 }
 
@@ -47,13 +48,13 @@ func inertServer(t testing.TB) *tmux.Server {
 func inert(t testing.TB, srv *tmux.Server, format string) string {
 	t.Helper()
 	ctx := testserver.Context(t)
-	f, err := tmux.Inert(format, must[tmux.Version](t)(srv.Version(ctx)))
+	f, err := tmux.Inert(format, check.Must[tmux.Version](t)(srv.Version(ctx)))
 	if err != nil {
 		t.Fatalf("%s: %v", format, err)
 	}
 	var b tmux.Batch
 	got := tmux.AddMessage(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: f})
-	ok(t, b.Do(ctx, srv))
+	check.OK(t, b.Do(ctx, srv))
 	return *got
 }
 
@@ -61,7 +62,7 @@ func inert(t testing.TB, srv *tmux.Server, format string) string {
 func TestInertFormatsExpandAsTheyAre(t *testing.T) {
 	t.Parallel()
 	srv := inertServer(t)
-	v := must[tmux.Version](t)(srv.Version(testserver.Context(t)))
+	v := check.Must[tmux.Version](t)(srv.Version(testserver.Context(t)))
 	formats := inertLines(t, "expand")
 	if v.Has(tmux.Version{Major: 3, Minor: 3}) {
 		formats = append(formats, inertLines(t, "expand, from 3.3")...)
@@ -73,7 +74,7 @@ func TestInertFormatsExpandAsTheyAre(t *testing.T) {
 			// These print what is not a letter as an escape.
 			want = strings.ReplaceAll(strings.ReplaceAll(want, `\\`, `\`), `\$`, "$")
 		}
-		equal(t, format, want, inert(t, srv, format))
+		check.Equal(t, format, want, inert(t, srv, format))
 	}
 }
 
@@ -84,7 +85,7 @@ func TestInertFormatsAreTheSameOnAllVersions(t *testing.T) {
 	for _, line := range inertLines(t, "same") {
 		format, want, _ := strings.Cut(line, " =>")
 		want = strings.TrimPrefix(want, " ")
-		equal(t, format, want, inert(t, srv, format))
+		check.Equal(t, format, want, inert(t, srv, format))
 	}
 }
 
@@ -104,7 +105,7 @@ func TestInertRefuses(t *testing.T) {
 	} {
 		f, err := tmux.Inert(format, v)
 		name := strings.Trim(strings.TrimSuffix(format, ",a,b}"), "#{?}")
-		expect(t, err == nil && !strings.Contains(string(f), name), "%s on tmux %s: %q, %v", format, v, f, err)
+		check.That(t, err == nil && !strings.Contains(string(f), name), "%s on tmux %s: %q, %v", format, v, f, err)
 	}
 }
 
@@ -121,7 +122,7 @@ func FuzzInert(f *testing.F) {
 	testserver.Run(f, srv, "set-option", "-g", "@run", run)
 	testserver.Run(f, srv, "select-pane", "-t", "%0", "-T", strings.ReplaceAll(run, "#", "##"))
 	ctx := testserver.Context(f)
-	v := must[tmux.Version](f)(srv.Version(ctx))
+	v := check.Must[tmux.Version](f)(srv.Version(ctx))
 	f.Fuzz(func(t *testing.T, format string) {
 		format = strings.ReplaceAll(format, "MARK", mark)
 		if strings.Contains(format, "\x00") {
@@ -129,7 +130,7 @@ func FuzzInert(f *testing.F) {
 		}
 		safe, err := tmux.Inert(format, v)
 		if err != nil {
-			isKind(t, format, err, tmux.ErrArgument)
+			check.Kind(t, format, err, tmux.ErrArgument)
 			return
 		}
 		var b tmux.Batch
@@ -171,7 +172,7 @@ func TestInertFormatsAreCheap(t *testing.T) {
 			}
 		}
 	}
-	expect(t, most <= 1<<20 && most >= 64<<10, "a format expanded to %d bytes", most)
+	check.That(t, most <= 1<<20 && most >= 64<<10, "a format expanded to %d bytes", most)
 	if grown := memory(t, pid) - before; grown > 10<<10 {
 		t.Errorf("tmux grew by %d kB", grown)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/procstat"
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -50,8 +51,8 @@ func inside() {
 
 func TestCurrentPane(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
-	self := must[string](t)(os.Executable())
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	self := check.Must[string](t)(os.Executable())
 	testserver.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
 	nested := filepath.Join(filepath.Dir(srv.SocketPath()), "nested")
 	in := "SOCKET=" + srv.SocketPath() + " "
@@ -72,8 +73,8 @@ func TestCurrentPane(t *testing.T) {
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		child := strings.Join([]string{"OUT=" + out, "TMUX_TEST_CHILD=inside", "TMUX_BINARY=" + srv.Binary(), self}, " ")
-		pane := must[tmux.Window](t)(srv.Session("$0").NewWindow(ctx, tmux.NewWindow{Command: []string{strings.ReplaceAll(c.script, "CHILD", child)}}))
-		id := must[tmux.Pane](t)(pane.ActivePane(ctx)).ID
+		pane := check.Must[tmux.Window](t)(srv.Session("$0").NewWindow(ctx, tmux.NewWindow{Command: []string{strings.ReplaceAll(c.script, "CHILD", child)}}))
+		id := check.Must[tmux.Pane](t)(pane.ActivePane(ctx)).ID
 		var got []byte
 		testserver.Wait(t, srv, string(id), "answer from "+what, func() (written bool) {
 			testserver.Reap(t, srv)
@@ -87,11 +88,11 @@ func TestCurrentPane(t *testing.T) {
 		}
 	}
 	_, err := srv.CurrentPane(ctx)
-	isKind(t, "outside", err, tmux.ErrOutside)
+	check.Kind(t, "outside", err, tmux.ErrOutside)
 	_, err = tmux.FromEnv(tmux.Config{Binary: srv.Binary(), SocketName: "work"})
-	isKind(t, "a socket besides", err, tmux.ErrArgument)
-	inEnv := must[*tmux.Server](t)(tmux.FromEnv(tmux.Config{Binary: srv.Binary(), Env: []string{fmt.Sprintf("TMUX=%s,1,0", srv.SocketPath())}}))
-	equal(t, "socket", srv.SocketPath(), inEnv.SocketPath())
+	check.Kind(t, "a socket besides", err, tmux.ErrArgument)
+	inEnv := check.Must[*tmux.Server](t)(tmux.FromEnv(tmux.Config{Binary: srv.Binary(), Env: []string{fmt.Sprintf("TMUX=%s,1,0", srv.SocketPath())}}))
+	check.Equal(t, "socket", srv.SocketPath(), inEnv.SocketPath())
 }
 
 // TestSocketFromEnv: what is no valid variable says nothing.
@@ -102,6 +103,6 @@ func TestSocketFromEnv(t *testing.T) {
 		"": " 0", "s,7,0": " 0", ",7,0": " 0", "/tmp/s,-7,0": " 0",
 	} {
 		path, server := tmux.SocketFromEnv([]string{"A=b", "TMUX=" + value})
-		equal(t, value, want, fmt.Sprint(path, " ", server))
+		check.Equal(t, value, want, fmt.Sprint(path, " ", server))
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
 
 // threePanes returns a window with a pane on the left and two on the right.
 func threePanes(t testing.TB) (*tmux.Server, tmux.WindowRef) {
-	srv, ctx := started(t), testserver.Context(t)
-	right := must[tmux.Pane](t)(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Right: true}))
-	must[tmux.Pane](t)(right.Split(ctx, tmux.SplitWindow{}))
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	right := check.Must[tmux.Pane](t)(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Right: true}))
+	check.Must[tmux.Pane](t)(right.Split(ctx, tmux.SplitWindow{}))
 	return srv, srv.Window("@0")
 }
 
@@ -22,28 +23,28 @@ func TestCustomLayoutsComeBack(t *testing.T) {
 	t.Parallel()
 	srv, w := threePanes(t)
 	ctx := testserver.Context(t)
-	before := must[tmux.Window](t)(w.Info(ctx))
-	root := must[tmux.LayoutCell](t)(tmux.ParseLayout(tmux.Layout(before.Layout)))
+	before := check.Must[tmux.Window](t)(w.Info(ctx))
+	root := check.Must[tmux.LayoutCell](t)(tmux.ParseLayout(tmux.Layout(before.Layout)))
 	if root.Panes() != 3 || root.Kind != 'h' || root.Width != 80 || root.Cells[1].Kind != 'v' || root.Cells[1].Cells[1].Pane != 2 {
 		t.Errorf("%s is %+v", before.Layout, root)
 	}
-	must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
-	equal(t, "layout", before.Layout, must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Layout(before.Layout))).Layout)
+	check.Must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
+	check.Equal(t, "layout", before.Layout, check.Must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Layout(before.Layout))).Layout)
 	// The old form is understood by all.
-	must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
-	equal(t, "the old form", before.Layout, must[tmux.Window](t)(w.SelectLayout(ctx, root.Layout())).Layout)
-	must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
-	equal(t, "made of it", before.Layout, must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Layout(before.Layout).Classic())).Layout)
-	if strings.HasPrefix(before.Layout, "{") != must[bool](t)(srv.Supports(ctx, tmux.JSONLayouts)) && !must[tmux.Version](t)(srv.Version(ctx)).Next {
+	check.Must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
+	check.Equal(t, "the old form", before.Layout, check.Must[tmux.Window](t)(w.SelectLayout(ctx, root.Layout())).Layout)
+	check.Must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
+	check.Equal(t, "made of it", before.Layout, check.Must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Layout(before.Layout).Classic())).Layout)
+	if strings.HasPrefix(before.Layout, "{") != check.Must[bool](t)(srv.Supports(ctx, tmux.JSONLayouts)) && !check.Must[tmux.Version](t)(srv.Version(ctx)).Next {
 		t.Errorf("layout %s", before.Layout)
 	}
 
 	// The number of panes must be the window's.
-	ok(t, srv.Pane("%1").Kill(ctx))
-	two := must[tmux.Window](t)(w.Info(ctx))
-	isKind(t, "three panes for two", second(w.SelectLayout(ctx, root.Layout())), tmux.ErrArgument)
-	equal(t, "the layout changed to", two.Layout, must[tmux.Window](t)(w.Info(ctx)).Layout)
-	isKind(t, "a dead window", second(srv.Window("@99").SelectLayout(ctx, root.Layout())), tmux.ErrNotFound)
+	check.OK(t, srv.Pane("%1").Kill(ctx))
+	two := check.Must[tmux.Window](t)(w.Info(ctx))
+	check.Kind(t, "three panes for two", check.Second(w.SelectLayout(ctx, root.Layout())), tmux.ErrArgument)
+	check.Equal(t, "the layout changed to", two.Layout, check.Must[tmux.Window](t)(w.Info(ctx)).Layout)
+	check.Kind(t, "a dead window", check.Second(srv.Window("@99").SelectLayout(ctx, root.Layout())), tmux.ErrNotFound)
 }
 
 // The old form of a layout in JSON is what tmux 3.7 would print for the same panes.
@@ -55,7 +56,7 @@ func TestClassicLayouts(t *testing.T) {
 		two: tmux.WithChecksum("80x24,0,0{40x24,0,0,0,39x24,41,0,1}"), floats: floats, "0000,80x24,0,0,0": "0000,80x24,0,0,0",
 		tmux.Tiled: tmux.Tiled, `{"V":2}`: `{"V":2}`, "": "",
 	} {
-		equal(t, string(l), want, l.Classic())
+		check.Equal(t, string(l), want, l.Classic())
 	}
 }
 
@@ -79,25 +80,25 @@ func TestBrokenLayoutsAreRefused(t *testing.T) {
 		`{"V":2,"L":{"t":"p","w":80,"h":24,"x":0}}`, `{"V":2,"L":{"t":"p","w":0,"h":24,"x":0,"y":0}}`, `{"V":2,"L":{"t":"h","w":80,"h":24,"x":0,"y":0,"c":[]}}`,
 		`{"V":2,"L":{"t":"p","w":80,"h":24,"x":0,"y":0}} x`, `{"V":2,"L":{"t":"p","w":80,"h":24,"x":0,"y":0,"?":1}}`, `{"V":2,"L":{"t":"p","w":80,"h":24,"x":0,"y":0,"I":"main"}}`,
 	}
-	modern := must[tmux.Version](t)(srv.Version(ctx)).Has(tmux.Version{Major: 3, Minor: 4})
+	modern := check.Must[tmux.Version](t)(srv.Version(ctx)).Has(tmux.Version{Major: 3, Minor: 4})
 	if modern {
 		layouts = append(layouts, words...)
 	}
 	for _, l := range layouts {
-		isKind(t, fmt.Sprintf("%.100s", l), second(w.SelectLayout(ctx, l)), tmux.ErrArgument)
-		isKind(t, fmt.Sprintf("%.100s", l), do(ctx, srv, tmux.SelectLayout{Target: w, Layout: l}), tmux.ErrArgument)
+		check.Kind(t, fmt.Sprintf("%.100s", l), check.Second(w.SelectLayout(ctx, l)), tmux.ErrArgument)
+		check.Kind(t, fmt.Sprintf("%.100s", l), do(ctx, srv, tmux.SelectLayout{Target: w, Layout: l}), tmux.ErrArgument)
 	}
-	if modern && !must[bool](t)(srv.Supports(ctx, tmux.JSONLayouts)) {
+	if modern && !check.Must[bool](t)(srv.Supports(ctx, tmux.JSONLayouts)) {
 		_, err := w.SelectLayout(ctx, `{"V":2,"L":{"t":"p","w":80,"h":24,"x":0,"y":0}}`)
-		isKind(t, "JSON for an older tmux", err, tmux.ErrUnsupported)
+		check.Kind(t, "JSON for an older tmux", err, tmux.ErrUnsupported)
 	}
-	equal(t, "panes", 3, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
+	check.Equal(t, "panes", 3, len(check.Must[[]tmux.Pane](t)(srv.Panes(ctx))))
 }
 
 // The parser does not panic, and tmux takes or refuses what it accepts: each layout is tried with
 // as many panes as it has, up to four, and with more of them.
 func FuzzLayouts(f *testing.F) {
-	srv := started(f)
+	srv := testserver.Started(f)
 	ctx := f.Context()
 	cell := func(kind byte, w, h int, cells ...tmux.LayoutCell) tmux.LayoutCell {
 		return tmux.LayoutCell{Kind: kind, Width: w, Height: h, Pane: -1, Cells: cells}
@@ -117,13 +118,13 @@ func FuzzLayouts(f *testing.F) {
 	f.Add(`{"V":2,"L":{"t":"h","w":80,"h":24,"x":0,"y":0,"c":[{"t":"p","w":40,"h":24,"x":0,"y":0,"l":1,"i":0,"I":"%0"},{"t":"p","w":39,"h":24,"x":41,"y":0,"a":true,"i":1,"I":"%1"}]}}`, true)
 	f.Add(`{"V":2,"L":{"t":"h","w":80,"h":24,"x":0,"y":0,"c":[{"t":"p","w":80,"h":24,"x":0,"y":0,"i":0},{"t":"p","w":18,"h":3,"x":4,"y":2,"i":1,"z":0}]}}`, true)
 	for i := range 3 {
-		ok(f, do(ctx, srv, tmux.NewWindow{Target: tmux.SessionID("$0"), Detached: true}))
+		check.OK(f, do(ctx, srv, tmux.NewWindow{Target: tmux.SessionID("$0"), Detached: true}))
 		for range i + 1 {
-			ok(f, do(ctx, srv, tmux.Raw{Name: "resize-window", Args: []string{"-t", string(tmux.WindowID("@" + string(rune('1'+i)))), "-x200", "-y200"}}))
-			ok(f, do(ctx, srv, tmux.SplitWindow{Target: tmux.WindowID("@" + string(rune('1'+i)))}))
+			check.OK(f, do(ctx, srv, tmux.Raw{Name: "resize-window", Args: []string{"-t", string(tmux.WindowID("@" + string(rune('1'+i)))), "-x200", "-y200"}}))
+			check.OK(f, do(ctx, srv, tmux.SplitWindow{Target: tmux.WindowID("@" + string(rune('1'+i)))}))
 		}
 	}
-	json := must[bool](f)(srv.Supports(ctx, tmux.JSONLayouts)) && !must[tmux.Version](f)(srv.Version(ctx)).Next
+	json := check.Must[bool](f)(srv.Supports(ctx, tmux.JSONLayouts)) && !check.Must[tmux.Version](f)(srv.Version(ctx)).Next
 	f.Fuzz(func(t *testing.T, body string, raw bool) {
 		l := tmux.Layout(body)
 		if !raw {
@@ -132,7 +133,7 @@ func FuzzLayouts(f *testing.F) {
 		}
 		root, err := tmux.ParseLayout(l)
 		if err != nil {
-			isKind(t, fmt.Sprintf("%q", l), err, tmux.ErrArgument)
+			check.Kind(t, fmt.Sprintf("%q", l), err, tmux.ErrArgument)
 			return
 		}
 		if again, err := tmux.ParseLayout(root.Layout()); err != nil || again.Panes() != root.Panes() {
@@ -149,6 +150,6 @@ func FuzzLayouts(f *testing.F) {
 		if err := do(t.Context(), srv, tmux.SelectLayout{Target: w, Layout: l}); errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
 			t.Fatalf("tmux died of %q: %v", l, err)
 		}
-		ok(t, do(t.Context(), srv, tmux.ListPanes{}))
+		check.OK(t, do(t.Context(), srv, tmux.ListPanes{}))
 	})
 }

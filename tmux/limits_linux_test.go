@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -26,7 +27,7 @@ func TestFileDescriptorsRunOut(t *testing.T) {
 		withoutDescriptors(t, tmux.Transport(way), socket)
 		return
 	}
-	srv := started(t)
+	srv := testserver.Started(t)
 	for _, way := range transports {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestFileDescriptorsRunOut$")
 		cmd.Env = append(os.Environ(), limitedEnv+"="+string(way)+":"+srv.SocketPath())
@@ -39,10 +40,10 @@ func TestFileDescriptorsRunOut(t *testing.T) {
 func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
 	var log bytes.Buffer
 	cfg := tmux.Config{Binary: testserver.Binary(t), SocketPath: socket, Transport: way, Logger: debugLog(&log)}
-	srv, ctx := handle(t, cfg), testserver.Context(t)
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	srv, ctx := testserver.Handle(t, cfg), testserver.Context(t)
+	check.OK(t, do(ctx, srv, tmux.ListSessions{}))
 	limit := syscall.Rlimit{Cur: 80, Max: 80}
-	ok(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
+	check.OK(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 	var held []*os.File
 	for {
 		f, err := os.Open(os.DevNull)
@@ -56,9 +57,9 @@ func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
 		for what, call := range map[string]func(*tmux.Server) error{
 			"a list":   func(s *tmux.Server) error { return do(ctx, s, tmux.ListSessions{}) },
 			"a change": func(s *tmux.Server) error { return do(ctx, s, tmux.NewSession{Detached: true}) },
-			"a look":   func(s *tmux.Server) error { return second(s.Pane("%0").Look(ctx, nil)) },
-			"text":     func(s *tmux.Server) error { return second(s.Source(ctx, []byte("list-sessions"))) },
-			"version":  func(s *tmux.Server) error { return second(s.Version(ctx)) },
+			"a look":   func(s *tmux.Server) error { return check.Second(s.Pane("%0").Look(ctx, nil)) },
+			"text":     func(s *tmux.Server) error { return check.Second(s.Source(ctx, []byte("list-sessions"))) },
+			"version":  func(s *tmux.Server) error { return check.Second(s.Version(ctx)) },
 			"kill":     func(s *tmux.Server) error { return s.Pane("%99").Kill(ctx) },
 			"a wait": func(s *tmux.Server) error {
 				done, cancel := context.WithCancel(ctx)
@@ -66,7 +67,7 @@ func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
 				return s.Channel("c").Wait(done)
 			},
 			"a first call": func(*tmux.Server) error {
-				return do(ctx, handle(t, cfg), tmux.ListSessions{})
+				return do(ctx, testserver.Handle(t, cfg), tmux.ListSessions{})
 			},
 		} {
 			switch err := call(srv); {
@@ -82,8 +83,8 @@ func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
 			f.Close()
 		}
 	}
-	expect(t, named >= 5 && worked >= 20, "%d calls ran out of descriptors, %d worked", named, worked)
-	expect(t, !strings.Contains(log.String(), "using the tmux program"), "the way changed:\n%s", &log)
+	check.That(t, named >= 5 && worked >= 20, "%d calls ran out of descriptors, %d worked", named, worked)
+	check.That(t, !strings.Contains(log.String(), "using the tmux program"), "the way changed:\n%s", &log)
 }
 
 // Each of these system errors is named, with what to do.
@@ -93,7 +94,7 @@ func TestWhatRunsOutIsNamed(t *testing.T) {
 		syscall.EMFILE: "ulimit -n", syscall.ENFILE: "fs.file-max", syscall.ENOMEM: "no memory", syscall.EAGAIN: "ulimit -u",
 	} {
 		err := tmux.Exhausted(fmt.Errorf("dial: %w", errno))
-		if isKind(t, errno.Error(), err, tmux.ErrExhausted); !errors.Is(err, errno) || !strings.Contains(err.Error(), want) {
+		if check.Kind(t, errno.Error(), err, tmux.ErrExhausted); !errors.Is(err, errno) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", errno, err)
 		}
 	}
@@ -105,6 +106,6 @@ func TestWhatRunsOutIsNamed(t *testing.T) {
 		"can't find session: Too many open files":                             tmux.ErrNotFound,
 		"create window failed: index 0 in use":                                tmux.ErrExists,
 	} {
-		isKind(t, text, tmux.KindOf(text), want)
+		check.Kind(t, text, tmux.KindOf(text), want)
 	}
 }

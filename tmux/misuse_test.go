@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -16,7 +17,7 @@ import (
 func TestHandlesWithoutServer(t *testing.T) {
 	t.Parallel()
 	var decoded tmux.Pane
-	ok(t, json.Unmarshal([]byte(`{"pane_id":"%0"}`), &decoded))
+	check.OK(t, json.Unmarshal([]byte(`{"pane_id":"%0"}`), &decoded))
 	var none *tmux.Server
 	var zero tmux.Server
 	handles := []any{
@@ -44,22 +45,22 @@ func TestHandlesWithoutServer(t *testing.T) {
 			}()
 		}
 	}
-	expect(t, calls >= 200, "only %d methods were called", calls)
+	check.That(t, calls >= 200, "only %d methods were called", calls)
 	var b tmux.Batch
 	tmux.Add(&b, tmux.KillServer{})
-	isKind(t, "a batch without a server", b.Do(t.Context(), nil), tmux.ErrArgument)
+	check.Kind(t, "a batch without a server", b.Do(t.Context(), nil), tmux.ErrArgument)
 	_, err := tmux.List[tmux.Pane](t.Context(), &zero, tmux.ListPanes{})
-	if isKind(t, "a list of a zero server", err, tmux.ErrArgument); err != nil && !strings.Contains(err.Error(), "tmux.New") {
+	if check.Kind(t, "a list of a zero server", err, tmux.ErrArgument); err != nil && !strings.Contains(err.Error(), "tmux.New") {
 		t.Errorf("%v does not name tmux.New", err)
 	}
 }
 
 func TestRowsThatCannotBe(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	list := func(err error) string {
 		t.Helper()
-		isKind(t, "the list", err, tmux.ErrArgument)
+		check.Kind(t, "the list", err, tmux.ErrArgument)
 		return fmt.Sprint(err)
 	}
 	type misspelt struct {
@@ -94,7 +95,7 @@ func TestRowsThatCannotBe(t *testing.T) {
 		Future *string `tmux:"pane_smell,since=9.0"`
 		Theme  *string `tmux:"client_theme"` // since= is known of it
 	}
-	ok(t, srv.Pane("%0").Options().Set(ctx, "@note", "n"))
-	row := only[known](t)(tmux.List[known](ctx, srv, tmux.DisplayMessage{}))
-	expect(t, row.Note == "n" && row.Status == "on" && row.Keys != "" && row.Future == nil, "%+v", row)
+	check.OK(t, srv.Pane("%0").Options().Set(ctx, "@note", "n"))
+	row := check.Only[known](t)(tmux.List[known](ctx, srv, tmux.DisplayMessage{}))
+	check.That(t, row.Note == "n" && row.Status == "on" && row.Keys != "" && row.Future == nil, "%+v", row)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -34,14 +35,14 @@ func addSeeds(f *testing.F, of int) {
 // which is refused.
 func FuzzNames(f *testing.F) {
 	addSeeds(f, 3)
-	srv := started(f)
+	srv := testserver.Started(f)
 	setup := testserver.Context(f)
-	v := must[tmux.Version](f)(srv.Version(setup))
+	v := check.Must[tmux.Version](f)(srv.Version(setup))
 	since37 := v.Has(tmux.Version{Major: 3, Minor: 7})
 	session, window, pane := srv.Session("$0"), srv.Window("@0"), srv.Pane("%0")
 	// Anything that tmux runs as part of a name would show here.
 	dir := f.TempDir()
-	ok(f, do(setup, srv, tmux.RespawnPane{Target: pane, Kill: true, Dir: dir, Command: []string{"sleep 10000"}}))
+	check.OK(f, do(setup, srv, tmux.RespawnPane{Target: pane, Kill: true, Dir: dir, Command: []string{"sleep 10000"}}))
 	f.Fuzz(func(t *testing.T, name string) {
 		ctx := t.Context()
 		if name == "" || len(name) > 4000 {
@@ -50,10 +51,10 @@ func FuzzNames(f *testing.F) {
 		refused := !utf8.ValidString(name) || strings.Contains(name, "\x00")
 		// tmux may refuse characters without a width: control characters and some others.
 		odd := strings.ContainsFunc(name, func(r rune) bool { return r > 0x7e || r < ' ' })
-		check := func(what string, got string, vis bool, err error) {
+		same := func(what string, got string, vis bool, err error) {
 			t.Helper()
 			if refused || what == "session" && !since37 && strings.ContainsAny(name, ":.") {
-				isKind(t, fmt.Sprintf("%s %q", what, name), err, tmux.ErrArgument)
+				check.Kind(t, fmt.Sprintf("%s %q", what, name), err, tmux.ErrArgument)
 				return
 			}
 			if odd && errors.Is(err, tmux.ErrArgument) && (what == "title" || since37) {
@@ -66,40 +67,40 @@ func FuzzNames(f *testing.F) {
 			if vis {
 				got = tmux.Unvis(got)
 			}
-			equal(t, what, name, got)
+			check.Equal(t, what, name, got)
 		}
 		w, err := session.NewWindow(ctx, tmux.NewWindow{Name: name, Detached: true, Command: []string{"sleep 10000"}})
-		check("window", w.Name, since37, err)
+		same("window", w.Name, since37, err)
 		if err == nil {
 			p, err := w.ActivePane(ctx)
-			ok(t, err)
+			check.OK(t, err)
 			b, err := p.Split(ctx, tmux.SplitWindow{Command: []string{"sleep 10000"}})
-			ok(t, err)
+			check.OK(t, err)
 			broken, err := b.Break(ctx, tmux.BreakPane{Name: name, Detached: true})
-			check("broken window", broken.Name, true, err)
-			ok(t, b.Kill(ctx))
-			ok(t, w.Kill(ctx))
+			same("broken window", broken.Name, true, err)
+			check.OK(t, b.Kill(ctx))
+			check.OK(t, w.Kill(ctx))
 		}
 		err = window.Rename(ctx, name)
 		w, infoErr := window.Info(ctx)
-		ok(t, infoErr)
-		check("renamed window", w.Name, true, err)
+		check.OK(t, infoErr)
+		same("renamed window", w.Name, true, err)
 		err = pane.SetTitle(ctx, name)
 		p, infoErr := pane.Info(ctx)
-		ok(t, infoErr)
-		check("title", p.Title, since37, err)
+		check.OK(t, infoErr)
+		same("title", p.Title, since37, err)
 		s, err := srv.NewSession(ctx, tmux.NewSession{Name: name, WindowName: name, Command: []string{"sleep 10000"}})
-		check("session", s.Name, true, err)
+		same("session", s.Name, true, err)
 		if err == nil {
 			w, err := s.ActiveWindow(ctx)
-			check("first window", w.Name, since37, err)
-			equal(t, fmt.Sprintf("session named %q", s.Name), s.ID, must[tmux.Session](t)(srv.SessionNamed(ctx, s.Name)).ID)
-			ok(t, s.Rename(ctx, "other"))
+			same("first window", w.Name, since37, err)
+			check.Equal(t, fmt.Sprintf("session named %q", s.Name), s.ID, check.Must[tmux.Session](t)(srv.SessionNamed(ctx, s.Name)).ID)
+			check.OK(t, s.Rename(ctx, "other"))
 			err = s.Rename(ctx, name)
 			s, infoErr := s.Info(ctx)
-			ok(t, infoErr)
-			check("session", s.Name, true, err)
-			ok(t, s.Kill(ctx))
+			check.OK(t, infoErr)
+			same("session", s.Name, true, err)
+			check.OK(t, s.Kill(ctx))
 		}
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 			t.Fatalf("%q was run: %v %v", name, entries, err)
@@ -110,7 +111,7 @@ func FuzzNames(f *testing.F) {
 // FuzzDirectories: a working directory of any name is entered.
 func FuzzDirectories(f *testing.F) {
 	addSeeds(f, 5)
-	srv := started(f)
+	srv := testserver.Started(f)
 	base := f.TempDir()
 	f.Fuzz(func(t *testing.T, name string) {
 		ctx := testserver.Context(t)
@@ -133,11 +134,11 @@ func FuzzDirectories(f *testing.F) {
 				_, err := os.Stat(filepath.Join(dir, what))
 				return err == nil
 			})
-			ok(t, do(ctx, srv, tmux.KillPane{Target: p}))
+			check.OK(t, do(ctx, srv, tmux.KillPane{Target: p}))
 		}
 		touch := func(what string) []string { return []string{"touch " + what + "; exec sleep 1000"} }
 		inWindow := func(w tmux.Window, err error) (tmux.Pane, error) {
-			ok(t, err)
+			check.OK(t, err)
 			return w.ActivePane(ctx)
 		}
 		base, session := srv.Pane("%0"), srv.Session("$0")
@@ -146,13 +147,13 @@ func FuzzDirectories(f *testing.F) {
 		here("split", p.PaneRef, err)
 		p, err = inWindow(session.NewWindow(ctx, tmux.NewWindow{Dir: dir, Detached: true, Command: touch("window")}))
 		here("window", p.PaneRef, err)
-		p = must[tmux.Pane](t)(base.Split(ctx, idle))
+		p = check.Must[tmux.Pane](t)(base.Split(ctx, idle))
 		p, err = p.Respawn(ctx, tmux.RespawnPane{Dir: dir, Kill: true, Command: touch("respawn")})
 		here("respawn", p.PaneRef, err)
-		w := must[tmux.Window](t)(session.NewWindow(ctx, tmux.NewWindow{Detached: true, Command: idle.Command}))
+		w := check.Must[tmux.Window](t)(session.NewWindow(ctx, tmux.NewWindow{Detached: true, Command: idle.Command}))
 		p, err = inWindow(w.Respawn(ctx, tmux.RespawnWindow{Dir: dir, Kill: true, Command: touch("respawnw")}))
 		here("respawnw", p.PaneRef, err)
-		s := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Dir: dir, Command: touch("session")}))
+		s := check.Must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Dir: dir, Command: touch("session")}))
 		p, err = inWindow(s.ActiveWindow(ctx))
 		here("session", p.PaneRef, err)
 	})

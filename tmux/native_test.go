@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -48,7 +49,7 @@ func ownServer(t testing.TB, serve func(net.Conn)) (socket string) {
 // serveAt plays the server at a socket, for each connection.
 func serveAt(t testing.TB, socket string, serve func(net.Conn)) net.Listener {
 	t.Helper()
-	l := must[net.Listener](t)(net.Listen("unix", socket))
+	l := check.Must[net.Listener](t)(net.Listen("unix", socket))
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
@@ -152,7 +153,7 @@ func (lateContext) Deadline() (time.Time, bool) { return time.Unix(1, 0), true }
 func TestConnectingIsLate(t *testing.T) {
 	t.Parallel()
 	path := shortDir(t, 0o700) + "/s"
-	defer must[net.Listener](t)(net.Listen("unix", path)).Close()
+	defer check.Must[net.Listener](t)(net.Listen("unix", path)).Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	answered := make(chan error, 1)
@@ -177,11 +178,11 @@ func TestConnectingIsLate(t *testing.T) {
 func TestFullBacklogIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	path := shortDir(t, 0o700) + "/s"
-	fd := must[int](t)(syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0))
+	fd := check.Must[int](t)(syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0))
 	defer syscall.Close(fd)
-	ok(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}))
-	ok(t, syscall.Listen(fd, 0))
-	defer must[net.Conn](t)(net.Dial("unix", path)).Close()
+	check.OK(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}))
+	check.OK(t, syscall.Listen(fd, 0))
+	defer check.Must[net.Conn](t)(net.Dial("unix", path)).Close()
 	if c, err := net.Dial("unix", path); !errors.Is(err, syscall.EAGAIN) {
 		if err == nil {
 			c.Close()
@@ -198,11 +199,11 @@ func TestFullBacklogIsWaitedFor(t *testing.T) {
 	}()
 	for range 2 {
 		c, _, err := syscall.Accept(fd)
-		ok(t, err)
+		check.OK(t, err)
 		syscall.Write(c, exits)
 		defer syscall.Close(c)
 	}
-	ok(t, <-answered)
+	check.OK(t, <-answered)
 }
 
 // fellBack is in the log when exec replaces native.
@@ -218,27 +219,27 @@ func TestAutoFallsBackToExec(t *testing.T) {
 		says(garbage)(c)
 	})
 	var log bytes.Buffer
-	srv := handle(t, tmux.Config{SocketPath: socket, Logger: debugLog(&log)})
+	srv := testserver.Handle(t, tmux.Config{SocketPath: socket, Logger: debugLog(&log)})
 	for range 3 {
 		err := do(testserver.Context(t), srv, tmux.ListSessions{})
 		var e *tmux.Error
-		expect(t, errors.As(err, &e) && !errors.Is(err, tmux.ErrProtocol), "got %v, want what the tmux program says", err)
+		check.That(t, errors.As(err, &e) && !errors.Is(err, tmux.ErrProtocol), "got %v, want what the tmux program says", err)
 	}
 	// One native attempt, then for each call one connection to see who is there and the
 	// program's; a version mismatch is looked for with one more for each failure.
 	if n := len(connections); n < 7 || n > 10 {
 		t.Errorf("%d connections", n)
 	}
-	equal(t, "logged", 1, strings.Count(log.String(), fellBack))
+	check.Equal(t, "logged", 1, strings.Count(log.String(), fellBack))
 }
 
 // Another server may listen on the socket of one that has proved itself: what it does not
 // understand costs one call, after which the program is used.
 func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
 	t.Parallel()
-	base, ctx := started(t), testserver.Context(t)
+	base, ctx := testserver.Started(t), testserver.Context(t)
 	var log bytes.Buffer
-	srv := handle(t, tmux.Config{
+	srv := testserver.Handle(t, tmux.Config{
 		Binary: base.Binary(), SocketPath: base.SocketPath(), ConfigFile: "/dev/null", Logger: debugLog(&log),
 	})
 	if err := do(ctx, srv, tmux.ListSessions{}); err != nil || strings.Contains(log.String(), fellBack) {
@@ -248,11 +249,11 @@ func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
 	testserver.End(t, base)
 	os.Remove(base.SocketPath())
 	l := serveAt(t, base.SocketPath(), says(garbage))
-	isKind(t, "the other server", do(ctx, srv, tmux.ListSessions{}), tmux.ErrProtocol)
-	expect(t, strings.Contains(log.String(), fellBack), "not logged:\n%s", &log)
+	check.Kind(t, "the other server", do(ctx, srv, tmux.ListSessions{}), tmux.ErrProtocol)
+	check.That(t, strings.Contains(log.String(), fellBack), "not logged:\n%s", &log)
 	l.Close()
-	ok(t, do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"cat"}}, tmux.ListSessions{}))
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	check.OK(t, do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"cat"}}, tmux.ListSessions{}))
+	check.OK(t, do(ctx, srv, tmux.ListSessions{}))
 }
 
 // What servers in TestMutatedAnswers ask to read and to write.
@@ -328,7 +329,7 @@ func answered(t *testing.T, answer []byte) {
 	}()
 	tmux.CallNative(us) // must end: the server has left
 	us.Close()
-	secret := must[[]byte](t)(os.ReadFile(secretFile))
-	expect(t, !bytes.Contains(<-received, secret[:min(len(secret), 100)]), "it got the file")
-	absent(t, plantedFile)
+	secret := check.Must[[]byte](t)(os.ReadFile(secretFile))
+	check.That(t, !bytes.Contains(<-received, secret[:min(len(secret), 100)]), "it got the file")
+	check.Absent(t, plantedFile)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -27,20 +28,20 @@ func TestErrorsOfTheConfiguration(t *testing.T) {
 			t.Parallel()
 			base := testserver.New(t)
 			config := filepath.Join(t.TempDir(), "tmux.conf")
-			ok(t, os.WriteFile(config, []byte("set -g no-such-option on\nsource-file /no/such|file\nset -g @right 1\n"), 0o600))
+			check.OK(t, os.WriteFile(config, []byte("set -g no-such-option on\nsource-file /no/such|file\nset -g @right 1\n"), 0o600))
 			start := func() *tmux.Server {
-				return handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), ConfigFile: config, Transport: way})
+				return testserver.Handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), ConfigFile: config, Transport: way})
 			}
 			srv := start()
 			ctx, notices := noticing(t)
-			made := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "work"}))
-			equal(t, "name", "work", made.Name)
+			made := check.Must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "work"}))
+			check.Equal(t, "name", "work", made.Name)
 			for _, cmd := range []tmux.Command{tmux.Raw{Name: "list-panes", Args: []string{"-Q"}}, tmux.Raw{Name: "no-such-command"}} {
-				isKind(t, "after it", do(ctx, srv, cmd), tmux.ErrUsage)
+				check.Kind(t, "after it", do(ctx, srv, cmd), tmux.ErrUsage)
 			}
-			equal(t, "panes", 1, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
-			if v := must[tmux.Version](t)(srv.Version(ctx)); v.Compare(tmux.Version{Major: 3, Minor: 4}) >= 0 {
-				contains(t, "notices", notices.String(), "invalid option: no-such-option")
+			check.Equal(t, "panes", 1, len(check.Must[[]tmux.Pane](t)(srv.Panes(ctx))))
+			if v := check.Must[tmux.Version](t)(srv.Version(ctx)); v.Compare(tmux.Version{Major: 3, Minor: 4}) >= 0 {
+				check.Contains(t, "notices", notices.String(), "invalid option: no-such-option")
 			}
 		})
 	}
@@ -58,7 +59,7 @@ func TestHooksOfTheUser(t *testing.T) {
 		} {
 			t.Run(string(way)+" "+name, func(t *testing.T) {
 				t.Parallel()
-				srv := by(t, started(t), way)
+				srv := testserver.By(t, testserver.Started(t), way)
 				ctx, notices := noticing(t)
 				for _, command := range []string{
 					"new-session", "new-window", "split-window", "kill-pane", "rename-window", "rename-session", "resize-pane", "select-layout",
@@ -67,38 +68,38 @@ func TestHooksOfTheUser(t *testing.T) {
 					if name == "prints lines" && (strings.HasPrefix(command, "list-") || command == "display-message") {
 						continue // an empty line may be a row that tmux 3.7 has cut off
 					}
-					ok(t, do(ctx, srv, tmux.Raw{Name: "set-hook", Args: []string{"-g", "after-" + command, hook}}))
+					check.OK(t, do(ctx, srv, tmux.Raw{Name: "set-hook", Args: []string{"-g", "after-" + command, hook}}))
 				}
 				notices.Reset()
-				session := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "work"}))
-				window := must[tmux.Window](t)(session.NewWindow(ctx, tmux.NewWindow{Name: "logs"}))
-				equal(t, "window", "logs", window.Name)
-				pane := must[tmux.Pane](t)(must[tmux.Pane](t)(window.ActivePane(ctx)).Split(ctx, tmux.SplitWindow{}))
-				ok(t, window.Rename(ctx, "build"))
-				ok(t, pane.SendKeys(ctx, "x"))
-				ok(t, pane.Select(ctx, tmux.SelectPane{}))
-				ok(t, srv.GlobalSessionOptions().Set(ctx, "@a", "b"))
-				equal(t, "name", "build", must[tmux.Window](t)(window.Info(ctx)).Name)
-				equal(t, "displayed", "build", must[string](t)(pane.Display(ctx, "#{window_name}")))
+				session := check.Must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "work"}))
+				window := check.Must[tmux.Window](t)(session.NewWindow(ctx, tmux.NewWindow{Name: "logs"}))
+				check.Equal(t, "window", "logs", window.Name)
+				pane := check.Must[tmux.Pane](t)(check.Must[tmux.Pane](t)(window.ActivePane(ctx)).Split(ctx, tmux.SplitWindow{}))
+				check.OK(t, window.Rename(ctx, "build"))
+				check.OK(t, pane.SendKeys(ctx, "x"))
+				check.OK(t, pane.Select(ctx, tmux.SelectPane{}))
+				check.OK(t, srv.GlobalSessionOptions().Set(ctx, "@a", "b"))
+				check.Equal(t, "name", "build", check.Must[tmux.Window](t)(window.Info(ctx)).Name)
+				check.Equal(t, "displayed", "build", check.Must[string](t)(pane.Display(ctx, "#{window_name}")))
 				var b tmux.Batch
 				tmux.Add(&b, tmux.Require{Target: pane, Condition: "1"})
 				shown := tmux.AddMessage(&b, tmux.DisplayMessage{Target: pane, Message: "<#{window_name}>\n"})
 				tmux.Add(&b, tmux.SelectWindow{Target: window})
 				rows := tmux.AddRows[tmux.Pane](&b, tmux.ListPanes{Target: window})
-				ok(t, b.Do(ctx, srv))
-				equal(t, "shown", "<build>\n", *shown)
-				equal(t, "rows", 2, len(*rows))
-				ok(t, pane.Kill(ctx))
-				equal(t, "panes", 1, len(must[[]tmux.Pane](t)(window.Panes(ctx))))
-				isKind(t, "taken", second(srv.NewSession(ctx, tmux.NewSession{Name: "work"})), tmux.ErrExists)
+				check.OK(t, b.Do(ctx, srv))
+				check.Equal(t, "shown", "<build>\n", *shown)
+				check.Equal(t, "rows", 2, len(*rows))
+				check.OK(t, pane.Kill(ctx))
+				check.Equal(t, "panes", 1, len(check.Must[[]tmux.Pane](t)(window.Panes(ctx))))
+				check.Kind(t, "taken", check.Second(srv.NewSession(ctx, tmux.NewSession{Name: "work"})), tmux.ErrExists)
 				err := do(ctx, srv, tmux.RenameWindow{Target: window, Name: "again"}, tmux.KillPane{Target: tmux.PaneID("%77")})
 				var e *tmux.Error
 				if !errors.As(err, &e) || e.Command != "kill-pane" || e.Object != (tmux.Object{Kind: "pane", Name: "%77"}) {
 					t.Errorf("got %#v", err)
 				}
-				v := must[tmux.Version](t)(srv.Version(ctx))
+				v := check.Must[tmux.Version](t)(srv.Version(ctx))
 				if expect := map[string]string{"fails": "can't find pane: %99", "is gone": "127", "prints": "2|3", "prints lines": "a\n"}[name]; name == "fails" || name == "prints" || v.Compare(tmux.Version{Major: 3, Minor: 5}) >= 0 {
-					contains(t, "notices", notices.String(), expect)
+					check.Contains(t, "notices", notices.String(), expect)
 				}
 			})
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -276,7 +277,7 @@ func TestPaneAt(t *testing.T) {
 	t.Parallel()
 	srv := testserver.New(t)
 	ctx := testserver.Context(t)
-	isKind(t, "without a server", second(srv.PaneAt(ctx, nil)), tmux.ErrNoServer)
+	check.Kind(t, "without a server", check.Second(srv.PaneAt(ctx, nil)), tmux.ErrNoServer)
 	testserver.Run(t, srv, "new-session", "-d", "-s", "work", "exec cat")
 	testserver.Run(t, srv, "split-window", "-d", "-t", "work:", "exec cat")
 	testserver.Run(t, srv, "new-window", "-d", "-t", "work:7", "exec cat")
@@ -288,14 +289,14 @@ func TestPaneAt(t *testing.T) {
 		{tmux.TargetSpec("work:0.1"), "%1"}, {tmux.TargetSpec("=work:7"), "%2"}, {tmux.TargetSpec("%1"), "%1"}, {tmux.TargetSpec("=work:"), "%0"}, {tmux.TargetSpec("wo:7.0"), "%2"},
 		{tmux.PaneID("%2"), "%2"}, {tmux.WindowID("@1"), "%2"}, {tmux.Named("other"), "%3"}, {srv.Pane("%3"), "%3"},
 	} {
-		if p := must[tmux.Pane](t)(srv.PaneAt(ctx, c.target)); p.ID != c.want || p.Server() != srv {
+		if p := check.Must[tmux.Pane](t)(srv.PaneAt(ctx, c.target)); p.ID != c.want || p.Server() != srv {
 			t.Errorf("%v is pane %s, want %s", c.target, p.ID, c.want)
 		}
 	}
 	for _, target := range []tmux.Target{tmux.TargetSpec("work:0.7"), tmux.TargetSpec("work:9"), tmux.TargetSpec("=wo:7"), tmux.PaneID("%9"), tmux.Named("nope"), tmux.TargetSpec("{marked}")} {
-		isKind(t, fmt.Sprint(target), second(srv.PaneAt(ctx, target)), tmux.ErrNotFound)
+		check.Kind(t, fmt.Sprint(target), check.Second(srv.PaneAt(ctx, target)), tmux.ErrNotFound)
 	}
-	isKind(t, "no id", second(srv.PaneAt(ctx, tmux.PaneID("3"))), tmux.ErrArgument)
+	check.Kind(t, "no id", check.Second(srv.PaneAt(ctx, tmux.PaneID("3"))), tmux.ErrArgument)
 	if text := fmt.Sprintf("%v %+v", srv, srv); strings.Contains(text, "PATH=") || !strings.Contains(text, srv.SocketPath()) {
 		t.Errorf("a server prints as %.80s", text)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -14,7 +15,7 @@ import (
 // target that tmux picks.
 func TestOptionsInOneList(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	here := srv.OptionsAt(tmux.SessionOptions, nil)
 	var b tmux.Batch
 	before := tmux.AddOption(&b, here, "status-interval")
@@ -24,10 +25,10 @@ func TestOptionsInOneList(t *testing.T) {
 	hook := tmux.AddHooks(&b, srv.HooksAt(tmux.GlobalWindowHooks, nil), "pane-died")
 	tmux.Add(&b, srv.EnvironmentAt(tmux.Named("main")).Setting(tmux.SetEnvironment{Name: "X", Value: ptr("1;")}))
 	vars := tmux.AddEnvironment(&b, srv.EnvironmentAt(tmux.Named("main")))
-	ok(t, b.Do(ctx, srv))
-	equal(t, "before", []tmux.Option{{Name: "status-interval", Value: "15", Scope: tmux.GlobalSessionOptions, Inherited: true}}, *before)
-	equal(t, "after", []tmux.Option{{Name: "status-interval", Value: "7", Scope: tmux.SessionOptions}}, *after)
-	expect(t, *none == nil && len(*hook) == 0, "not set, and read as %+v and %+v", *none, *hook)
+	check.OK(t, b.Do(ctx, srv))
+	check.Equal(t, "before", []tmux.Option{{Name: "status-interval", Value: "15", Scope: tmux.GlobalSessionOptions, Inherited: true}}, *before)
+	check.Equal(t, "after", []tmux.Option{{Name: "status-interval", Value: "7", Scope: tmux.SessionOptions}}, *after)
+	check.That(t, *none == nil && len(*hook) == 0, "not set, and read as %+v and %+v", *none, *hook)
 	if !slices.Contains(*vars, tmux.Variable{Name: "X", Value: "1;"}) {
 		t.Errorf("X is not in %+v", *vars)
 	}
@@ -46,7 +47,7 @@ func TestOptionsSince(t *testing.T) {
 	t.Parallel()
 	srv := testserver.New(t)
 	testserver.Run(t, srv, "new-session", "-d", "cat")
-	v := must[tmux.Version](t)(srv.Version(testserver.Context(t)))
+	v := check.Must[tmux.Version](t)(srv.Version(testserver.Context(t)))
 	have := map[string]bool{}
 	for _, scope := range []string{"-gs", "-g", "-gw"} {
 		for line := range strings.Lines(testserver.Run(t, srv, "show-options", scope)) {
@@ -57,7 +58,7 @@ func TestOptionsSince(t *testing.T) {
 	}
 	names := tmux.OptionNames(v)
 	for _, name := range names {
-		expect(t, have[name] || v.Next, "tmux %s has no option %s", v, name)
+		check.That(t, have[name] || v.Next, "tmux %s has no option %s", v, name)
 	}
 	for name := range have {
 		if !slices.Contains(names, name) && !strings.HasPrefix(name, "@") {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -19,12 +20,12 @@ func TestVersionMismatchIsNamed(t *testing.T) {
 	if other == "" {
 		t.Skip("TMUX_TEST_OTHER_BINARY does not name a second tmux; this needs one of 3.6 or later beside an older one")
 	}
-	srv := started(t)
-	old := handle(t, tmux.Config{Binary: other, SocketPath: srv.SocketPath(), Transport: tmux.TransportExec})
+	srv := testserver.Started(t)
+	old := testserver.Handle(t, tmux.Config{Binary: other, SocketPath: srv.SocketPath(), Transport: tmux.TransportExec})
 	ctx := testserver.Context(t)
 	theirs, _ := srv.Version(ctx)
 	ours, _ := old.ProgramVersion(ctx)
-	native := handle(t, tmux.Config{Binary: other, SocketPath: srv.SocketPath(), Transport: tmux.TransportNative})
+	native := testserver.Handle(t, tmux.Config{Binary: other, SocketPath: srv.SocketPath(), Transport: tmux.TransportNative})
 	if panes, err := tmux.List[tmux.Pane](ctx, native, tmux.ListPanes{All: true}); err != nil || len(panes) == 0 {
 		t.Errorf("client %s, server %s, without the program: %d panes, %v", ours, theirs, len(panes), err)
 	}
@@ -45,21 +46,21 @@ func TestVersionOfAServerThatTookAnothersPlace(t *testing.T) {
 	if other == "" {
 		t.Skip("TMUX_TEST_OTHER_BINARY does not name a second tmux")
 	}
-	srv, ctx := started(t), testserver.Context(t)
-	before := must[tmux.Version](t)(srv.Version(ctx))
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	before := check.Must[tmux.Version](t)(srv.Version(ctx))
 	for i, binary := range []string{other, srv.Binary()} {
-		next := handle(t, tmux.Config{Binary: binary, SocketPath: srv.SocketPath(), ConfigFile: "/dev/null"})
+		next := testserver.Handle(t, tmux.Config{Binary: binary, SocketPath: srv.SocketPath(), ConfigFile: "/dev/null"})
 		if _, err := next.Do(ctx, tmux.Raw{Name: "kill-server"}); err != nil && !errors.Is(err, tmux.ErrServerGone) {
 			t.Fatal(err)
 		}
-		for ctx.Err() == nil && !errors.Is(second(next.Do(ctx, tmux.ListSessions{})), tmux.ErrNoServer) {
+		for ctx.Err() == nil && !errors.Is(check.Second(next.Do(ctx, tmux.ListSessions{})), tmux.ErrNoServer) {
 			time.Sleep(5 * time.Millisecond)
 		}
-		ok(t, do(ctx, next, tmux.Raw{Name: "new-session", Args: []string{"-d", "cat"}}))
-		want := must[tmux.Version](t)(next.ProgramVersion(ctx))
-		if got := must[tmux.Version](t)(srv.Version(ctx)); got != want {
+		check.OK(t, do(ctx, next, tmux.Raw{Name: "new-session", Args: []string{"-d", "cat"}}))
+		want := check.Must[tmux.Version](t)(next.ProgramVersion(ctx))
+		if got := check.Must[tmux.Version](t)(srv.Version(ctx)); got != want {
 			t.Errorf("server %d: %v, want %v; the first was %v", i, got, want, before)
 		}
-		must[[]tmux.Pane](t)(tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{All: true}))
+		check.Must[[]tmux.Pane](t)(tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{All: true}))
 	}
 }

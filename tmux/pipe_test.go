@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -14,36 +15,36 @@ func FuzzPipeToFile(f *testing.F) {
 	for _, s := range texts {
 		f.Add(s)
 	}
-	srv := started(f)
+	srv := testserver.Started(f)
 	dir := f.TempDir()
 	marker := filepath.Join(dir, "marker")
 	f.Add("#(touch " + marker + ")")
 	f.Add("$(touch " + marker + ")'; touch " + marker + ";'")
-	pane := drawn(f, srv, "cat")
+	pane := testserver.Drawn(f, srv, "cat")
 	f.Fuzz(func(t *testing.T, name string) {
 		ctx := testserver.Context(t)
 		if len(name) > 200 {
 			t.Skip("longer than a file name")
 		}
 		// One file in a directory of its own; no slash, and not "." or "..".
-		sub := must[string](t)(os.MkdirTemp(dir, "d"))
+		sub := check.Must[string](t)(os.MkdirTemp(dir, "d"))
 		path := filepath.Join(sub, "x"+strings.ReplaceAll(name, "/", "_"))
 		err := pane.PipeToFile(ctx, path)
 		if strings.IndexByte(name, 0) >= 0 {
-			isKind(t, "a NUL byte", err, tmux.ErrArgument)
+			check.Kind(t, "a NUL byte", err, tmux.ErrArgument)
 			return
 		}
-		ok(t, err)
-		ok(t, pane.SendLine(ctx, "hello"))
+		check.OK(t, err)
+		check.OK(t, pane.SendLine(ctx, "hello"))
 		testserver.Wait(t, srv, string(pane.ID), "output in "+path, func() bool {
 			data, _ := os.ReadFile(path)
 			return strings.Contains(string(data), "hello")
 		})
-		ok(t, pane.ClosePipe(ctx))
-		equal(t, "pane_pipe", "0", must[string](t)(pane.Display(ctx, "#{pane_pipe}")))
+		check.OK(t, pane.ClosePipe(ctx))
+		check.Equal(t, "pane_pipe", "0", check.Must[string](t)(pane.Display(ctx, "#{pane_pipe}")))
 		entries, _ := os.ReadDir(sub)
-		equal(t, "files made by "+path, 1, len(entries))
-		absent(t, marker)
+		check.Equal(t, "files made by "+path, 1, len(entries))
+		check.Absent(t, marker)
 	})
 }
 
@@ -51,10 +52,10 @@ func FuzzPipeToFile(f *testing.F) {
 // strftime.
 func TestPipeLongCommand(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	path := filepath.Join(t.TempDir(), "out")
-	pane := drawn(t, srv, "cat")
-	ok(t, pane.Pipe(ctx, "printf %s '"+strings.Repeat("100% #{x} ", 2000)+"' >"+path))
+	pane := testserver.Drawn(t, srv, "cat")
+	check.OK(t, pane.Pipe(ctx, "printf %s '"+strings.Repeat("100% #{x} ", 2000)+"' >"+path))
 	testserver.Wait(t, srv, string(pane.ID), "long command", func() bool {
 		data, _ := os.ReadFile(path)
 		return string(data) == strings.Repeat("100% #{x} ", 2000)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -19,10 +20,10 @@ import (
 // leaves no output of its own.
 func TestRequire(t *testing.T) {
 	t.Parallel()
-	base := started(t)
-	ok(t, do(testserver.Context(t), base, tmux.RenameSession{Name: "a,b}#{c;"}))
+	base := testserver.Started(t)
+	check.OK(t, do(testserver.Context(t), base, tmux.RenameSession{Name: "a,b}#{c;"}))
 	for _, way := range transports {
-		srv, ctx := by(t, base, way), testserver.Context(t)
+		srv, ctx := testserver.By(t, base, way), testserver.Context(t)
 		for _, test := range []struct {
 			condition tmux.Format
 			target    tmux.Target
@@ -42,17 +43,17 @@ func TestRequire(t *testing.T) {
 				t.Errorf("%s %s: %q, %q, %q, %v", way, test.condition, *before, *guard, *after, err)
 			}
 			if err != nil {
-				isKind(t, string(test.condition), err, tmux.ErrUnmet)
+				check.Kind(t, string(test.condition), err, tmux.ErrUnmet)
 				if !strings.Contains(err.Error(), "condition not met") {
 					t.Error(err)
 				}
 			}
 		}
-		isKind(t, string(way), do(ctx, srv, tmux.Require{}), tmux.ErrArgument)
+		check.Kind(t, string(way), do(ctx, srv, tmux.Require{}), tmux.ErrArgument)
 		// In a list that goes on standard input too.
 		err := do(ctx, srv, tmux.Require{Condition: "0"}, tmux.SetOption{Global: true, Name: "@long", Value: ptr(strings.Repeat("x", 20_000))})
-		isKind(t, string(way), err, tmux.ErrUnmet)
-		equal(t, string(way)+": the option", "", testserver.Run(t, base, "show-options", "-gqv", "@long"))
+		check.Kind(t, string(way), err, tmux.ErrUnmet)
+		check.Equal(t, string(way)+": the option", "", testserver.Run(t, base, "show-options", "-gqv", "@long"))
 	}
 }
 
@@ -60,9 +61,9 @@ func TestRequire(t *testing.T) {
 // stands in a list, and what reads does.
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	base := started(t)
+	base := testserver.Started(t)
 	for _, way := range transports {
-		srv, ctx := by(t, base, way), testserver.Context(t)
+		srv, ctx := testserver.By(t, base, way), testserver.Context(t)
 		under := func(conditions ...tmux.Format) context.Context {
 			var all []tmux.Require
 			for _, c := range conditions {
@@ -73,22 +74,22 @@ func TestGuard(t *testing.T) {
 		set := func(value string) tmux.Command { return tmux.SetOption{Global: true, Name: "@guarded", Value: &value} }
 		got := func() string { return testserver.Run(t, base, "show-options", "-gqv", "@guarded") }
 		is := tmux.MatchEqual("pane_id", "%0")
-		ok(t, do(ctx, srv, set("before")))
-		ok(t, do(under(is, "1"), srv, set("met"), tmux.ListSessions{}))
-		equal(t, string(way), "met", got())
+		check.OK(t, do(ctx, srv, set("before")))
+		check.OK(t, do(under(is, "1"), srv, set("met"), tmux.ListSessions{}))
+		check.Equal(t, string(way), "met", got())
 		for _, unmet := range []context.Context{under(tmux.Not(is)), under(is, "0")} {
 			var b tmux.Batch
 			read := tmux.AddMessage(&b, tmux.DisplayMessage{Message: "read"})
 			tmux.Add(&b, set("unmet"))
 			err := b.Do(unmet, srv)
-			isKind(t, string(way), err, tmux.ErrGuarded)
-			equal(t, string(way), "read", *read)
-			isKind(t, string(way), srv.Kill(unmet), tmux.ErrGuarded)
-			isKind(t, string(way)+", on standard input", do(unmet, srv, set(strings.Repeat("x", 20_000))), tmux.ErrGuarded)
+			check.Kind(t, string(way), err, tmux.ErrGuarded)
+			check.Equal(t, string(way), "read", *read)
+			check.Kind(t, string(way), srv.Kill(unmet), tmux.ErrGuarded)
+			check.Kind(t, string(way)+", on standard input", do(unmet, srv, set(strings.Repeat("x", 20_000))), tmux.ErrGuarded)
 		}
 		// A list's own conditions have another error.
-		isKind(t, string(way), do(under(is), srv, tmux.Require{Condition: "0"}, set("unmet")), tmux.ErrUnmet)
-		equal(t, string(way), "met", got())
+		check.Kind(t, string(way), do(under(is), srv, tmux.Require{Condition: "0"}, set("unmet")), tmux.ErrUnmet)
+		check.Equal(t, string(way), "met", got())
 	}
 }
 
@@ -96,17 +97,17 @@ func TestGuard(t *testing.T) {
 // stands in front of it.
 func TestProcess(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	pid := testserver.Run(t, srv, "display-message", "-p", "#{pid}")
-	p := must[tmux.Process](t)(srv.Process(ctx))
-	equal(t, "the server's process", pid+" true", fmt.Sprint(p.PID, p.Here))
+	p := check.Must[tmux.Process](t)(srv.Process(ctx))
+	check.Equal(t, "the server's process", pid+" true", fmt.Sprint(p.PID, p.Here))
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows who listens on a socket")
 	}
-	relayed := handle(t, tmux.Config{SocketPath: relay(t, srv.SocketPath())})
-	p = must[tmux.Process](t)(relayed.Process(ctx))
-	equal(t, "its process behind a relay", pid+" false", fmt.Sprint(p.PID, p.Here))
-	ok(t, srv.Kill(ctx))
+	relayed := testserver.Handle(t, tmux.Config{SocketPath: relay(t, srv.SocketPath())})
+	p = check.Must[tmux.Process](t)(relayed.Process(ctx))
+	check.Equal(t, "its process behind a relay", pid+" false", fmt.Sprint(p.PID, p.Here))
+	check.OK(t, srv.Kill(ctx))
 	if _, err := srv.Process(ctx); !errors.Is(err, tmux.ErrNoServer) {
 		t.Errorf("without a server: %v", err)
 	}
@@ -116,7 +117,7 @@ func TestProcess(t *testing.T) {
 func relay(t *testing.T, socket string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "relay")
-	listener := must[net.Listener](t)(net.Listen("unix", path))
+	listener := check.Must[net.Listener](t)(net.Listen("unix", path))
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -36,12 +37,12 @@ func TestLongTextsAreCut(t *testing.T) {
 		WholeNote   string      `tmux:"@note,whole"`
 		After       tmux.PaneID `tmux:"pane_id"`
 	}
-	check := func(what, whole, got string) {
+	same := func(what, whole, got string) {
 		t.Helper()
 		begins, cut := strings.CutSuffix(got, "…")
 		switch {
 		case got == whole && len(whole) <= 4*most || len(whole) <= most/2:
-			equal(t, what, whole, got)
+			check.Equal(t, what, whole, got)
 		case !cut || len(begins) > 4*most || !strings.HasPrefix(whole, strings.TrimRight(begins, "#")):
 			t.Errorf("%s: %d bytes are shown as %q", what, len(whole), got)
 		case begins == "" && !strings.ContainsAny(whole, "\u0301#"):
@@ -49,7 +50,7 @@ func TestLongTextsAreCut(t *testing.T) {
 		}
 	}
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
-		srv := handle(t, tmux.Config{SocketPath: base.SocketPath(), Binary: base.Binary(), Transport: way, MostText: most})
+		srv := testserver.Handle(t, tmux.Config{SocketPath: base.SocketPath(), Binary: base.Binary(), Transport: way, MostText: most})
 		set := func(text string) row {
 			t.Helper()
 			var b tmux.Batch
@@ -61,29 +62,29 @@ func TestLongTextsAreCut(t *testing.T) {
 				tmux.Add(&b, tmux.Raw{Name: args[0], Args: args[1:]})
 			}
 			rows := tmux.AddRows[row](&b, tmux.ListPanes{All: true})
-			ok(t, b.Do(testserver.Context(t), srv))
+			check.OK(t, b.Do(testserver.Context(t), srv))
 			return (*rows)[0]
 		}
 		for what, huge := range hugeTexts() {
 			for _, n := range []int{1, most / 2, most/2 + 1, most - 1, most, most + 1, 1000} {
 				text := strings.ToValidUTF8(huge[:n], "")
 				got := set(text) // what tmux takes as a name or title differs by version
-				equal(t, "note", text, got.WholeNote)
-				check(fmt.Sprintf("title of %d bytes of %s", n, what), got.WholeTitle, *got.Title)
-				check(fmt.Sprintf("name of %d bytes of %s", n, what), got.WholeWindow, got.Window)
-				check(fmt.Sprintf("option of %d bytes of %s", n, what), got.WholeNote, got.Note)
-				equal(t, "after it", tmux.PaneID("%0"), got.After)
+				check.Equal(t, "note", text, got.WholeNote)
+				same(fmt.Sprintf("title of %d bytes of %s", n, what), got.WholeTitle, *got.Title)
+				same(fmt.Sprintf("name of %d bytes of %s", n, what), got.WholeWindow, got.Window)
+				same(fmt.Sprintf("option of %d bytes of %s", n, what), got.WholeNote, got.Note)
+				check.Equal(t, "after it", tmux.PaneID("%0"), got.After)
 			}
 		}
 		for _, text := range []string{strings.Repeat("ж", most), strings.Repeat("x", most-2) + "漢"} {
 			got := set(text)
-			equal(t, "a title that fits", text, *got.Title)
-			equal(t, "an option that fits", text, got.Note)
+			check.Equal(t, "a title that fits", text, *got.Title)
+			check.Equal(t, "an option that fits", text, got.Note)
 		}
 		lines := "a line\n\tand \a another | \\ # one"
 		testserver.Run(t, base, "set-option", "-p", "-t", "%0", "@note", lines)
-		got := only[row](t)(tmux.List[row](testserver.Context(t), srv, tmux.ListPanes{All: true}))
-		equal(t, "lines", lines, got.Note)
+		got := check.Only[row](t)(tmux.List[row](testserver.Context(t), srv, tmux.ListPanes{All: true}))
+		check.Equal(t, "lines", lines, got.Note)
 	}
 }
 
@@ -97,20 +98,20 @@ func TestHugeTitles(t *testing.T) {
 		}
 		base := testserver.New(t)
 		file := filepath.Join(t.TempDir(), "title")
-		ok(t, os.WriteFile(file, []byte("\x1b]2;"+title+"\x1b\\done"), 0o600))
+		check.OK(t, os.WriteFile(file, []byte("\x1b]2;"+title+"\x1b\\done"), 0o600))
 		show := "cat " + file + "; exec cat"
 		testserver.Run(t, base, "new-session", "-d", show)
 		for range 19 {
 			testserver.Run(t, base, "new-window", "-d", show)
 		}
-		srv := handle(t, tmux.Config{SocketPath: base.SocketPath(), Binary: base.Binary(), MostText: 500})
+		srv := testserver.Handle(t, tmux.Config{SocketPath: base.SocketPath(), Binary: base.Binary(), MostText: 500})
 		for i := range 20 {
 			testserver.WaitScreen(t, base, fmt.Sprintf("%%%d", i), "done")
 		}
-		panes := must[[]tmux.Pane](t)(tmux.List[tmux.Pane](testserver.Context(t), srv, tmux.ListPanes{All: true}))
-		equal(t, "panes", 20, len(panes))
+		panes := check.Must[[]tmux.Pane](t)(tmux.List[tmux.Pane](testserver.Context(t), srv, tmux.ListPanes{All: true}))
+		check.Equal(t, "panes", 20, len(panes))
 		for _, p := range panes {
-			expect(t, strings.HasSuffix(p.Title, "…") && len(p.Title) < 4*500+len("…"), "%s: %q", what, p.Title)
+			check.That(t, strings.HasSuffix(p.Title, "…") && len(p.Title) < 4*500+len("…"), "%s: %q", what, p.Title)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -21,7 +22,7 @@ func matching(t testing.TB, srv *tmux.Server, filter tmux.Format) []tmux.PaneID 
 	type row struct {
 		ID tmux.PaneID `tmux:"pane_id"`
 	}
-	rows := must[[]row](t)(tmux.List[row](testserver.Context(t), srv, tmux.ListPanes{All: true, Filter: filter}))
+	rows := check.Must[[]row](t)(tmux.List[row](testserver.Context(t), srv, tmux.ListPanes{All: true, Filter: filter}))
 	ids := []tmux.PaneID{}
 	for _, r := range rows {
 		ids = append(ids, r.ID)
@@ -37,7 +38,7 @@ func FuzzMatchContent(f *testing.F) {
 	for _, s := range []string{"foo}bar", "l{2}", "E.ror", "[x", "x]", `a\*b`, "a,b#,c}", "#}", "x#{C:nomatch}", "a##b", "#[fg=red]", "UPPER lower"} {
 		f.Add(s)
 	}
-	srv := started(f)
+	srv := testserver.Started(f)
 	testserver.Run(f, srv, "respawn-pane", "-k", "-t", "%0", "exec sleep 1000") // no prompt
 	dir := f.TempDir()
 	marker := filepath.Join(dir, "marker")
@@ -55,11 +56,11 @@ func FuzzMatchContent(f *testing.F) {
 		if text == "" || len(text) > 60 {
 			t.Skip("nothing to look for, or more than a line")
 		}
-		ok(t, os.WriteFile(shown, []byte("before "+text+" after"), 0o600))
+		check.OK(t, os.WriteFile(shown, []byte("before "+text+" after"), 0o600))
 		serial++
 		title := "shown " + string(rune('a'+serial%26)) + strings.Repeat("x", serial/26%50)
-		ok(t, pane.SendLine(testserver.Context(t), title))
-		waitDisplay(t, pane, "#{pane_title}", title)
+		check.OK(t, pane.SendLine(testserver.Context(t), title))
+		testserver.WaitDisplay(t, pane, "#{pane_title}", title)
 		want := []tmux.PaneID{pane.ID}
 		for what, filter := range map[string]tmux.Format{
 			"text":            tmux.MatchContent(text, tmux.MatchOptions{}),
@@ -69,7 +70,7 @@ func FuzzMatchContent(f *testing.F) {
 			"regexp any case": tmux.MatchContent("BEFORE "+regexp.QuoteMeta(text)+" aft.r", tmux.MatchOptions{Regexp: true, IgnoreCase: true}),
 			"and":             tmux.And(tmux.MatchContent(text, tmux.MatchOptions{}), tmux.Not(tmux.MatchEqual("pane_id", "%0"))),
 		} {
-			equal(t, fmt.Sprintf("%s %q: %s", what, text, filter), want, matching(t, srv, filter))
+			check.Equal(t, fmt.Sprintf("%s %q: %s", what, text, filter), want, matching(t, srv, filter))
 		}
 		for what, filter := range map[string]tmux.Format{
 			"text":   tmux.MatchContent(text+"!", tmux.MatchOptions{}),
@@ -80,7 +81,7 @@ func FuzzMatchContent(f *testing.F) {
 				t.Errorf("%s that is not there, %q: %s matches %v", what, text, filter, got)
 			}
 		}
-		absent(t, marker)
+		check.Absent(t, marker)
 	})
 }
 
@@ -89,7 +90,7 @@ func FuzzMatchToken(f *testing.F) {
 	for _, s := range texts {
 		f.Add(s)
 	}
-	srv := started(f)
+	srv := testserver.Started(f)
 	testserver.Run(f, srv, "new-window", "-d")
 	pane := srv.Pane("%1")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -97,8 +98,8 @@ func FuzzMatchToken(f *testing.F) {
 			t.Skip("no text")
 		}
 		ctx := testserver.Context(t)
-		ok(t, pane.Options().Set(ctx, "@v", text))
-		ok(t, srv.Pane("%0").Options().Set(ctx, "@v", text+"!"))
+		check.OK(t, pane.Options().Set(ctx, "@v", text))
+		check.OK(t, srv.Pane("%0").Options().Set(ctx, "@v", text+"!"))
 		for what, filter := range map[string]tmux.Format{
 			"equal":   tmux.MatchEqual("@v", text),
 			"text":    tmux.MatchToken("@v", text, tmux.MatchOptions{}),
@@ -107,15 +108,15 @@ func FuzzMatchToken(f *testing.F) {
 			"or":      tmux.Or(tmux.MatchEqual("@v", text), tmux.MatchEqual("@v", "x!y")),
 			"and all": tmux.And(tmux.MatchEqual("@v", text), tmux.MatchEqual("pane_id", "%1"), tmux.Not(tmux.Or())),
 		} {
-			equal(t, fmt.Sprintf("%s %q: %s", what, text, filter), []tmux.PaneID{"%1"}, matching(t, srv, filter))
+			check.Equal(t, fmt.Sprintf("%s %q: %s", what, text, filter), []tmux.PaneID{"%1"}, matching(t, srv, filter))
 		}
 	})
 }
 
 func TestMatchContentLimits(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
-	pane := drawn(t, srv, `i=0; while [ $i -lt 60 ]; do echo "old $i."; i=$((i+1)); done; echo Visible; printf ready`)
+	srv := testserver.Started(t)
+	pane := testserver.Drawn(t, srv, `i=0; while [ $i -lt 60 ]; do echo "old $i."; i=$((i+1)); done; echo Visible; printf ready`)
 	testserver.WaitScreen(t, srv, string(pane.ID), "ready")
 	for _, test := range []struct {
 		filter tmux.Format
@@ -138,7 +139,7 @@ func TestMatchContentLimits(t *testing.T) {
 
 func TestMatchOneOf(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
+	srv := testserver.Started(t)
 	for range 12 {
 		testserver.Run(t, srv, "new-window", "-d")
 	}

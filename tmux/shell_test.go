@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -34,15 +35,15 @@ func inFlight(t *testing.T) map[string]string {
 }
 
 func TestCancelledCallsLeaveNothing(t *testing.T) {
-	srv := started(t)
-	must[tmux.Version](t)(srv.Version(testserver.Context(t)))
+	srv := testserver.Started(t)
+	check.Must[tmux.Version](t)(srv.Version(testserver.Context(t)))
 	before := inFlight(t)
 	working := job(t)
 	for what, call := range map[string]func(ctx context.Context) error{
 		"wait-for":  func(ctx context.Context) error { return srv.Channel("never").Wait(ctx) },
-		"run-shell": func(ctx context.Context) error { return second(srv.Do(ctx, tmux.RunShell{Command: working})) },
+		"run-shell": func(ctx context.Context) error { return check.Second(srv.Do(ctx, tmux.RunShell{Command: working})) },
 		"if-shell": func(ctx context.Context) error {
-			return second(srv.Do(ctx, tmux.IfShell{Condition: tmux.Literal(working), Then: "list-panes"}))
+			return check.Second(srv.Do(ctx, tmux.IfShell{Condition: tmux.Literal(working), Then: "list-panes"}))
 		},
 	} {
 		ctx, cancel := context.WithCancelCause(context.Background())
@@ -59,34 +60,34 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 		}
 		testtool.Eventually(t, what+" is asked", func() bool { return len(left()) > 0 })
 		cancel(reason)
-		isKind(t, what, <-running, reason)
+		check.Kind(t, what, <-running, reason)
 		testtool.Eventually(t, what+" leaves nothing", func() bool { return len(left()) == 0 })
 	}
 }
 
 func TestChannels(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	const channel = "a b;#{x}"
 	woken := make(chan error, 1)
 	go func() { woken <- srv.Channel(channel).Wait(ctx) }()
 	// Kept if it comes first.
-	ok(t, srv.Channel(channel).Signal(ctx))
-	ok(t, <-woken)
-	ok(t, srv.Channel("l").Lock(ctx))
+	check.OK(t, srv.Channel(channel).Signal(ctx))
+	check.OK(t, <-woken)
+	check.OK(t, srv.Channel("l").Lock(ctx))
 	go func() { woken <- srv.Channel("l").Lock(ctx) }()
-	ok(t, srv.Channel("l").Unlock(ctx))
-	ok(t, <-woken)
-	ok(t, srv.Channel("l").Unlock(ctx))
+	check.OK(t, srv.Channel("l").Unlock(ctx))
+	check.OK(t, <-woken)
+	check.OK(t, srv.Channel("l").Unlock(ctx))
 	if err := srv.Channel("l").Unlock(ctx); err == nil {
 		t.Error("unlocked twice")
 	}
-	isKind(t, "a channel without a name", srv.Channel("").Signal(ctx), tmux.ErrArgument)
+	check.Kind(t, "a channel without a name", srv.Channel("").Signal(ctx), tmux.ErrArgument)
 }
 
 func TestIfShell(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	set := func(value string) string {
 		text, err := srv.Script(ctx, tmux.SetOption{Global: true, Name: "@got", Value: &value}, tmux.SetOption{Global: true, Name: "@more", Value: ptr("a;\n'b'")})
 		if err != nil {
@@ -107,23 +108,23 @@ func TestIfShell(t *testing.T) {
 		{tmux.IfShell{Condition: tmux.Literal("test '#{x}' = '#'\"{x}\"")}, "then"},
 	} {
 		test.cmd.Then, test.cmd.Else = set("then"), set("else")
-		ok(t, do(ctx, srv, test.cmd))
-		equal(t, string(test.cmd.Condition), test.want, must[string](t)(srv.GlobalSessionOptions().Get(ctx, "@got")))
+		check.OK(t, do(ctx, srv, test.cmd))
+		check.Equal(t, string(test.cmd.Condition), test.want, check.Must[string](t)(srv.GlobalSessionOptions().Get(ctx, "@got")))
 	}
-	equal(t, "the second command of the script set", "a;\n'b'", must[string](t)(srv.GlobalSessionOptions().Get(ctx, "@more")))
+	check.Equal(t, "the second command of the script set", "a;\n'b'", check.Must[string](t)(srv.GlobalSessionOptions().Get(ctx, "@more")))
 }
 
 func TestTemplateIsExpandedForItsTarget(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
+	srv := testserver.Started(t)
 	ctx := testserver.Context(t)
 	testserver.Run(t, srv, "new-session", "-d", "-s", "other", "cat")
 	w := tmux.WindowID(testserver.Run(t, srv, "new-window", "-d", "-P", "-F", "#{window_id}", "-t", "=other:", "cat"))
-	script := must[string](t)(srv.Script(ctx, tmux.MoveWindow{Source: w, Target: tmux.TargetSpec("#{session_id}:7")}))
-	ok(t, do(ctx, srv, tmux.RunShell{Target: w, Commands: true, Template: tmux.Format(script)}))
-	equal(t, "the window is at", "other:7", testserver.Run(t, srv, "display-message", "-p", "-t", string(w), "#{session_name}:#{window_index}"))
+	script := check.Must[string](t)(srv.Script(ctx, tmux.MoveWindow{Source: w, Target: tmux.TargetSpec("#{session_id}:7")}))
+	check.OK(t, do(ctx, srv, tmux.RunShell{Target: w, Commands: true, Template: tmux.Format(script)}))
+	check.Equal(t, "the window is at", "other:7", testserver.Run(t, srv, "display-message", "-p", "-t", string(w), "#{session_name}:#{window_index}"))
 	for _, c := range []tmux.RunShell{{Template: "list-panes"}, {Commands: true, Template: "list-panes", Command: "list-panes"}} {
-		isKind(t, fmt.Sprintf("%+v", c), second(srv.Do(ctx, c)), tmux.ErrArgument)
+		check.Kind(t, fmt.Sprintf("%+v", c), check.Second(srv.Do(ctx, c)), tmux.ErrArgument)
 	}
 }
 
@@ -142,7 +143,7 @@ func TestDelays(t *testing.T) {
 		{tmux.DisplayMessage{Delay: ptr(1500 * time.Millisecond), Message: "x"}, "display-message -d 1500 x"},
 		{tmux.DisplayMessage{Delay: ptr(time.Duration(0)), Message: "x"}, "display-message -d 0 x"},
 	} {
-		if got := must[string](t)(srv.Script(ctx, c.cmd)); strings.ReplaceAll(got, "'", "") != c.want {
+		if got := check.Must[string](t)(srv.Script(ctx, c.cmd)); strings.ReplaceAll(got, "'", "") != c.want {
 			t.Errorf("%+v: %s, want %s", c.cmd, got, c.want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -19,12 +20,12 @@ import (
 // test ends.
 func stopped(t *testing.T) (srv *tmux.Server, pid int, signal func(syscall.Signal)) {
 	t.Helper()
-	srv = started(t)
-	pid = must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
+	srv = testserver.Started(t)
+	pid = check.Must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGCONT) })
 	return srv, pid, func(sig syscall.Signal) {
 		t.Helper()
-		ok(t, syscall.Kill(pid, sig))
+		check.OK(t, syscall.Kill(pid, sig))
 	}
 }
 
@@ -32,11 +33,11 @@ func stopped(t *testing.T) (srv *tmux.Server, pid int, signal func(syscall.Signa
 func silent(t *testing.T) (srv *tmux.Server, pid int, signal func(syscall.Signal)) {
 	t.Helper()
 	srv, pid, signal = stopped(t)
-	ok(t, do(testserver.Context(t), srv, tmux.ListSessions{}))
+	check.OK(t, do(testserver.Context(t), srv, tmux.ListSessions{}))
 	signal(syscall.SIGSTOP)
 	limited, cancel := tmux.WithTimeout(testserver.Context(t), 20*time.Millisecond)
 	defer cancel()
-	isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
+	check.Kind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
 	return srv, pid, signal
 }
 
@@ -49,20 +50,20 @@ func TestAStoppedServerFailsAtOnce(t *testing.T) {
 			t.Parallel()
 			srv, _, signal := stopped(t)
 			at := func(limit time.Duration, by tmux.Transport) *tmux.Server {
-				return handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: by, Timeout: limit})
+				return testserver.Handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: by, Timeout: limit})
 			}
 			ctx := testserver.Context(t)
 			hurried, patient := at(200*time.Millisecond, way), at(time.Hour, way)
-			ok(t, do(ctx, patient, tmux.ListSessions{}))
+			check.OK(t, do(ctx, patient, tmux.ListSessions{}))
 			for range 2 {
 				signal(syscall.SIGSTOP)
-				isKind(t, "the first call", do(context.Background(), hurried, tmux.ListSessions{}), context.DeadlineExceeded)
+				check.Kind(t, "the first call", do(context.Background(), hurried, tmux.ListSessions{}), context.DeadlineExceeded)
 				var all sync.WaitGroup
 				for i := range 100 {
 					all.Go(func() {
 						by := []*tmux.Server{hurried, patient, at(-1, transports[i%len(transports)])}[i%3]
 						err := do(context.Background(), by, tmux.ListSessions{})
-						isKind(t, "a call to a server that is stopped", err, tmux.ErrNoAnswer)
+						check.Kind(t, "a call to a server that is stopped", err, tmux.ErrNoAnswer)
 						var e *tmux.Error
 						if !errors.As(err, &e) || e.Pending || errors.Is(err, context.DeadlineExceeded) {
 							t.Errorf("%#v", err)
@@ -70,14 +71,14 @@ func TestAStoppedServerFailsAtOnce(t *testing.T) {
 					})
 				}
 				all.Wait()
-				contains(t, "its error", do(context.Background(), patient, tmux.KillServer{}).Error(), "kill-server: tmux has not answered since ")
-				equal(t, "connections that wait", 1, tmux.ProbesOf(patient))
-				ok(t, do(ctx, started(t), tmux.ListSessions{})) // another server is not affected
+				check.Contains(t, "its error", do(context.Background(), patient, tmux.KillServer{}).Error(), "kill-server: tmux has not answered since ")
+				check.Equal(t, "connections that wait", 1, tmux.ProbesOf(patient))
+				check.OK(t, do(ctx, testserver.Started(t), tmux.ListSessions{})) // another server is not affected
 				signal(syscall.SIGCONT)
 				testserver.Run(t, srv, "list-sessions") // by when it has reacted to what came before
-				ok(t, do(ctx, patient, tmux.ListSessions{}))
-				ok(t, do(ctx, hurried, tmux.ListSessions{}))
-				expect(t, !tmux.IsSilent(patient), "the server still counts as silent")
+				check.OK(t, do(ctx, patient, tmux.ListSessions{}))
+				check.OK(t, do(ctx, hurried, tmux.ListSessions{}))
+				check.That(t, !tmux.IsSilent(patient), "the server still counts as silent")
 			}
 		})
 	}
@@ -90,28 +91,28 @@ func TestOwnDeadlinesSayNothingOfTheServer(t *testing.T) {
 		t.Run(string(way), func(t *testing.T) {
 			t.Parallel()
 			base, _, signal := stopped(t)
-			srv := handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way, Timeout: 100 * time.Millisecond})
+			srv := testserver.Handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way, Timeout: 100 * time.Millisecond})
 			ctx := testserver.Context(t)
-			ok(t, do(ctx, srv, tmux.ListSessions{}))
+			check.OK(t, do(ctx, srv, tmux.ListSessions{}))
 			// What waits by nature.
-			isKind(t, "a wait", waitFor(t, srv, "never", 300*time.Millisecond), context.DeadlineExceeded)
-			expect(t, !tmux.IsSilent(srv), "a wait makes the server silent")
-			ok(t, do(ctx, srv, tmux.RunShell{Command: "sleep 0.3"}))
+			check.Kind(t, "a wait", waitFor(t, srv, "never", 300*time.Millisecond), context.DeadlineExceeded)
+			check.That(t, !tmux.IsSilent(srv), "a wait makes the server silent")
+			check.OK(t, do(ctx, srv, tmux.RunShell{Command: "sleep 0.3"}))
 			signal(syscall.SIGSTOP)
 			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 			defer cancel()
-			isKind(t, "a call in a hurry", do(short, srv, tmux.ListSessions{}), context.DeadlineExceeded)
+			check.Kind(t, "a call in a hurry", do(short, srv, tmux.ListSessions{}), context.DeadlineExceeded)
 			canceled, cancel := context.WithCancel(ctx)
 			time.AfterFunc(20*time.Millisecond, cancel)
-			isKind(t, "a call that is canceled", do(canceled, srv, tmux.ListSessions{}), context.Canceled)
-			expect(t, !tmux.IsSilent(srv), "the caller's own deadline makes the server silent")
+			check.Kind(t, "a call that is canceled", do(canceled, srv, tmux.ListSessions{}), context.Canceled)
+			check.That(t, !tmux.IsSilent(srv), "the caller's own deadline makes the server silent")
 			// A caller's limit for tmux does, though it is a handle without one.
 			limited, cancel := tmux.WithTimeout(ctx, 20*time.Millisecond)
 			defer cancel()
-			isKind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
-			isKind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
+			check.Kind(t, "a limited call", do(limited, srv, tmux.ListSessions{}), context.DeadlineExceeded)
+			check.Kind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
 			// A call that is canceled during the look returns that.
-			isKind(t, "a canceled call", do(canceled, srv, tmux.ListSessions{}), context.Canceled)
+			check.Kind(t, "a canceled call", do(canceled, srv, tmux.ListSessions{}), context.Canceled)
 		})
 	}
 }
@@ -123,8 +124,8 @@ func TestABusyServerIsNotSilent(t *testing.T) {
 	srv, _, signal := silent(t)
 	ctx := testserver.Context(t)
 	signal(syscall.SIGCONT)
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
-	expect(t, !tmux.IsSilent(srv), "the server counts as silent")
+	check.OK(t, do(ctx, srv, tmux.ListSessions{}))
+	check.That(t, !tmux.IsSilent(srv), "the server counts as silent")
 }
 
 // TestAStoppedServerThatIsReplaced: the end of a silent server ends its silence.
@@ -132,13 +133,13 @@ func TestAStoppedServerThatIsReplaced(t *testing.T) {
 	t.Parallel()
 	srv, pid, signal := silent(t)
 	ctx := testserver.Context(t)
-	isKind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
+	check.Kind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
 	signal(syscall.SIGKILL)
 	testtool.Eventually(t, "the server has ended", func() bool { return syscall.Kill(pid, 0) != nil })
-	isKind(t, "a call to a server that is gone", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
-	ok(t, os.Remove(srv.SocketPath()))
+	check.Kind(t, "a call to a server that is gone", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
+	check.OK(t, os.Remove(srv.SocketPath()))
 	testserver.Run(t, srv, "new-session", "-d")
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	check.OK(t, do(ctx, srv, tmux.ListSessions{}))
 }
 
 // TestAnotherServerAtTheSocket: who removes the socket of a stopped server and starts another
@@ -147,16 +148,16 @@ func TestAnotherServerAtTheSocket(t *testing.T) {
 	t.Parallel()
 	srv, _, signal := silent(t)
 	ctx := testserver.Context(t)
-	isKind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
+	check.Kind(t, "the next call", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
 	aside := srv.SocketPath() + ".aside"
-	ok(t, os.Rename(srv.SocketPath(), aside))
-	isKind(t, "a call while there is none", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
+	check.OK(t, os.Rename(srv.SocketPath(), aside))
+	check.Kind(t, "a call while there is none", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
 	testserver.Run(t, srv, "new-session", "-d")
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	check.OK(t, do(ctx, srv, tmux.ListSessions{}))
 	testserver.Run(t, srv, "kill-server")
-	ok(t, os.Rename(aside, srv.SocketPath()))
+	check.OK(t, os.Rename(aside, srv.SocketPath()))
 	signal(syscall.SIGCONT)
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	check.OK(t, do(ctx, srv, tmux.ListSessions{}))
 }
 
 // TestSilenceRaces: calls of all kinds while a server stops and goes on. The race detector
@@ -194,5 +195,5 @@ func TestSilenceRaces(t *testing.T) {
 	close(over)
 	all.Wait()
 	testserver.Run(t, srv, "list-sessions")
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	check.OK(t, do(ctx, srv, tmux.ListSessions{}))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -19,8 +20,8 @@ import (
 // tmux does not know some with C-.
 func TestKeyNamesAreTmux(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
-	v := must[tmux.Version](t)(srv.Version(ctx))
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	v := check.Must[tmux.Version](t)(srv.Version(ctx))
 	extended := tmux.KeyModes.In(v)
 	names := slices.Concat(tmux.KeyNames, strings.Fields("Any None User0 User999 User1000 User 0x41 0x20ac 0xd800 0xzz 0X41 ^ ^a ^A ^[ ^? ^^ ^- "+
 		"[NUL] [ESC] [FS] [dc1] C-[SUB] ü ы 你 あ ع € 😀 é éa e\u0301 ab -x -- a- C- C-- C M-- x-a X-Enter entr NoSuchKey C-NoSuchKey Enter; Enter, F0 F13 KP KPSlash Shift-Up Ctrl-C Esc Return"))
@@ -55,7 +56,7 @@ func TestKeyNamesAreTmux(t *testing.T) {
 
 func TestSendKeysRefuses(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	pane := record(t, srv)
 	for _, c := range []struct {
 		keys []string
@@ -78,79 +79,79 @@ func TestSendKeysRefuses(t *testing.T) {
 		{[]string{"0x85"}, "not a key"},
 	} {
 		err := pane.SendKeys(ctx, c.keys...)
-		isKind(t, fmt.Sprintf("%q", c.keys), err, tmux.ErrArgument)
-		contains(t, "error", fmt.Sprint(err), c.says)
+		check.Kind(t, fmt.Sprintf("%q", c.keys), err, tmux.ErrArgument)
+		check.Contains(t, "error", fmt.Sprint(err), c.says)
 	}
-	equal(t, "typed", "", string(pane.next(t)))
+	check.Equal(t, "typed", "", string(pane.next(t)))
 	// In a mode they are looked up in its table.
-	ok(t, pane.CopyMode(ctx))
-	ok(t, do(ctx, srv, tmux.BindKey{Table: "copy-mode", Key: "User0", Command: []string{"set-option -g @pressed yes"}}))
-	ok(t, pane.SendKeys(ctx, "User0"))
-	equal(t, "@pressed", "yes", must[string](t)(srv.GlobalSessionOptions().Get(ctx, "@pressed")))
-	ok(t, pane.SendKeys(ctx, "C-Tab", "WheelUpPane"))
-	isKind(t, "a key that does not exist", srv.Pane("%99").SendKeys(ctx, "C-Tab"), tmux.ErrNotFound)
+	check.OK(t, pane.CopyMode(ctx))
+	check.OK(t, do(ctx, srv, tmux.BindKey{Table: "copy-mode", Key: "User0", Command: []string{"set-option -g @pressed yes"}}))
+	check.OK(t, pane.SendKeys(ctx, "User0"))
+	check.Equal(t, "@pressed", "yes", check.Must[string](t)(srv.GlobalSessionOptions().Get(ctx, "@pressed")))
+	check.OK(t, pane.SendKeys(ctx, "C-Tab", "WheelUpPane"))
+	check.Kind(t, "a key that does not exist", srv.Pane("%99").SendKeys(ctx, "C-Tab"), tmux.ErrNotFound)
 }
 
 // Nothing reads what is typed into such panes.
 func TestNoInput(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	testserver.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
 	base := srv.Pane("%0")
-	off := must[tmux.Pane](t)(base.Split(ctx, tmux.SplitWindow{Command: []string{"exec sleep 1000"}})).PaneRef
-	ok(t, off.Select(ctx, tmux.SelectPane{DisableInput: true}))
-	dead := must[tmux.Pane](t)(base.Split(ctx, tmux.SplitWindow{Command: []string{"exit"}})).PaneRef
+	off := check.Must[tmux.Pane](t)(base.Split(ctx, tmux.SplitWindow{Command: []string{"exec sleep 1000"}})).PaneRef
+	check.OK(t, off.Select(ctx, tmux.SelectPane{DisableInput: true}))
+	dead := check.Must[tmux.Pane](t)(base.Split(ctx, tmux.SplitWindow{Command: []string{"exit"}})).PaneRef
 	testserver.Wait(t, srv, string(dead.ID), "its end", func() bool {
-		return must[string](t)(dead.Display(ctx, "#{pane_dead}")) == "1"
+		return check.Must[string](t)(dead.Display(ctx, "#{pane_dead}")) == "1"
 	})
-	empty := must[tmux.Pane](t)(base.Split(ctx, tmux.SplitWindow{Command: []string{""}})).PaneRef
+	empty := check.Must[tmux.Pane](t)(base.Split(ctx, tmux.SplitWindow{Command: []string{""}})).PaneRef
 	for what, pane := range map[string]tmux.PaneRef{"disabled": off, "dead": dead, "empty": empty} {
-		isKind(t, what+": keys", pane.SendKeys(ctx, "a"), tmux.ErrNoInput)
-		isKind(t, what+": text", pane.SendText(ctx, "a"), tmux.ErrNoInput)
-		isKind(t, what+": a line", pane.SendLine(ctx, "a"), tmux.ErrNoInput)
-		isKind(t, what+": a paste", pane.Paste(ctx, []byte("a"), tmux.PasteOptions{}), tmux.ErrNoInput)
-		ok(t, pane.CopyMode(ctx))
-		ok(t, pane.SendKeys(ctx, "Left"))
-		isKind(t, what+": a paste in copy mode", pane.Paste(ctx, []byte("a"), tmux.PasteOptions{}), tmux.ErrNoInput)
+		check.Kind(t, what+": keys", pane.SendKeys(ctx, "a"), tmux.ErrNoInput)
+		check.Kind(t, what+": text", pane.SendText(ctx, "a"), tmux.ErrNoInput)
+		check.Kind(t, what+": a line", pane.SendLine(ctx, "a"), tmux.ErrNoInput)
+		check.Kind(t, what+": a paste", pane.Paste(ctx, []byte("a"), tmux.PasteOptions{}), tmux.ErrNoInput)
+		check.OK(t, pane.CopyMode(ctx))
+		check.OK(t, pane.SendKeys(ctx, "Left"))
+		check.Kind(t, what+": a paste in copy mode", pane.Paste(ctx, []byte("a"), tmux.PasteOptions{}), tmux.ErrNoInput)
 	}
-	equal(t, "buffers left", 0, len(must[[]tmux.Buffer](t)(srv.Buffers(ctx, ""))))
-	isKind(t, "a pane that is gone", srv.Pane("%99").SendText(ctx, "a"), tmux.ErrNotFound)
+	check.Equal(t, "buffers left", 0, len(check.Must[[]tmux.Buffer](t)(srv.Buffers(ctx, ""))))
+	check.Kind(t, "a pane that is gone", srv.Pane("%99").SendText(ctx, "a"), tmux.ErrNotFound)
 }
 
 // tmux takes the home directory instead of one that is missing.
 func TestDirectoriesThatCannotBe(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	dir := t.TempDir()
-	ok(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o700))
+	check.OK(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o700))
 	pane, session := srv.Pane("%0"), srv.Session("$0")
 	for _, missing := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "file"), "~", "no/such"} {
 		for what, err := range map[string]error{
-			"NewSession": second(srv.NewSession(ctx, tmux.NewSession{Dir: missing})),
-			"NewWindow":  second(session.NewWindow(ctx, tmux.NewWindow{Dir: missing})),
-			"Split":      second(pane.Split(ctx, tmux.SplitWindow{Dir: missing})),
-			"Float":      second(pane.Float(ctx, tmux.NewPane{Dir: missing})),
-			"Respawn":    second(pane.Respawn(ctx, tmux.RespawnPane{Kill: true, Dir: missing})),
-			"a window":   second(srv.Window("@0").Respawn(ctx, tmux.RespawnWindow{Kill: true, Dir: missing})),
+			"NewSession": check.Second(srv.NewSession(ctx, tmux.NewSession{Dir: missing})),
+			"NewWindow":  check.Second(session.NewWindow(ctx, tmux.NewWindow{Dir: missing})),
+			"Split":      check.Second(pane.Split(ctx, tmux.SplitWindow{Dir: missing})),
+			"Float":      check.Second(pane.Float(ctx, tmux.NewPane{Dir: missing})),
+			"Respawn":    check.Second(pane.Respawn(ctx, tmux.RespawnPane{Kill: true, Dir: missing})),
+			"a window":   check.Second(srv.Window("@0").Respawn(ctx, tmux.RespawnWindow{Kill: true, Dir: missing})),
 			"a pipe":     pane.PipeToFile(ctx, filepath.Join("/", missing, "log")),
 		} {
-			isKind(t, what+" in "+missing, err, tmux.ErrArgument)
+			check.Kind(t, what+" in "+missing, err, tmux.ErrArgument)
 		}
 	}
-	isKind(t, "without a server", second(testserver.New(t).NewSession(ctx, tmux.NewSession{Dir: filepath.Join(dir, "none")})), tmux.ErrArgument)
-	equal(t, "panes", 1, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
-	here := must[string](t)(os.Getwd())
-	made := must[tmux.Pane](t)(pane.Split(ctx, tmux.SplitWindow{Dir: "testdata", Command: []string{"exec sleep 1000"}}))
-	waitDisplay(t, made.PaneRef, "#{pane_current_path}", filepath.Join(here, "testdata"))
+	check.Kind(t, "without a server", check.Second(testserver.New(t).NewSession(ctx, tmux.NewSession{Dir: filepath.Join(dir, "none")})), tmux.ErrArgument)
+	check.Equal(t, "panes", 1, len(check.Must[[]tmux.Pane](t)(srv.Panes(ctx))))
+	here := check.Must[string](t)(os.Getwd())
+	made := check.Must[tmux.Pane](t)(pane.Split(ctx, tmux.SplitWindow{Dir: "testdata", Command: []string{"exec sleep 1000"}}))
+	testserver.WaitDisplay(t, made.PaneRef, "#{pane_current_path}", filepath.Join(here, "testdata"))
 }
 
 func TestCopyCommandsAreTmux(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
-	v := must[tmux.Version](t)(srv.Version(ctx))
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	v := check.Must[tmux.Version](t)(srv.Version(ctx))
 	known := tmux.CopyCommands(v)
 	// Those that tmux itself binds.
-	bindings := slices.Concat(must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "copy-mode")), must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "copy-mode-vi")))
+	bindings := slices.Concat(check.Must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "copy-mode")), check.Must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "copy-mode-vi")))
 	bound := 0
 	for _, b := range bindings {
 		for _, command := range strings.Split(b.Command, "send-keys ")[1:] {
@@ -166,29 +167,29 @@ func TestCopyCommandsAreTmux(t *testing.T) {
 			}
 			name := strings.Trim(words[0], `"';\}`)
 			bound++
-			expect(t, slices.Contains(known, name), "tmux %s binds %s to %s, which is not known", v, b.Key, name)
+			check.That(t, slices.Contains(known, name), "tmux %s binds %s to %s, which is not known", v, b.Key, name)
 		}
 	}
-	expect(t, bound > 50, "only %d commands are bound", bound)
+	check.That(t, bound > 50, "only %d commands are bound", bound)
 	pane := srv.Pane("%0")
 	err := pane.CopyCommand(ctx, "serch-backward", "x")
-	isKind(t, "misspelt", err, tmux.ErrArgument)
-	contains(t, "error", err.Error(), "did you mean search-backward")
-	ok(t, pane.CopyMode(ctx))
+	check.Kind(t, "misspelt", err, tmux.ErrArgument)
+	check.Contains(t, "error", err.Error(), "did you mean search-backward")
+	check.OK(t, pane.CopyMode(ctx))
 	if !v.Has(tmux.Version{Major: 3, Minor: 6}) {
-		isKind(t, "of a later tmux", pane.CopyCommand(ctx, "selection-mode", "word"), tmux.ErrUnsupported)
+		check.Kind(t, "of a later tmux", pane.CopyCommand(ctx, "selection-mode", "word"), tmux.ErrUnsupported)
 	}
-	ok(t, pane.CopyCommand(ctx, "history-top"))
+	check.OK(t, pane.CopyCommand(ctx, "history-top"))
 }
 
 // Texts that tmux would take for something else.
 func TestTargetsThatCannotBe(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	session := srv.Session("$0")
 	_, err := session.NewWindow(ctx, tmux.NewWindow{Detached: true})
-	ok(t, err)
-	ok(t, second(srv.SetBuffer(ctx, "newest", []byte("x"))))
+	check.OK(t, err)
+	check.OK(t, check.Second(srv.SetBuffer(ctx, "newest", []byte("x"))))
 	var none tmux.Target
 	for what, err := range map[string]error{
 		"no name":                  do(ctx, srv, tmux.KillSession{Target: tmux.Named("")}),
@@ -197,55 +198,55 @@ func TestTargetsThatCannotBe(t *testing.T) {
 		"an index before":          do(ctx, srv, tmux.KillWindow{Target: session.At(-1)}),
 		"a window's, by its index": do(ctx, srv, tmux.KillWindow{Target: session.Linked("1")}),
 		"no session's":             do(ctx, srv, tmux.KillWindow{Target: srv.Session("main").At(0)}),
-		"the newest buffer":        second(srv.Buffer("").Bytes(ctx)),
-		"to paste":                 second(srv.Buffer("").Pasting(ctx, session, tmux.PasteOptions{})),
+		"the newest buffer":        check.Second(srv.Buffer("").Bytes(ctx)),
+		"to paste":                 check.Second(srv.Buffer("").Pasting(ctx, session, tmux.PasteOptions{})),
 		"nowhere":                  srv.Client("/dev/pts/0").Switch(ctx, none),
-		"a size of 0":              second(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Size: tmux.Cells(0)})),
-		"a width of 0":             second(srv.Pane("%0").Resize(ctx, tmux.ResizePane{Width: tmux.Percent(0)})),
+		"a size of 0":              check.Second(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Size: tmux.Cells(0)})),
+		"a width of 0":             check.Second(srv.Pane("%0").Resize(ctx, tmux.ResizePane{Width: tmux.Percent(0)})),
 		"nothing to bind":          srv.Bind(ctx, tmux.BindKey{Key: "F1"}),
-		"another session":          second(session.NewWindow(ctx, tmux.NewWindow{Target: srv.Session("$1").At(3)})),
-		"no size":                  second(srv.Pane("%0").Resize(ctx, tmux.ResizePane{By: 3})),
-		"no size of a window":      second(srv.Window("@0").Resize(ctx, tmux.ResizeWindow{})),
+		"another session":          check.Second(session.NewWindow(ctx, tmux.NewWindow{Target: srv.Session("$1").At(3)})),
+		"no size":                  check.Second(srv.Pane("%0").Resize(ctx, tmux.ResizePane{By: 3})),
+		"no size of a window":      check.Second(srv.Window("@0").Resize(ctx, tmux.ResizeWindow{})),
 		"no name to rename to":     session.Rename(ctx, ""),
 	} {
-		isKind(t, what, err, tmux.ErrArgument)
+		check.Kind(t, what, err, tmux.ErrArgument)
 	}
 	for _, name := range []string{"a/b", "/tmp/s", ".", ".."} {
-		isKind(t, "socket "+name, second(tmux.New(tmux.Config{Binary: srv.Binary(), SocketName: name})), tmux.ErrArgument)
+		check.Kind(t, "socket "+name, check.Second(tmux.New(tmux.Config{Binary: srv.Binary(), SocketName: name})), tmux.ErrArgument)
 	}
-	v := must[tmux.Version](t)(srv.Version(ctx))
+	v := check.Must[tmux.Version](t)(srv.Version(ctx))
 	for _, name := range []string{"a:b", "a.b"} {
 		_, made := srv.NewSession(ctx, tmux.NewSession{Name: name})
 		err := session.Rename(ctx, name+"2")
 		if v.Has(tmux.Version{Major: 3, Minor: 7}) {
-			ok(t, errors.Join(made, err))
+			check.OK(t, errors.Join(made, err))
 			continue
 		}
-		isKind(t, "a session "+name, made, tmux.ErrArgument)
-		isKind(t, "renamed "+name, err, tmux.ErrArgument)
-		isKind(t, "before there is a server", second(testserver.New(t).NewSession(ctx, tmux.NewSession{Name: name})), tmux.ErrArgument)
+		check.Kind(t, "a session "+name, made, tmux.ErrArgument)
+		check.Kind(t, "renamed "+name, err, tmux.ErrArgument)
+		check.Kind(t, "before there is a server", check.Second(testserver.New(t).NewSession(ctx, tmux.NewSession{Name: name})), tmux.ErrArgument)
 	}
-	equal(t, "windows", 2, len(must[[]tmux.Window](t)(session.Windows(ctx))))
+	check.Equal(t, "windows", 2, len(check.Must[[]tmux.Window](t)(session.Windows(ctx))))
 }
 
 // tmux selects nothing if a pane has no neighbour.
 func TestSelectNeighbours(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	top := srv.Pane("%0")
 	for what, opts := range map[string]tmux.SelectPane{"left": {Left: true}, "right": {Right: true}, "up": {Up: true}, "down": {Down: true}} {
-		isKind(t, what, top.Select(ctx, opts), tmux.ErrNotFound)
+		check.Kind(t, what, top.Select(ctx, opts), tmux.ErrNotFound)
 	}
-	below := must[tmux.Pane](t)(top.Split(ctx, tmux.SplitWindow{}))
-	active := func() tmux.PaneID { return must[tmux.Pane](t)(srv.Window("@0").ActivePane(ctx)).ID }
-	isKind(t, "beside", below.Select(ctx, tmux.SelectPane{Left: true}), tmux.ErrNotFound)
-	equal(t, "active", below.ID, active())
-	ok(t, below.Select(ctx, tmux.SelectPane{Down: true})) // at the other edge
-	equal(t, "active", top.ID, active())
-	ok(t, below.Zoom(ctx))
-	ok(t, below.Select(ctx, tmux.SelectPane{Up: true}))
-	equal(t, "active", top.ID, active())
-	isKind(t, "of no pane", srv.Pane("%99").Select(ctx, tmux.SelectPane{Up: true}), tmux.ErrNotFound)
+	below := check.Must[tmux.Pane](t)(top.Split(ctx, tmux.SplitWindow{}))
+	active := func() tmux.PaneID { return check.Must[tmux.Pane](t)(srv.Window("@0").ActivePane(ctx)).ID }
+	check.Kind(t, "beside", below.Select(ctx, tmux.SelectPane{Left: true}), tmux.ErrNotFound)
+	check.Equal(t, "active", below.ID, active())
+	check.OK(t, below.Select(ctx, tmux.SelectPane{Down: true})) // at the other edge
+	check.Equal(t, "active", top.ID, active())
+	check.OK(t, below.Zoom(ctx))
+	check.OK(t, below.Select(ctx, tmux.SelectPane{Up: true}))
+	check.Equal(t, "active", top.ID, active())
+	check.Kind(t, "of no pane", srv.Pane("%99").Select(ctx, tmux.SelectPane{Up: true}), tmux.ErrNotFound)
 }
 
 // What is no key is answered with the key that may be meant, in tmux's spelling.

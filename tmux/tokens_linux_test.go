@@ -1,6 +1,7 @@
 package tmux_test
 
 import (
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 )
 
@@ -10,7 +11,7 @@ func init() {
 		return nil
 	}
 	scriptCommands["keys"] = func(s *objectScript, args []string) error {
-		must[int](s.t)(s.terminal.WriteString(expand(args[0])))
+		check.Must[int](s.t)(s.terminal.WriteString(expand(args[0])))
 		return nil
 	}
 }

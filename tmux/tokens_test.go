@@ -18,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -39,7 +40,7 @@ var tokenScopes = map[string]struct {
 func listed[R any](list tmux.Lister) func(testing.TB, *tmux.Server) []any {
 	return func(t testing.TB, srv *tmux.Server) (rows []any) {
 		t.Helper()
-		for _, row := range must[[]R](t)(tmux.List[R](testserver.Context(t), srv, list)) {
+		for _, row := range check.Must[[]R](t)(tmux.List[R](testserver.Context(t), srv, list)) {
 			rows = append(rows, row)
 		}
 		return rows
@@ -50,7 +51,7 @@ func listed[R any](list tmux.Lister) func(testing.TB, *tmux.Server) []any {
 func asJSON(t testing.TB, row any) map[string]json.RawMessage {
 	t.Helper()
 	var fields map[string]json.RawMessage
-	ok(t, json.Unmarshal(must[[]byte](t)(json.Marshal(row)), &fields))
+	check.OK(t, json.Unmarshal(check.Must[[]byte](t)(json.Marshal(row)), &fields))
 	return fields
 }
 
@@ -143,11 +144,11 @@ func control(t testing.TB, srv *tmux.Server) (client tmux.Client) {
 	t.Helper()
 	cmd := exec.Command(srv.Binary(), "-u", "-S", srv.SocketPath(), "-C", "attach-session", "-t", "main")
 	cmd.Env = []string{"TERM=screen", "HOME=" + filepath.Dir(srv.SocketPath())}
-	stdin := must[io.WriteCloser](t)(cmd.StdinPipe())
-	ok(t, cmd.Start())
+	stdin := check.Must[io.WriteCloser](t)(cmd.StdinPipe())
+	check.OK(t, cmd.Start())
 	t.Cleanup(func() { stdin.Close(); cmd.Process.Kill(); cmd.Wait() })
 	testserver.Wait(t, srv, "%0", "control client", func() bool {
-		all := must[[]tmux.Client](t)(srv.Clients(testserver.Context(t)))
+		all := check.Must[[]tmux.Client](t)(srv.Clients(testserver.Context(t)))
 		if len(all) == 1 {
 			client = all[0]
 		}
@@ -185,13 +186,13 @@ func control(t testing.TB, srv *tmux.Server) (client tmux.Client) {
 // on, and release3.8 is false for the development versions before it.
 func TestObjects(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
-	v := must[tmux.Version](t)(srv.Version(testserver.Context(t)))
-	program := must[[]byte](t)(exec.Command(srv.Binary(), "-V").Output())
+	srv := testserver.Started(t)
+	v := check.Must[tmux.Version](t)(srv.Version(testserver.Context(t)))
+	program := check.Must[[]byte](t)(exec.Command(srv.Binary(), "-V").Output())
 	params := testscript.Params{
 		Setup: func(env *testscript.Env) error {
 			t := env.T().(testing.TB)
-			srv := started(t)
+			srv := testserver.Started(t)
 			env.Values["script"] = &objectScript{t: t, srv: srv, v: v}
 			env.Vars = append(env.Vars, "SOCKET="+srv.SocketPath(), "NL=\n", "PROGRAM="+strings.TrimSpace(strings.TrimPrefix(string(program), "tmux ")))
 			for i := range 10 {
@@ -234,8 +235,8 @@ func TestObjects(t *testing.T) {
 // Of an object that is gone only the tokens that need none have a value.
 func TestTokensOfNothing(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
-	if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.Version{Major: 3, Minor: 3}) {
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	if v := check.Must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.Version{Major: 3, Minor: 3}) {
 		t.Skipf("tmux %s expands these tokens only for an object that exists", v)
 	}
 	type row struct {
@@ -246,10 +247,10 @@ func TestTokensOfNothing(t *testing.T) {
 		Client  *time.Time  `tmux:"client_created"`
 		Version string      `tmux:"version"`
 	}
-	none := only[row](t)(tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: tmux.PaneID("%99")}))
-	expect(t, none.PaneID == "" && none.Session == nil && none.Version != "", "%+v", none)
-	some := only[row](t)(tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: tmux.PaneID("%0")}))
-	expect(t, some.Session != nil && some.Window != nil && some.Fg == "default" && some.Client == nil, "%+v", some)
+	none := check.Only[row](t)(tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: tmux.PaneID("%99")}))
+	check.That(t, none.PaneID == "" && none.Session == nil && none.Version != "", "%+v", none)
+	some := check.Only[row](t)(tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: tmux.PaneID("%0")}))
+	check.That(t, some.Session != nil && some.Window != nil && some.Fg == "default" && some.Client == nil, "%+v", some)
 }
 
 // Each row has all tokens of its scope. Tokens that this tmux does not know are nil, and
@@ -257,8 +258,8 @@ func TestTokensOfNothing(t *testing.T) {
 // null.
 func TestRowsHaveAllTokens(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
-	v := must[tmux.Version](t)(srv.Version(testserver.Context(t)))
+	srv := testserver.Started(t)
+	v := check.Must[tmux.Version](t)(srv.Version(testserver.Context(t)))
 	testserver.Run(t, srv, "set-buffer", "x")
 	control(t, srv)
 	for scope, rows := range tokenScopes {
@@ -274,7 +275,7 @@ func TestRowsHaveAllTokens(t *testing.T) {
 				t.Errorf("%s: %s is %v in Go and %s in JSON", scope, name, f, value)
 			}
 		}
-		equal(t, scope+": fields in JSON", len(fields), len(inJSON))
+		check.Equal(t, scope+": fields in JSON", len(fields), len(inJSON))
 		for _, token := range tmux.Tokens() {
 			if string(token.Scope) != scope || token.Name == "buffer_full" {
 				continue

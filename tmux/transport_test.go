@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -23,8 +24,8 @@ type twin struct {
 }
 
 func newTwin(t testing.TB, way tmux.Transport) *twin {
-	base := started(t)
-	srv := handle(t, tmux.Config{
+	base := testserver.Started(t)
+	srv := testserver.Handle(t, tmux.Config{
 		Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "TERM=screen", "LANG=C.UTF-8", "HOME=/"},
 	})
@@ -154,7 +155,7 @@ func FuzzTransports(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		list := randomList(rand.New(rand.NewPCG(seed, 1)))
 		a, b := ways[0].try(t, list), ways[1].try(t, list)
-		equal(t, fmt.Sprintf("exec (-) and native (+) of %.2000q", list), a, b)
+		check.Equal(t, fmt.Sprintf("exec (-) and native (+) of %.2000q", list), a, b)
 	})
 }
 
@@ -162,14 +163,14 @@ func FuzzTransports(f *testing.F) {
 // does. A pane that a hook creates meanwhile still has the client's PATH.
 func TestReadsSendThePath(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
+	srv := testserver.Started(t)
 	testserver.Run(t, srv, "set-hook", "-g", "after-list-windows", `new-window -d 'printf "path=%s;" "$PATH"; exec cat'`)
 	for i, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
 		own := "/own/" + string(way) + ":"
-		looking := handle(t, tmux.Config{
+		looking := testserver.Handle(t, tmux.Config{
 			Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: way, Env: []string{"HOME=/", "PATH=" + own + os.Getenv("PATH")},
 		})
-		ok(t, do(testserver.Context(t), looking, tmux.ListWindows{}))
+		check.OK(t, do(testserver.Context(t), looking, tmux.ListWindows{}))
 		testserver.WaitScreen(t, srv, fmt.Sprint("%", i+1), "path="+own)
 	}
 }
@@ -183,7 +184,7 @@ func TestLogHoldsNoWords(t *testing.T) {
 		srv := testserver.New(t)
 		testserver.Run(t, srv, "new-session", "-d", "cat")
 		var log bytes.Buffer
-		logged := handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: way, Logger: debugLog(&log)})
+		logged := testserver.Handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: way, Logger: debugLog(&log)})
 		ctx := testserver.Context(t)
 		large := strings.Repeat(canary, 20_000)
 		for _, cmd := range []tmux.Command{
@@ -193,8 +194,8 @@ func TestLogHoldsNoWords(t *testing.T) {
 			_, _ = logged.Do(ctx, cmd)
 		}
 		n := strings.Count(log.String(), "msg=tmux")
-		expect(t, n >= 5 && !strings.Contains(log.String(), canary), "%s: %d records:\n%.2000s", way, n, log.String())
-		contains(t, string(way), log.String(), "commands=[send-keys]")
+		check.That(t, n >= 5 && !strings.Contains(log.String(), canary), "%s: %d records:\n%.2000s", way, n, log.String())
+		check.Contains(t, string(way), log.String(), "commands=[send-keys]")
 	}
 }
 
@@ -202,13 +203,13 @@ func TestLogHoldsNoWords(t *testing.T) {
 // become arguments of the tmux program when its server is gone.
 func TestTypedTextStaysOffTheCommandLine(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
-	auto := handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), ConfigFile: "/dev/null", Transport: tmux.TransportAuto})
-	ok(t, do(ctx, auto, tmux.ListSessions{})) // it is native from here on
-	ok(t, srv.Kill(ctx))
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	auto := testserver.Handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), ConfigFile: "/dev/null", Transport: tmux.TransportAuto})
+	check.OK(t, do(ctx, auto, tmux.ListSessions{})) // it is native from here on
+	check.OK(t, srv.Kill(ctx))
 	list := []tmux.Command{tmux.LoadBuffer{Path: "-", Data: []byte("x")}, tmux.NewSession{Detached: true, Command: []string{"exec cat # secret"}}}
 	err := do(ctx, auto, list...)
-	isKind(t, "load-buffer and new-session", err, tmux.ErrServerGone)
+	check.Kind(t, "load-buffer and new-session", err, tmux.ErrServerGone)
 	// The server may still be there for a moment without answering.
 	for try := 0; ; try++ {
 		err := do(ctx, srv, tmux.ListSessions{})
@@ -216,7 +217,7 @@ func TestTypedTextStaysOffTheCommandLine(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 			continue
 		}
-		isKind(t, "list-sessions", err, tmux.ErrNoServer)
+		check.Kind(t, "list-sessions", err, tmux.ErrNoServer)
 		return
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -19,9 +20,9 @@ func TestSocketClosedToTheUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to be another user")
 	}
-	theirs := started(t)
+	theirs := testserver.Started(t)
 	for _, way := range transports {
-		srv := handle(t, tmux.Config{Binary: theirs.Binary(), SocketPath: theirs.SocketPath(), Transport: way, ConfigFile: "/dev/null"})
+		srv := testserver.Handle(t, tmux.Config{Binary: theirs.Binary(), SocketPath: theirs.SocketPath(), Transport: way, ConfigFile: "/dev/null"})
 		errs := map[string]error{}
 		ended := make(chan struct{})
 		go func() {
@@ -37,7 +38,7 @@ func TestSocketClosedToTheUser(t *testing.T) {
 		}()
 		<-ended
 		for name, err := range errs {
-			isKind(t, string(way)+" "+name, err, tmux.ErrUntrusted)
+			check.Kind(t, string(way)+" "+name, err, tmux.ErrUntrusted)
 			if !strings.Contains(fmt.Sprint(err), "may not connect to the socket: "+theirs.SocketPath()) {
 				t.Errorf("%s %s does not say which: %v", way, name, err)
 			}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/internal/test/testtool"
@@ -27,9 +28,9 @@ var transports = []tmux.Transport{tmux.TransportAuto, tmux.TransportNative, tmux
 // shortDir returns a directory whose path leaves room for a socket's.
 func shortDir(t testing.TB, mode os.FileMode) string {
 	t.Helper()
-	dir := must[string](t)(os.MkdirTemp("", "tu"))
+	dir := check.Must[string](t)(os.MkdirTemp("", "tu"))
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	ok(t, os.Chmod(dir, mode))
+	check.OK(t, os.Chmod(dir, mode))
 	return dir
 }
 
@@ -62,33 +63,33 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 			shared, own := shortDir(t, 0o777|os.ModeSticky), shortDir(t, 0o700)
 			socket, secret, planted := shared+"/"+place.socket, own+"/secret", own+"/planted"
 			if place.ours {
-				ok(t, os.Mkdir(filepath.Dir(socket), 0o700))
-				ok(t, os.Chmod(filepath.Dir(socket), 0o777))
+				check.OK(t, os.Mkdir(filepath.Dir(socket), 0o700))
+				check.OK(t, os.Chmod(filepath.Dir(socket), 0o777))
 			}
-			ok(t, os.Symlink(socket, own+"/link"))
-			ok(t, os.WriteFile(secret, []byte("key"), 0o600))
+			check.OK(t, os.Symlink(socket, own+"/link"))
+			check.OK(t, os.WriteFile(secret, []byte("key"), 0o600))
 			foreign := testserver.NewForeign(t, socket, secret, planted)
 			for _, way := range transports {
 				cfg := place.by
 				cfg.SocketPath = strings.NewReplacer("SHARED", shared, "OWN", own).Replace(cfg.SocketPath)
 				cfg.Env = append(os.Environ(), "TMUX_TMPDIR="+shared)
 				cfg.Binary, cfg.Transport, cfg.ConfigFile, cfg.Timeout = testserver.Binary(t), way, "/dev/null", time.Minute
-				srv, ctx := handle(t, cfg), testserver.Context(t)
+				srv, ctx := testserver.Handle(t, cfg), testserver.Context(t)
 				for name, err := range map[string]error{
 					"list":    do(ctx, srv, tmux.ListSessions{}),
 					"new":     do(ctx, srv, tmux.NewSession{Detached: true}),
-					"version": second(srv.Version(ctx)),
+					"version": check.Second(srv.Version(ctx)),
 					"source":  do(ctx, srv, tmux.SourceFile{Paths: []string{secret}}),
 					"kill":    srv.Kill(ctx),
 				} {
-					isKind(t, string(way)+" "+name, err, tmux.ErrUntrusted)
+					check.Kind(t, string(way)+" "+name, err, tmux.ErrUntrusted)
 					if text := fmt.Sprint(err); !strings.Contains(text, filepath.Dir(socket)) || !place.ours && !strings.Contains(text, "uid 65534") {
 						t.Errorf("%s %s does not say whose it is: %v", way, name, err)
 					}
 				}
 			}
-			equal(t, "the other user's server was sent", 0, waitCount(t, foreign))
-			absent(t, planted)
+			check.Equal(t, "the other user's server was sent", 0, waitCount(t, foreign))
+			check.Absent(t, planted)
 		})
 	}
 }
@@ -127,29 +128,29 @@ func TestPathsForTheProgram(t *testing.T) {
 			switch {
 			case test.link:
 				link := shortDir(t, test.above) + "/l"
-				ok(t, os.Symlink(dir, link))
+				check.OK(t, os.Symlink(dir, link))
 				dir = link
 			case test.above != 0:
 				dir = shortDir(t, test.above) + "/own"
-				ok(t, os.Mkdir(dir, test.mode))
+				check.OK(t, os.Mkdir(dir, test.mode))
 			}
 			if test.chown != nil {
-				ok(t, test.chown(dir))
+				check.OK(t, test.chown(dir))
 			}
-			srv := handle(t, tmux.Config{
+			srv := testserver.Handle(t, tmux.Config{
 				SocketPath: dir + "/s", ConfigFile: "/dev/null", Transport: tmux.TransportExec,
 				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh"},
 			})
 			ctx := testserver.Context(t)
 			defer srv.Kill(ctx)
-			isKind(t, "a look", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
+			check.Kind(t, "a look", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
 			err := do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"sleep 1000"}})
 			if test.want {
-				ok(t, err)
+				check.OK(t, err)
 				return
 			}
-			isKind(t, "a start", err, tmux.ErrUntrusted)
-			absent(t, srv.SocketPath())
+			check.Kind(t, "a start", err, tmux.ErrUntrusted)
+			check.Absent(t, srv.SocketPath())
 		})
 	}
 }
@@ -164,7 +165,7 @@ func TestServersAreToldWhatTheyNeed(t *testing.T) {
 		sent <- heard.text.String()
 	})
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
-		srv := handle(t, tmux.Config{
+		srv := testserver.Handle(t, tmux.Config{
 			SocketPath: socket, Transport: way,
 			Env: append(os.Environ(), "CANARY=in-the-coal-mine"),
 		})
@@ -180,7 +181,7 @@ func TestServersAreToldWhatTheyNeed(t *testing.T) {
 			for len(sent) > 0 || all == "" {
 				all += <-sent
 			}
-			equal(t, fmt.Sprintf("%s %v: is sent the environment", way, test.cmd), test.want, strings.Contains(all, "CANARY="))
+			check.Equal(t, fmt.Sprintf("%s %v: is sent the environment", way, test.cmd), test.want, strings.Contains(all, "CANARY="))
 		}
 	}
 }
@@ -200,12 +201,12 @@ func (h *hearing) Read(b []byte) (int, error) {
 // The list of processes shows nothing that a user typed.
 func TestArgumentsHideWhatIsTyped(t *testing.T) {
 	t.Parallel()
-	base := started(t)
+	base := testserver.Started(t)
 	dir := t.TempDir()
 	// The program records how it is called.
 	binary, log := filepath.Join(dir, "tmux"), filepath.Join(dir, "log")
-	ok(t, testtool.WriteProgram(binary, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" >>"+log+"\nexec "+base.Binary()+` "$@"`+"\n")))
-	srv := handle(t, tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec})
+	check.OK(t, testtool.WriteProgram(binary, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" >>"+log+"\nexec "+base.Binary()+` "$@"`+"\n")))
+	srv := testserver.Handle(t, tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec})
 	const canary = "Zanzibar-0x5eC2e7"
 	text := canary
 	for name, cmds := range map[string][]tmux.Command{
@@ -219,11 +220,11 @@ func TestArgumentsHideWhatIsTyped(t *testing.T) {
 		"new-window":      {tmux.Raw{Name: "new-window", Args: []string{"-d", "-n", canary, "cat"}}},
 		"beside stdin":    {tmux.LoadBuffer{Buffer: "c", Path: "-", Data: []byte(canary)}, tmux.SendKeys{Target: tmux.PaneID("%0"), Literal: true, Keys: []string{canary}}},
 	} {
-		ok(t, do(testserver.Context(t), srv, cmds...))
-		args := string(must[[]byte](t)(os.ReadFile(log)))
-		ok(t, os.Remove(log))
-		expect(t, strings.Contains(args, "source-file") || strings.Contains(args, "load-buffer"), "%s: not on standard input: %q", name, args)
-		expect(t, !strings.Contains(args, canary), "%s: %q", name, args)
+		check.OK(t, do(testserver.Context(t), srv, cmds...))
+		args := string(check.Must[[]byte](t)(os.ReadFile(log)))
+		check.OK(t, os.Remove(log))
+		check.That(t, strings.Contains(args, "source-file") || strings.Contains(args, "load-buffer"), "%s: not on standard input: %q", name, args)
+		check.That(t, !strings.Contains(args, canary), "%s: %q", name, args)
 	}
 }
 
@@ -233,8 +234,8 @@ const endlessEnv = "TMUX_TEST_ENDLESS"
 func TestEndlessOutput(t *testing.T) {
 	if at := os.Getenv(endlessEnv); at != "" {
 		way, socket, _ := strings.Cut(at, ":")
-		srv := handle(t, tmux.Config{SocketPath: socket, Transport: tmux.Transport(way), Timeout: time.Minute})
-		isKind(t, way, second(srv.Do(context.Background(), tmux.ListSessions{})), tmux.ErrTooMuch)
+		srv := testserver.Handle(t, tmux.Config{SocketPath: socket, Transport: tmux.Transport(way), Timeout: time.Minute})
+		check.Kind(t, way, check.Second(srv.Do(context.Background(), tmux.ListSessions{})), tmux.ErrTooMuch)
 		// The system's figure for a child begins with the memory of its parent.
 		fmt.Println("peak", memory(t, "self"))
 		return
@@ -272,8 +273,8 @@ func TestServerThatAsksForFiles(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t, 0o700)
 	secret, named, planted := dir+"/secret", dir+"/named", dir+"/planted"
-	ok(t, os.WriteFile(secret, []byte("SECRET"), 0o600))
-	ok(t, os.WriteFile(named, []byte("set -g @x 1\nload-buffer /etc/hosts"), 0o600))
+	check.OK(t, os.WriteFile(secret, []byte("SECRET"), 0o600))
+	check.OK(t, os.WriteFile(named, []byte("set -g @x 1\nload-buffer /etc/hosts"), 0o600))
 	read := func(path string) []byte { return file(msgReadOpen, path) }
 	write := func(path string) []byte { return file(msgWriteOpen, path, 0, 2, 0, 0) }
 	for _, test := range []struct {
@@ -309,13 +310,13 @@ func TestServerThatAsksForFiles(t *testing.T) {
 				answer, _ := io.ReadAll(c)
 				got <- answer
 			})
-			srv := handle(t, tmux.Config{SocketPath: socket, Timeout: time.Minute})
+			srv := testserver.Handle(t, tmux.Config{SocketPath: socket, Timeout: time.Minute})
 			for range 2 {
-				isKind(t, "the call", do(testserver.Context(t), srv, test.cmd), tmux.ErrUntrusted)
-				expect(t, !bytes.Contains(<-got, []byte("SECRET")), "it got the file")
+				check.Kind(t, "the call", do(testserver.Context(t), srv, test.cmd), tmux.ErrUntrusted)
+				check.That(t, !bytes.Contains(<-got, []byte("SECRET")), "it got the file")
 			}
-			equal(t, "lists that the tmux program sent too", 0, len(got))
-			absent(t, planted)
+			check.Equal(t, "lists that the tmux program sent too", 0, len(got))
+			check.Absent(t, planted)
 		})
 	}
 }
@@ -326,7 +327,7 @@ func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t, 0o700)
 	secret, planted := dir+"/secret", dir+"/planted"
-	ok(t, os.WriteFile(secret, []byte("SECRET"), 0o600))
+	check.OK(t, os.WriteFile(secret, []byte("SECRET"), 0o600))
 	var mu sync.Mutex
 	var got strings.Builder
 	socket := ownServer(t, func(c net.Conn) {
@@ -340,9 +341,9 @@ func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
 		got.Write(answer)
 	})
 	for _, way := range []tmux.Transport{tmux.TransportAuto, tmux.TransportNative} {
-		srv := handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: time.Minute})
+		srv := testserver.Handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: time.Minute})
 		ctx := testserver.Context(t)
-		isKind(t, "the first", do(ctx, srv, tmux.ListSessions{}), tmux.ErrUntrusted)
+		check.Kind(t, "the first", do(ctx, srv, tmux.ListSessions{}), tmux.ErrUntrusted)
 		asked := 0
 		for _, cmd := range append(tmux.Commands, tmux.Raw{Name: "source", Args: []string{secret}}, tmux.Raw{Name: "load-buffer", Args: []string{secret}},
 			tmux.Raw{Name: "saveb", Args: []string{planted}}, tmux.Raw{Name: "an-alias"}, tmux.SourceFile{Paths: []string{secret}},
@@ -358,12 +359,12 @@ func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
 				t.Errorf("%s %T: %v", way, cmd, err)
 			}
 		}
-		expect(t, asked >= len(tmux.Commands)/2, "%s: only %d commands were sent", way, asked)
+		check.That(t, asked >= len(tmux.Commands)/2, "%s: only %d commands were sent", way, asked)
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	expect(t, !strings.Contains(got.String(), "SECRET"), "it got the file")
-	absent(t, planted)
+	check.That(t, !strings.Contains(got.String(), "SECRET"), "it got the file")
+	check.Absent(t, planted)
 }
 
 // A file at a socket's path that is not a socket is left alone, and so is one in the place
@@ -393,19 +394,19 @@ func TestWhatIsNoSocketStays(t *testing.T) {
 				if named {
 					cfg.SocketPath, cfg.SocketName = "", "s"
 				}
-				srv := handle(t, cfg)
+				srv := testserver.Handle(t, cfg)
 				path := srv.SocketPath()
-				ok(t, os.MkdirAll(filepath.Dir(path), 0o700))
-				ok(t, place.make(path))
+				check.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				check.OK(t, place.make(path))
 				before := contentOf(t, filepath.Dir(path))
 				ctx := testserver.Context(t)
 				what := fmt.Sprintf("%s, named %v, %s", place.name, named, way)
-				isKind(t, what, do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"sleep 1000"}}), tmux.ErrArgument)
+				check.Kind(t, what, do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"sleep 1000"}}), tmux.ErrArgument)
 				if err := do(ctx, srv, tmux.ListSessions{}); !errors.Is(err, tmux.ErrArgument) && !strings.Contains(place.name, "lock") {
 					t.Errorf("%s: a look: %v", what, err)
 				}
 				srv.Kill(ctx)
-				equal(t, what+": before\n", before, contentOf(t, filepath.Dir(path)))
+				check.Equal(t, what+": before\n", before, contentOf(t, filepath.Dir(path)))
 			}
 		}
 	}
@@ -413,12 +414,12 @@ func TestWhatIsNoSocketStays(t *testing.T) {
 
 // contentOf describes what is in a directory.
 func contentOf(t *testing.T, dir string) (all string) {
-	entries := must[[]os.DirEntry](t)(os.ReadDir(dir))
+	entries := check.Must[[]os.DirEntry](t)(os.ReadDir(dir))
 	for _, e := range entries {
-		info := must[os.FileInfo](t)(e.Info())
+		info := check.Must[os.FileInfo](t)(e.Info())
 		content := ""
 		if info.Mode().IsRegular() {
-			content = string(must[[]byte](t)(os.ReadFile(filepath.Join(dir, e.Name()))))
+			content = string(check.Must[[]byte](t)(os.ReadFile(filepath.Join(dir, e.Name()))))
 		}
 		all += fmt.Sprintf("%s %v %v %q\n", e.Name(), info.Mode(), info.Sys().(*syscall.Stat_t).Ino, content)
 	}
@@ -427,25 +428,25 @@ func contentOf(t *testing.T, dir string) (all string) {
 
 // The files that commands do name are opened, whichever way they are named.
 func TestFilesThatCommandsName(t *testing.T) {
-	base := started(t)
+	base := testserver.Started(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
-	ok(t, os.WriteFile("in,#{x}", []byte("text"), 0o600))
-	ok(t, os.WriteFile("inner.conf", []byte("set -g @inner yes\n"), 0o600))
-	ok(t, os.WriteFile("a1.conf", []byte("set -g @globbed yes\n"), 0o600))
-	ok(t, os.WriteFile("outer.conf", []byte("source-file "+dir+"/inner.conf\n"), 0o600))
+	check.OK(t, os.WriteFile("in,#{x}", []byte("text"), 0o600))
+	check.OK(t, os.WriteFile("inner.conf", []byte("set -g @inner yes\n"), 0o600))
+	check.OK(t, os.WriteFile("a1.conf", []byte("set -g @globbed yes\n"), 0o600))
+	check.OK(t, os.WriteFile("outer.conf", []byte("source-file "+dir+"/inner.conf\n"), 0o600))
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
-		srv, ctx := by(t, base, way), testserver.Context(t)
+		srv, ctx := testserver.By(t, base, way), testserver.Context(t)
 		testserver.Run(t, base, "set-option", "-gu", "@inner")
 		testserver.Run(t, base, "set-option", "-gu", "@globbed")
-		ok(t, do(ctx, srv,
+		check.OK(t, do(ctx, srv,
 			tmux.LoadBuffer{Buffer: "b", Path: dir + "/in,#{x}"}, tmux.LoadBuffer{Buffer: "b", Path: "in,#{x}"},
 			tmux.SaveBuffer{Buffer: "b", Path: "out"}, tmux.SaveBuffer{Buffer: "b", Append: true, Path: dir + "/out"},
 			tmux.SourceFile{Paths: []string{"outer.conf"}}, tmux.Raw{Name: "source-file", Args: []string{"-q", "--", "a?.conf"}},
 			tmux.Raw{Name: "if-shell", Args: []string{"-F", "1", "saveb -b b " + dir + "/third ; loadb -b c inner.conf"}},
 		))
-		equal(t, string(way)+": out", "texttext", string(must[[]byte](t)(os.ReadFile("out"))))
-		equal(t, string(way)+": third", "text", string(must[[]byte](t)(os.ReadFile("third"))))
+		check.Equal(t, string(way)+": out", "texttext", string(check.Must[[]byte](t)(os.ReadFile("out"))))
+		check.Equal(t, string(way)+": third", "text", string(check.Must[[]byte](t)(os.ReadFile("third"))))
 		if got := testserver.Run(t, base, "show-options", "-gv", "@inner") + testserver.Run(t, base, "show-options", "-gv", "@globbed"); got != "yesyes" {
 			t.Errorf("%s: sourced %q", way, got)
 		}
@@ -457,7 +458,7 @@ func TestFilesThatCommandsName(t *testing.T) {
 		t.Logf("not tried: writing to a full disk: %v", err)
 		return
 	}
-	err := do(testserver.Context(t), by(t, base, tmux.TransportNative), tmux.SaveBuffer{Buffer: "b", Path: "/dev/full"})
+	err := do(testserver.Context(t), testserver.By(t, base, tmux.TransportNative), tmux.SaveBuffer{Buffer: "b", Path: "/dev/full"})
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("saving a buffer on a full disk: %v", err)
 	}
@@ -469,15 +470,15 @@ func TestOpenDirectoryOfNamedSockets(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t, 0o700)
 	own := fmt.Sprintf("%s/tmux-%d", dir, os.Getuid())
-	ok(t, os.Mkdir(own, 0o700))
-	ok(t, os.Chmod(own, 0o755))
+	check.OK(t, os.Mkdir(own, 0o700))
+	check.OK(t, os.Chmod(own, 0o755))
 	connected := make(chan struct{}, 100)
 	serveAt(t, own+"/work", func(net.Conn) { connected <- struct{}{} })
 	for _, way := range transports {
-		srv := handle(t, tmux.Config{SocketName: "work", Transport: way, Env: append(os.Environ(), "TMUX_TMPDIR="+dir)})
+		srv := testserver.Handle(t, tmux.Config{SocketName: "work", Transport: way, Env: append(os.Environ(), "TMUX_TMPDIR="+dir)})
 		err := do(testserver.Context(t), srv, tmux.ListSessions{})
-		isKind(t, string(way), err, tmux.ErrUntrusted)
-		expect(t, err == nil || strings.Contains(err.Error(), "chmod 700 "+own), "%s: %v", way, err)
+		check.Kind(t, string(way), err, tmux.ErrUntrusted)
+		check.That(t, err == nil || strings.Contains(err.Error(), "chmod 700 "+own), "%s: %v", way, err)
 	}
-	expect(t, len(connected) == 0, "%d connections", len(connected))
+	check.That(t, len(connected) == 0, "%d connections", len(connected))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -18,8 +19,8 @@ import (
 // A program that is just being started has a copy of every connection until it runs. For
 // tmux, a wait that gives up meanwhile is over nevertheless, and gets no signal.
 func TestAWaitThatGivesUpWhileAProgramStarts(t *testing.T) {
-	srv, ctx := by(t, started(t), tmux.TransportNative), testserver.Context(t)
-	ok(t, do(ctx, srv, tmux.ListSessions{})) // so that the wait needs one connection only
+	srv, ctx := testserver.By(t, testserver.Started(t), tmux.TransportNative), testserver.Context(t)
+	check.OK(t, do(ctx, srv, tmux.ListSessions{})) // so that the wait needs one connection only
 	before := openSockets(t)
 	wait, giveUp := context.WithCancel(ctx)
 	defer giveUp()
@@ -36,9 +37,9 @@ func TestAWaitThatGivesUpWhileAProgramStarts(t *testing.T) {
 	})
 	defer syscall.Close(copied)
 	giveUp()
-	isKind(t, "nobody has signalled", <-ended, context.Canceled)
-	ok(t, srv.Channel("c").Signal(ctx))
-	ok(t, waitFor(t, srv, "c", time.Minute))
+	check.Kind(t, "nobody has signalled", <-ended, context.Canceled)
+	check.OK(t, srv.Channel("c").Signal(ctx))
+	check.OK(t, waitFor(t, srv, "c", time.Minute))
 }
 
 // Waits that give up leave nothing in tmux, which before 3.8 never frees a client that ends
@@ -47,14 +48,14 @@ func TestWaitsThatGiveUpLeaveNothing(t *testing.T) {
 	t.Parallel()
 	waits := testtool.Size(100, 400)
 	for _, way := range transports {
-		srv := by(t, started(t), way)
+		srv := testserver.By(t, testserver.Started(t), way)
 		pid := testserver.Run(t, srv, "display-message", "-p", "#{pid}")
 		before := 0
 		for i := range waits + 20 {
 			if i == 20 {
 				before = residentKB(t, pid)
 			}
-			isKind(t, "nobody signals", waitFor(t, srv, fmt.Sprint(i), time.Millisecond), context.DeadlineExceeded)
+			check.Kind(t, "nobody signals", waitFor(t, srv, fmt.Sprint(i), time.Millisecond), context.DeadlineExceeded)
 		}
 		if grown := residentKB(t, pid) - before; grown > 3*waits {
 			t.Errorf("%s: tmux grew by %d kB", way, grown)
@@ -64,7 +65,7 @@ func TestWaitsThatGiveUpLeaveNothing(t *testing.T) {
 
 func residentKB(t *testing.T, pid string) (kB int) {
 	t.Helper()
-	status := must[[]byte](t)(os.ReadFile("/proc/" + pid + "/status"))
+	status := check.Must[[]byte](t)(os.ReadFile("/proc/" + pid + "/status"))
 	_, rest, _ := bytes.Cut(status, []byte("VmRSS:"))
 	if _, err := fmt.Sscan(string(rest), &kB); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -27,31 +28,31 @@ func waitFor(t *testing.T, srv *tmux.Server, channel string, d time.Duration) er
 // 3.8 gives it to the first.
 func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	for _, d := range []time.Duration{time.Nanosecond, 100 * time.Microsecond, time.Millisecond, 3 * time.Millisecond, 50 * time.Millisecond} {
-		isKind(t, fmt.Sprintf("nobody signals, and in %v", d), waitFor(t, srv, "c", d), context.DeadlineExceeded)
+		check.Kind(t, fmt.Sprintf("nobody signals, and in %v", d), waitFor(t, srv, "c", d), context.DeadlineExceeded)
 		// Nothing is pending now.
-		isKind(t, fmt.Sprintf("after a wait of %v the channel is signalled", d), waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
-		ok(t, srv.Channel("c").Signal(ctx))
-		ok(t, waitFor(t, srv, "c", time.Minute))
+		check.Kind(t, fmt.Sprintf("after a wait of %v the channel is signalled", d), waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
+		check.OK(t, srv.Channel("c").Signal(ctx))
+		check.OK(t, waitFor(t, srv, "c", time.Minute))
 	}
 }
 
 // A waiter that gives up does not wake another one on the same channel.
 func TestTwoWaitsOnAChannel(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	other := make(chan error, 1)
 	go func() { other <- srv.Channel("c").Wait(ctx) }()
-	isKind(t, "nobody signals", waitFor(t, srv, "c", 100*time.Millisecond), context.DeadlineExceeded)
+	check.Kind(t, "nobody signals", waitFor(t, srv, "c", 100*time.Millisecond), context.DeadlineExceeded)
 	select {
 	case err := <-other:
 		t.Fatalf("the other was woken: %v", err)
 	case <-time.After(50 * time.Millisecond):
 	}
-	ok(t, srv.Channel("c").Signal(ctx))
-	ok(t, <-other)
-	isKind(t, "the signal was given twice", waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
+	check.OK(t, srv.Channel("c").Signal(ctx))
+	check.OK(t, <-other)
+	check.Kind(t, "the signal was given twice", waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
 }
 
 func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
@@ -62,10 +63,10 @@ func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
 		"SIGTERM":          func(t *testing.T, srv *tmux.Server) { signal(t, srv, syscall.SIGTERM) },
 		"SIGKILL":          func(t *testing.T, srv *tmux.Server) { signal(t, srv, syscall.SIGKILL) },
 	} {
-		srv, ctx := started(t), testserver.Context(t)
+		srv, ctx := testserver.Started(t), testserver.Context(t)
 		woken := make(chan error, 1)
 		go func() { woken <- srv.Channel("c").Wait(ctx) }()
-		isKind(t, "nobody signals", waitFor(t, srv, "c", 30*time.Millisecond), context.DeadlineExceeded)
+		check.Kind(t, "nobody signals", waitFor(t, srv, "c", 30*time.Millisecond), context.DeadlineExceeded)
 		end(t, srv)
 		if err := <-woken; !errors.Is(err, tmux.ErrServerGone) && !errors.Is(err, tmux.ErrNoServer) {
 			t.Errorf("%s ends the wait with %v", how, err)
@@ -76,15 +77,15 @@ func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
 // signal sends a signal to the server's process.
 func signal(t *testing.T, srv *tmux.Server, sig syscall.Signal) {
 	t.Helper()
-	pid := must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
-	ok(t, syscall.Kill(pid, sig))
+	pid := check.Must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
+	check.OK(t, syscall.Kill(pid, sig))
 }
 
 func TestAwaitActivity(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
-	if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
-		isKind(t, "on "+v.String(), tmux.AwaitActivity(srv, ctx, nil, "%1"), tmux.ErrUnsupported)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	if v := check.Must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
+		check.Kind(t, "on "+v.String(), tmux.AwaitActivity(srv, ctx, nil, "%1"), tmux.ErrUnsupported)
 		t.Skip("this tmux does not announce what panes print")
 	}
 	var ttys []string
@@ -94,7 +95,7 @@ func TestAwaitActivity(t *testing.T) {
 	}
 	write := func(i int) {
 		t.Helper()
-		ok(t, os.WriteFile(ttys[i-1], []byte("x"), 0))
+		check.OK(t, os.WriteFile(ttys[i-1], []byte("x"), 0))
 	}
 	within := func(d time.Duration, armed func(), panes ...tmux.PaneID) error {
 		t.Helper()
@@ -104,10 +105,10 @@ func TestAwaitActivity(t *testing.T) {
 	}
 	for i := range 30 {
 		// Right after it was armed, from when on nothing may be missed.
-		ok(t, within(time.Minute, func() { write(1 + i%2) }, "%1", "%2"))
+		check.OK(t, within(time.Minute, func() { write(1 + i%2) }, "%1", "%2"))
 	}
 	// Another pane's output does not count, and nothing is left of a wait.
-	isKind(t, "another pane printed", within(200*time.Millisecond, func() { write(3) }, "%1", "%2"), context.DeadlineExceeded)
+	check.Kind(t, "another pane printed", within(200*time.Millisecond, func() { write(3) }, "%1", "%2"), context.DeadlineExceeded)
 	testserver.Wait(t, srv, "%1", "end of the waiter", func() bool {
 		return testserver.Run(t, srv, "wait-for", "-E", "-l", "pane-activity") == ""
 	})
@@ -123,9 +124,9 @@ func TestKillLeavesRoom(t *testing.T) {
 		for range 4 { // their ends take a moment
 			testserver.Run(t, srv, "new-session", "-d", "cat")
 		}
-		ok(t, srv.Kill(ctx))
+		check.OK(t, srv.Kill(ctx))
 	}
-	ok(t, srv.Kill(ctx))
+	check.OK(t, srv.Kill(ctx))
 }
 
 // TestSignalBesideAWaitThatGaveUp: if the server does not answer, the command of a wait may
@@ -134,28 +135,28 @@ func TestSignalBesideAWaitThatGaveUp(t *testing.T) {
 	t.Parallel()
 	for name, signals := range map[string]func(srv *tmux.Server) *tmux.Server{
 		"from the same Server": func(srv *tmux.Server) *tmux.Server { return srv },
-		"from another":         func(srv *tmux.Server) *tmux.Server { return by(t, srv, tmux.TransportNative) },
+		"from another":         func(srv *tmux.Server) *tmux.Server { return testserver.By(t, srv, tmux.TransportNative) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			srv, ctx := started(t), testserver.Context(t)
+			srv, ctx := testserver.Started(t), testserver.Context(t)
 			other := signals(srv)
-			if v := must[tmux.Version](t)(srv.Version(ctx)); other != srv && v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
+			if v := check.Must[tmux.Version](t)(srv.Version(ctx)); other != srv && v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
 				t.Skip("this tmux gives a signal to a client that has gone, until it notices, and says nothing of it")
 			}
-			ok(t, do(ctx, srv, tmux.ListSessions{})) // so that one connection is all that they need
-			ok(t, do(ctx, other, tmux.ListSessions{}))
-			pid := must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
+			check.OK(t, do(ctx, srv, tmux.ListSessions{})) // so that one connection is all that they need
+			check.OK(t, do(ctx, other, tmux.ListSessions{}))
+			pid := check.Must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
 			for range testtool.Size(3, 30) {
-				ok(t, syscall.Kill(pid, syscall.SIGSTOP))
-				isKind(t, "nobody signals", waitFor(t, srv, "c", 20*time.Millisecond), context.DeadlineExceeded)
+				check.OK(t, syscall.Kill(pid, syscall.SIGSTOP))
+				check.Kind(t, "nobody signals", waitFor(t, srv, "c", 20*time.Millisecond), context.DeadlineExceeded)
 				sent := make(chan error, 1)
 				go func() { sent <- other.Channel("c").Signal(ctx) }()
 				testtool.Eventually(t, "the signal has its turn, or the wait still has", func() bool { return tmux.TurnTaken(other, "c") })
-				ok(t, syscall.Kill(pid, syscall.SIGCONT))
-				ok(t, waitFor(t, srv, "c", time.Minute))
-				ok(t, <-sent)
-				isKind(t, "the signal was given twice", waitFor(t, srv, "c", 20*time.Millisecond), context.DeadlineExceeded)
+				check.OK(t, syscall.Kill(pid, syscall.SIGCONT))
+				check.OK(t, waitFor(t, srv, "c", time.Minute))
+				check.OK(t, <-sent)
+				check.Kind(t, "the signal was given twice", waitFor(t, srv, "c", 20*time.Millisecond), context.DeadlineExceeded)
 			}
 		})
 	}
@@ -165,28 +166,28 @@ func TestSignalBesideAWaitThatGaveUp(t *testing.T) {
 // sent to a server that does not answer would arrive later, although its call has failed.
 func TestSignalWaitsForItsTurn(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
-	ok(t, do(ctx, srv, tmux.ListSessions{}))
-	pid := must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
-	ok(t, syscall.Kill(pid, syscall.SIGSTOP))
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	check.OK(t, do(ctx, srv, tmux.ListSessions{}))
+	pid := check.Must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
+	check.OK(t, syscall.Kill(pid, syscall.SIGSTOP))
 	woken := make(chan error, 1)
 	go func() { woken <- srv.Channel("c").Wait(ctx) }()
 	testtool.Eventually(t, "the wait has the turn", func() bool { return tmux.TurnTaken(srv, "c") })
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
-	isKind(t, "the server answers", srv.Channel("c").Signal(short), context.DeadlineExceeded)
-	ok(t, syscall.Kill(pid, syscall.SIGCONT))
-	ok(t, srv.Channel("c").Signal(ctx))
-	ok(t, <-woken)
-	isKind(t, "two signals were sent", waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
+	check.Kind(t, "the server answers", srv.Channel("c").Signal(short), context.DeadlineExceeded)
+	check.OK(t, syscall.Kill(pid, syscall.SIGCONT))
+	check.OK(t, srv.Channel("c").Signal(ctx))
+	check.OK(t, <-woken)
+	check.Kind(t, "two signals were sent", waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
 }
 
 // TestWaitIsNotWokenByTheEndOfAnother: the queue of a channel is emptied after a wait that
 // gave up. A wait that begins meanwhile is not taken for signalled.
 func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
-	pid := must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
+	srv := testserver.Started(t)
+	pid := check.Must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
 	channel := srv.Channel("never")
 	wait := func(d time.Duration) error {
 		ctx, cancel := context.WithTimeout(testserver.Context(t), d)
@@ -194,14 +195,14 @@ func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 		return channel.Wait(ctx)
 	}
 	kill := func(sig syscall.Signal) {
-		ok(t, syscall.Kill(pid, sig))
+		check.OK(t, syscall.Kill(pid, sig))
 	}
 	// The server does not answer while the first gives up and others begin.
 	first := make(chan error, 1)
 	go func() { first <- wait(300 * time.Millisecond) }()
 	time.Sleep(150 * time.Millisecond) // so that it is in the queue, or else there is less to see
 	kill(syscall.SIGSTOP)
-	isKind(t, "the first wait", <-first, context.DeadlineExceeded)
+	check.Kind(t, "the first wait", <-first, context.DeadlineExceeded)
 	others := make(chan error)
 	for range 8 {
 		go func() { others <- wait(time.Second) }()
@@ -209,24 +210,24 @@ func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 	time.Sleep(100 * time.Millisecond) // for what they send
 	kill(syscall.SIGCONT)
 	for range 8 {
-		isKind(t, "another wait", <-others, context.DeadlineExceeded)
+		check.Kind(t, "another wait", <-others, context.DeadlineExceeded)
 	}
 	// A signal still wakes the next one.
-	ok(t, channel.Signal(testserver.Context(t)))
-	ok(t, wait(time.Minute))
+	check.OK(t, channel.Signal(testserver.Context(t)))
+	check.OK(t, wait(time.Minute))
 }
 
 // With Wait the command takes as long as the pane's program, however long that is, and
 // fails as it does.
 func TestPaneWait(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	_, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"exit 3"}})
-	if !must[bool](t)(srv.Supports(ctx, tmux.FieldFeature(tmux.SplitWindow{}, "Wait"))) {
-		isKind(t, "to wait for a pane", err, tmux.ErrUnsupported)
+	if !check.Must[bool](t)(srv.Supports(ctx, tmux.FieldFeature(tmux.SplitWindow{}, "Wait"))) {
+		check.Kind(t, "to wait for a pane", err, tmux.ErrUnsupported)
 		return
 	}
 	var e *tmux.Error
-	expect(t, errors.As(err, &e) && e.ExitCode == 3, "got %v", err)
-	ok(t, second(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"true"}})))
+	check.That(t, errors.As(err, &e) && e.ExitCode == 3, "got %v", err)
+	check.OK(t, check.Second(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"true"}})))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -25,13 +26,13 @@ func TestFollower(t *testing.T) {
 	for range panes - 1 {
 		tmux.Add(&b, tmux.NewWindow{Target: tmux.TargetSpec("=keep:"), Detached: true, Command: []string{"exec cat"}})
 	}
-	ok(t, b.Do(ctx, srv))
+	check.OK(t, b.Do(ctx, srv))
 	w := srv.Follower(ctx, 50*time.Millisecond)
 	defer w.Close()
 	ttys := map[tmux.PaneID]string{}
 	look := func(id tmux.PaneID) *tmux.Look {
 		t.Helper()
-		l := must[*tmux.Look](t)(w.Look(ctx, id, nil))
+		l := check.Must[*tmux.Look](t)(w.Look(ctx, id, nil))
 		ttys[id] = l.TTY
 		return l
 	}
@@ -41,14 +42,14 @@ func TestFollower(t *testing.T) {
 	idle := func(d time.Duration) {
 		t.Helper()
 		for end := time.Now().Add(d); time.Now().Before(end); {
-			for _, id := range must[[]tmux.PaneID](t)(w.Next(ctx, end)) {
+			for _, id := range check.Must[[]tmux.PaneID](t)(w.Next(ctx, end)) {
 				look(id)
 			}
 		}
 	}
 	for i := range 20 {
 		id := tmux.PaneID(fmt.Sprint("%", 7*i%panes))
-		ok(t, os.WriteFile(ttys[id], fmt.Appendf(nil, "line %d\n", i), 0))
+		check.OK(t, os.WriteFile(ttys[id], fmt.Appendf(nil, "line %d\n", i), 0))
 		for found := false; !found; {
 			deadline, cancel := context.WithTimeout(ctx, time.Minute)
 			due, err := w.Next(deadline, time.Now().Add(time.Minute))
@@ -78,19 +79,19 @@ func TestFollowerLooksAgain(t *testing.T) {
 	testserver.Run(t, srv, "new-session", "-d", "exec cat")
 	w := srv.Follower(ctx, 5*time.Minute)
 	defer w.Close()
-	l := must[*tmux.Look](t)(srv.Pane("%0").Look(ctx, nil))
+	l := check.Must[*tmux.Look](t)(srv.Pane("%0").Look(ctx, nil))
 	if l.Generation != nil {
 		t.Skip("this tmux announces what it has read")
 	}
 	young := l.PaneState
 	young.TTY = "/dev/null"
 	w.Looked(young)
-	expect(t, !w.Announced(l.ID), "it is announced what is written to another file")
+	check.That(t, !w.Announced(l.ID), "it is announced what is written to another file")
 	testserver.Wait(t, srv, "%0", "its program is on its terminal", func() bool {
 		w.Looked(l.PaneState)
 		return w.Announced(l.ID)
 	})
-	ok(t, os.WriteFile(l.TTY, []byte("a line\n"), 0))
+	check.OK(t, os.WriteFile(l.TTY, []byte("a line\n"), 0))
 	for i := range testtool.Size(4, 5) { // the fifth is the one that comes without being announced
 		deadline, cancel := context.WithTimeout(ctx, time.Minute)
 		due, err := w.Next(deadline, time.Now().Add(50*time.Second))

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
 )
@@ -31,7 +32,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // Everything that is written arrives, in order, and little is sent before it is read.
 func TestWriter(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
+	srv := testserver.Started(t)
 	for what, c := range map[string]struct{ stty, line string }{
 		"gathered lines":         {"stty -echo", strings.Repeat("x", 4095) + "\n"},
 		"short lines":            {"stty -echo", "0123456789\n"},
@@ -53,11 +54,11 @@ func TestWriter(t *testing.T) {
 			}()
 			testserver.Wait(t, srv, id, "something to be read", func() bool { return from.n.Load() > 0 })
 			for range 200 { // the time in which all would be sent
-				must[string](t)(srv.Pane(tmux.PaneID(id)).Display(ctx, "#{pane_id}"))
+				check.Must[string](t)(srv.Pane(tmux.PaneID(id)).Display(ctx, "#{pane_id}"))
 			}
-			expect(t, from.n.Load() < 200_000, "%d bytes were sent before any was read", from.n.Load())
-			ok(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
-			ok(t, <-done)
+			check.That(t, from.n.Load() < 200_000, "%d bytes were sent before any was read", from.n.Load())
+			check.OK(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
+			check.OK(t, <-done)
 			var got []byte
 			testserver.Wait(t, srv, "%0", "everything", func() bool {
 				got, _ = os.ReadFile(filepath.Join(dir, "got"))
@@ -72,7 +73,7 @@ func TestWriter(t *testing.T) {
 
 func TestWriterRefusesLongLines(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	path := filepath.Join(t.TempDir(), "got")
 	id := testserver.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "stty -echo; echo ready; exec cat >"+path)
 	testserver.WaitScreen(t, srv, id, "ready")
@@ -105,41 +106,41 @@ func TestWriterRefusesLongLines(t *testing.T) {
 	}()
 	testserver.Wait(t, srv, stuck, "a write", func() bool { return from.n.Load() > 0 })
 	cancel()
-	isKind(t, "to a program that does not read", <-done, context.Canceled)
-	ok(t, pane.Kill(testserver.Context(t)))
+	check.Kind(t, "to a program that does not read", <-done, context.Canceled)
+	check.OK(t, pane.Kill(testserver.Context(t)))
 	_, err := pane.Writer(testserver.Context(t)).Write([]byte("x"))
-	isKind(t, "to a pane that is gone", err, tmux.ErrNotFound)
+	check.Kind(t, "to a pane that is gone", err, tmux.ErrNotFound)
 }
 
 // A capture and a buffer of any size are streamed.
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), testserver.Context(t)
+	srv, ctx := testserver.Started(t), testserver.Context(t)
 	for _, way := range transports {
-		srv := by(t, srv, way)
-		pane := drawn(t, srv, "printf 'one\\ntwo\\n'; echo drawn")
+		srv := testserver.By(t, srv, way)
+		pane := testserver.Drawn(t, srv, "printf 'one\\ntwo\\n'; echo drawn")
 		testserver.WaitScreen(t, srv, string(pane.ID), "drawn")
 		var got bytes.Buffer
-		ok(t, pane.CaptureTo(ctx, &got, tmux.CapturePane{}))
-		equal(t, "capture", string(must[[]byte](t)(pane.Capture(ctx, tmux.CapturePane{}))), got.String())
-		isKind(t, "to a buffer too", pane.CaptureTo(ctx, &got, tmux.CapturePane{Buffer: "x"}), tmux.ErrArgument)
+		check.OK(t, pane.CaptureTo(ctx, &got, tmux.CapturePane{}))
+		check.Equal(t, "capture", string(check.Must[[]byte](t)(pane.Capture(ctx, tmux.CapturePane{}))), got.String())
+		check.Kind(t, "to a buffer too", pane.CaptureTo(ctx, &got, tmux.CapturePane{Buffer: "x"}), tmux.ErrArgument)
 		got.Reset()
-		isKind(t, "of a pane that is gone", srv.Pane("%99").CaptureTo(ctx, &got, tmux.CapturePane{}), tmux.ErrNotFound)
-		equal(t, "written of no pane", "", got.String())
+		check.Kind(t, "of a pane that is gone", srv.Pane("%99").CaptureTo(ctx, &got, tmux.CapturePane{}), tmux.ErrNotFound)
+		check.Equal(t, "written of no pane", "", got.String())
 
 		text := strings.Repeat("all bytes\x00\xff\n\r%", 1_500_000) // more than a call returns
-		buffer := must[tmux.BufferRef](t)(srv.LoadBuffer(ctx, "big; #{x}", strings.NewReader(text)))
-		isKind(t, "as one text", second(buffer.Bytes(ctx)), tmux.ErrTooMuch)
-		ok(t, buffer.SaveTo(ctx, &got))
-		expect(t, got.String() == text, "%s: %d other bytes in the buffer", way, got.Len())
-		ok(t, buffer.Delete(ctx))
-		isKind(t, "a buffer that is gone", buffer.SaveTo(ctx, io.Discard), tmux.ErrNotFound)
-		isKind(t, "no buffer's name", srv.Buffer("").SaveTo(ctx, io.Discard), tmux.ErrArgument)
-		isKind(t, "nothing to load", second(srv.LoadBuffer(ctx, "none", strings.NewReader(""))), tmux.ErrArgument)
+		buffer := check.Must[tmux.BufferRef](t)(srv.LoadBuffer(ctx, "big; #{x}", strings.NewReader(text)))
+		check.Kind(t, "as one text", check.Second(buffer.Bytes(ctx)), tmux.ErrTooMuch)
+		check.OK(t, buffer.SaveTo(ctx, &got))
+		check.That(t, got.String() == text, "%s: %d other bytes in the buffer", way, got.Len())
+		check.OK(t, buffer.Delete(ctx))
+		check.Kind(t, "a buffer that is gone", buffer.SaveTo(ctx, io.Discard), tmux.ErrNotFound)
+		check.Kind(t, "no buffer's name", srv.Buffer("").SaveTo(ctx, io.Discard), tmux.ErrArgument)
+		check.Kind(t, "nothing to load", check.Second(srv.LoadBuffer(ctx, "none", strings.NewReader(""))), tmux.ErrArgument)
 		failure := errors.New("the disk is full")
-		isKind(t, "a writer that fails", pane.CaptureTo(ctx, failing{failure}, tmux.CapturePane{}), failure)
+		check.Kind(t, "a writer that fails", pane.CaptureTo(ctx, failing{failure}, tmux.CapturePane{}), failure)
 		_, err := srv.LoadBuffer(ctx, "none", failing{failure})
-		isKind(t, "a reader that fails", err, failure)
+		check.Kind(t, "a reader that fails", err, failure)
 	}
 }
 

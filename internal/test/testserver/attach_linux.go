@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/tmux"
 )
 
@@ -22,7 +23,7 @@ func Attach(t testing.TB, srv *tmux.Server, session string, columns, lines uint1
 	if errors.Is(err, errNoTerminal) {
 		t.Skip(err)
 	}
-	check(t, err)
+	check.OK(t, err)
 	t.Cleanup(detach)
 	return master
 }
@@ -44,7 +45,7 @@ func OnTerminal(t testing.TB, cmd *exec.Cmd) *os.File {
 	if errors.Is(err, errNoTerminal) {
 		t.Skip(err)
 	}
-	check(t, err)
+	check.OK(t, err)
 	t.Cleanup(end)
 	return master
 }

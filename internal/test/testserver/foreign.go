@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -107,26 +108,26 @@ func NewForeign(t testing.TB, socket, read, write string) *Foreign {
 		t.Skip("only root can run a server as another user")
 	}
 	self, err := os.Executable()
-	check(t, err)
+	check.OK(t, err)
 	// The test binary is in a place that the other user cannot access.
 	content, err := os.ReadFile(self)
-	check(t, err)
+	check.OK(t, err)
 	dir, err := os.MkdirTemp("", "tf")
-	check(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	program := filepath.Join(dir, "server")
-	check(t, testtool.WriteProgram(program, content))
-	check(t, os.Chmod(dir, 0o755))
+	check.OK(t, testtool.WriteProgram(program, content))
+	check.OK(t, os.Chmod(dir, 0o755))
 	cmd := exec.Command(program)
 	cmd.Env = []string{foreignEnv + "=" + socket, "TMUXTEST_READ=" + read, "TMUXTEST_WRITE=" + write}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: OtherUser, Gid: OtherUser}}
 	cmd.Dir = "/"
 	stdin, err := cmd.StdinPipe()
-	check(t, err)
+	check.OK(t, err)
 	stdout, err := cmd.StdoutPipe()
-	check(t, err)
+	check.OK(t, err)
 	cmd.Stderr = os.Stderr
-	check(t, cmd.Start())
+	check.OK(t, cmd.Start())
 	f := &Foreign{}
 	lines := bufio.NewScanner(stdout)
 	if !lines.Scan() {

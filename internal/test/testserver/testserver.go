@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -23,21 +24,13 @@ func Binary(t testing.TB) string {
 	return testtmux.Binary(t)
 }
 
-// check ends the test if there is an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // New returns a handle on a server that is not running yet, as [tmuxtest.Server] does, with
 // the transport that $TMUX_TEST_TRANSPORT names.
 func New(t testing.TB) *tmux.Server {
 	t.Helper()
 	t.TempDir() // the first call creates it; it is removed after the servers that may write into it have ended
 	srv, end, err := Open(Binary(t))
-	check(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := end(); err != nil {
 			t.Error(err)
@@ -66,7 +59,7 @@ func Context(t testing.TB) context.Context {
 func Run(t testing.TB, srv *tmux.Server, name string, args ...string) string {
 	t.Helper()
 	out, err := srv.Do(Context(t), tmux.Raw{Name: name, Args: args})
-	check(t, err)
+	check.OK(t, err)
 	return strings.TrimSuffix(string(out[0]), "\n")
 }
 
@@ -75,8 +68,8 @@ func Run(t testing.TB, srv *tmux.Server, name string, args ...string) string {
 func Signal(t testing.TB, srv *tmux.Server, pane string, sig syscall.Signal) {
 	t.Helper()
 	pid, err := strconv.Atoi(Run(t, srv, "display-message", "-p", "-t", pane, "#{pane_pid}"))
-	check(t, err)
-	check(t, syscall.Kill(pid, sig))
+	check.OK(t, err)
+	check.OK(t, syscall.Kill(pid, sig))
 }
 
 // Reap makes tmux wait for its children. A tmux 3.3a built with libutempter ignores SIGCHLD
@@ -87,15 +80,15 @@ func Signal(t testing.TB, srv *tmux.Server, pane string, sig syscall.Signal) {
 func Reap(t testing.TB, srv *tmux.Server) {
 	t.Helper()
 	pid, err := strconv.Atoi(Run(t, srv, "display-message", "-p", "#{pid}"))
-	check(t, err)
-	check(t, syscall.Kill(pid, syscall.SIGCHLD))
+	check.OK(t, err)
+	check.OK(t, syscall.Kill(pid, syscall.SIGCHLD))
 }
 
 // End kills the server, and returns once another one can take its place: kill-server itself
 // returns before that.
 func End(t testing.TB, srv *tmux.Server) {
 	t.Helper()
-	check(t, srv.Kill(Context(t)))
+	check.OK(t, srv.Kill(Context(t)))
 }
 
 // Wait polls until cond returns true, for at most a minute; then the test ends and reports
@@ -123,4 +116,45 @@ func WaitScreen(t testing.TB, srv *tmux.Server, target, text string) string {
 		return strings.Contains(screen, text)
 	})
 	return screen
+}
+
+// Started returns a server with one session "main" of one window with one pane.
+func Started(t testing.TB) *tmux.Server {
+	t.Helper()
+	srv := New(t)
+	Run(t, srv, "new-session", "-d", "-s", "main", "-x", "80", "-y", "24")
+	return srv
+}
+
+// By returns another handle on a server, with a transport.
+func By(t testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
+	t.Helper()
+	return Handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way})
+}
+
+// Handle returns a handle on a server; the program is that of [Binary] unless cfg has
+// another.
+func Handle(t testing.TB, cfg tmux.Config) *tmux.Server {
+	t.Helper()
+	if cfg.Binary == "" {
+		cfg.Binary = Binary(t)
+	}
+	srv, err := tmux.New(cfg)
+	check.OK(t, err)
+	return srv
+}
+
+// Drawn returns a pane that a shell script draws on.
+func Drawn(t testing.TB, srv *tmux.Server, script string) tmux.PaneRef {
+	t.Helper()
+	return srv.Pane(tmux.PaneID(Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", script+`; exec sleep 1000`)))
+}
+
+// WaitDisplay waits until a format of a pane expands to want.
+func WaitDisplay(t testing.TB, pane tmux.PaneRef, format tmux.Format, want string) {
+	t.Helper()
+	Wait(t, pane.Server(), string(pane.ID), string(format)+" "+want, func() bool {
+		got, err := pane.Display(Context(t), format)
+		return err == nil && got == want
+	})
 }
