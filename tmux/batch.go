@@ -17,8 +17,10 @@ import (
 //   - [Add] appends any command, for its output;
 //   - [AddRows] appends a command that prints rows, for the decoded rows;
 //   - [AddMessage] appends a format, for its expansion;
-//   - [AddLook] appends a look at a pane;
-//   - [AddOption], [AddHooks] and [AddEnvironment] read what their names say.
+//   - [AddOption], [AddHooks] and [AddEnvironment] read what their names say;
+//   - [AddFunc] appends a command that depends on the version, with a decoder of its output.
+//
+// The function AddLook of package tmux/follow appends a look at a pane.
 //
 // To change options, hooks and variables, add the commands that [Options.Setting] and the
 // like return. The zero Batch is empty and ready to use. A Batch is not safe for concurrent
@@ -129,11 +131,12 @@ func (st step) readMade(ctx context.Context, srv *Server, v Version, id string, 
 	return err
 }
 
-// add appends a command that is made for a version.
-func (b *Batch) add(prepare func(v Version) (Command, error), decode func(srv *Server, v Version, out []byte) error) {
+// AddFunc appends a command that prepare makes for the server's version. [Batch.Do] calls decode
+// with the command's output, and returns its error.
+func AddFunc(b *Batch, prepare func(v Version) (Command, error), decode func(v Version, out []byte) error) {
 	b.steps = append(b.steps, step{
 		prepare: func(_ *Server, v Version, _ mark) (Command, error) { return prepare(v) },
-		decode:  func(srv *Server, v Version, out []byte) (string, error) { return "", decode(srv, v, out) },
+		decode:  func(_ *Server, v Version, out []byte) (string, error) { return "", decode(v, out) },
 	})
 }
 

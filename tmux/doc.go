@@ -73,9 +73,9 @@ Input and output:
   - paste: [PaneRef.Paste], [BufferRef.Pasting]; a stream of any length: [PaneRef.Writer]
   - read the screen and the history: [PaneRef.Capture], [PaneRef.CaptureTo], of many panes
     [Server.CaptureAll]
-  - wait for a text: [PaneRef.WaitFor], [PaneRef.WaitForNew]; for a signal: [Server.Channel]
-  - follow what panes print, until they end: [Server.Follow]
-  - look at what is new in a pane: [PaneRef.Look]; at a time of your own: [Follower]
+  - wait for a text: [tmuxmcp/tmux/follow.WaitFor]; for a signal: [Server.Channel]
+  - follow what panes print, until they end: [tmuxmcp/tmux/follow.Panes]
+  - look at what is new in a pane: [tmuxmcp/tmux/follow.LookAt]
   - log what a pane prints: [PaneRef.PipeToFile], [PaneRef.Pipe]
   - drive copy mode: [PaneRef.CopyMode], [PaneRef.CopyCommand]
   - run a command at the prompt of a pane, and get its output: [tmuxmcp/tmux/shell.Run];

@@ -134,7 +134,7 @@ func readVariables(b *Batch, e Environment, name string) *[]Variable {
 	vars := &[]Variable{}
 	for _, hidden := range []bool{false, true} {
 		cmd := ShowEnvironment{Target: e.target, Global: e.target == nil, Shell: true, Hidden: hidden, Name: name}
-		b.add(func(Version) (Command, error) { return cmd, nil }, func(_ *Server, v Version, out []byte) (err error) {
+		AddFunc(b, func(Version) (Command, error) { return cmd, nil }, func(v Version, out []byte) (err error) {
 			for text := string(out); text != ""; {
 				var one Variable
 				if one, text, err = readVariable(text, v); err != nil {

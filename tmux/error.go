@@ -45,8 +45,6 @@ var (
 	// ErrNoInput: nothing reads what is typed into the pane: its program has ended, it never
 	// had one, or its input is disabled (see [SelectPane]).
 	ErrNoInput = errors.New("no input")
-	// ErrEnded: what ran in a pane that was followed has ended. See [EndedError].
-	ErrEnded = errors.New("ended")
 	// ErrLastLink: the window is linked into no other session.
 	ErrLastLink = errors.New("linked to one session only")
 	// ErrNoTerminal: the command attaches its client, which needs a terminal.
@@ -80,7 +78,7 @@ var (
 // Kinds returns all kinds of failure. A kind that also is another one comes before it.
 func Kinds() []error {
 	return []error{
-		ErrEnded, ErrNoServer, ErrServerGone, ErrNoAnswer, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrGuarded, ErrUnknownOption, ErrBadValue,
+		ErrNoServer, ErrServerGone, ErrNoAnswer, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrGuarded, ErrUnknownOption, ErrBadValue,
 		ErrRunning, ErrNoInput, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrOutside, ErrVersionMismatch, ErrUntrusted, ErrExhausted, ErrTooMuch,
 	}
 }

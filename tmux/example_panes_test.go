@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Split a pane: by default below it and in half, or as the options say.
@@ -47,7 +48,7 @@ func ExamplePaneRef_Capture() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, _, err := pane.WaitFor(ctx, "end"); err != nil {
+	if _, _, err := follow.WaitFor(ctx, pane.PaneRef, "end"); err != nil {
 		log.Fatal(err)
 	}
 
@@ -89,7 +90,7 @@ func ExamplePaneRef_PipeToFile() {
 		log.Fatal(err)
 	}
 	pane.SendLine(ctx, "for the log")
-	_, line, err := tail.WaitFor(ctx, "log")
+	_, line, err := follow.WaitFor(ctx, tail.PaneRef, "log")
 	fmt.Println(line, err)
 	fmt.Println(pane.ClosePipe(ctx))
 	// Output:
@@ -107,7 +108,7 @@ func ExamplePaneRef_CopyCommand() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, _, err := pane.WaitFor(ctx, "end"); err != nil {
+	if _, _, err := follow.WaitFor(ctx, pane.PaneRef, "end"); err != nil {
 		log.Fatal(err)
 	}
 
@@ -141,7 +142,7 @@ func ExamplePaneRef_Respawn() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, line, err := pane.WaitFor(ctx, "again")
+	_, line, err := follow.WaitFor(ctx, pane, "again")
 	fmt.Println(line, err)
 	// Output:
 	// true
@@ -163,7 +164,7 @@ func ExamplePaneRef_Paste() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, line, err := pane.WaitFor(ctx, "2) two")
+	_, line, err := follow.WaitFor(ctx, pane.PaneRef, "2) two")
 	fmt.Println(strings.TrimSpace(line), err)
 	// Output: 2) two <nil>
 }
@@ -189,7 +190,7 @@ func ExampleServer_CaptureAll() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if _, _, err := pane.WaitFor(ctx, text); err != nil {
+		if _, _, err := follow.WaitFor(ctx, pane.PaneRef, text); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -212,7 +213,7 @@ func ExampleMatchContent() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, _, err := pane.WaitFor(ctx, "FAILED"); err != nil {
+	if _, _, err := follow.WaitFor(ctx, pane.PaneRef, "FAILED"); err != nil {
 		log.Fatal(err)
 	}
 

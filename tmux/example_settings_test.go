@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Set an option of a session, and read it: the session's own value, and the one that it
@@ -127,7 +128,7 @@ func ExampleEnvironment() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, line, err := pane.WaitFor(ctx, "[")
+	_, line, err := follow.WaitFor(ctx, pane.PaneRef, "[")
 	fmt.Println(line, err)
 	// Output:
 	// STAGE it's a test <nil>
@@ -248,7 +249,7 @@ func ExampleBufferRef_Pasting() {
 	if _, err := srv.Do(ctx, paste, tmux.DeleteBuffer{Buffer: buffer.Name}); err != nil {
 		log.Fatal(err)
 	}
-	_, line, err := pane.WaitFor(ctx, "milk")
+	_, line, err := follow.WaitFor(ctx, pane.PaneRef, "milk")
 	fmt.Println(line, err)
 	// Output: buy milk <nil>
 }

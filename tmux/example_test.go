@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -14,27 +13,13 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testserver"
-	"tmuxmcp/internal/test/testtmux"
-	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // throwaway starts a tmux server for an example, on its own socket, with no configuration
 // file and one session, "work", that has one pane. The returned function ends the server.
-func throwaway() (*tmux.Server, func()) {
-	srv, end, err := testserver.Open(os.Getenv("TMUX_TEST_BINARY"))
-	if err == nil {
-		_, err = srv.NewSession(context.Background(), tmux.NewSession{Name: "work", Width: 80, Height: 24})
-	}
-	if err != nil {
-		log.Fatal(err)
-	}
-	return srv, func() {
-		if err := end(); err != nil {
-			log.Print(err)
-		}
-	}
-}
+func throwaway() (*tmux.Server, func()) { return testserver.Throwaway() }
 
 // children are what the program of the tests does if $TMUX_TEST_CHILD names it, as in a pane.
 var children = map[string]func(){}
@@ -44,16 +29,7 @@ func TestMain(m *testing.M) {
 		child()
 		os.Exit(0)
 	}
-	testtool.Parallel(8)
-	// Examples cannot be skipped one by one.
-	if path, err := testtmux.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, "the examples are not run:", err)
-		flag.Set("test.skip", "^Example")
-	} else {
-		// Debian's is on no PATH. Last, as other programs may lie beside it.
-		os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(path))
-	}
-	os.Exit(m.Run())
+	os.Exit(testserver.Main(m))
 }
 
 // List the program that runs in each pane of a tmux server.
@@ -92,7 +68,7 @@ func Example_splitAndRun() {
 		fmt.Println(err)
 		return
 	}
-	_, line, err := pane.WaitFor(ctx, "from /")
+	_, line, err := follow.WaitFor(ctx, pane.PaneRef, "from /")
 	fmt.Println(pane.ID, pane.Width, line, err)
 	// Output: %1 32 it's; "me" from / <nil>
 }
@@ -111,136 +87,11 @@ func ExamplePaneRef_SendKeys() {
 	pane.SendText(ctx, "C-c is text here; so is Enter") // exactly these characters
 	pane.SendKeys(ctx, "Enter")                         // a key by its name
 	pane.SendLine(ctx, "$HOME #{pane_id} 'quoted'")     // text, then Enter
-	_, line, err := pane.WaitFor(ctx, "'quoted'")
+	_, line, err := follow.WaitFor(ctx, pane.PaneRef, "'quoted'")
 	fmt.Println(line, err)
 
 	pane.SendKeys(ctx, "C-c") // ends cat, and with it the pane
 	// Output: $HOME #{pane_id} 'quoted' <nil>
-}
-
-// Follow several panes until each has ended.
-func ExampleServer_Follow() {
-	srv, done := throwaway()
-	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	srv.GlobalWindowOptions().Set(ctx, "remain-on-exit", "on") // so that the last lines can be read
-	for _, prints := range []string{"FAIL: parse", "ok"} {
-		pane, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"stty -echo; echo ready; read x; echo " + prints + "; sleep 1"}})
-		if err != nil {
-			log.Fatal(err)
-		}
-		pane.WaitFor(ctx, "ready")
-	}
-
-	for event, err := range srv.Follow(ctx, "%1", "%2") {
-		switch {
-		case err != nil:
-			log.Fatal(err)
-		case event.Kind == tmux.EventBegan: // what is printed from now on is seen
-			srv.Pane(event.Pane).SendKeys(ctx, "Enter")
-		case event.Kind == tmux.EventLines:
-			fmt.Println(event.Pane, event.Lines)
-		case event.Kind == tmux.EventEnded:
-			fmt.Println(event.Pane, event.Ended.How)
-		}
-	}
-	// Unordered output:
-	// %1 [FAIL: parse]
-	// %1 program exited
-	// %2 [ok]
-	// %2 program exited
-}
-
-// Find out which of ten panes prints FAIL.
-func ExampleServer_Follow_watcher() {
-	srv, done := throwaway()
-	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	panes := []tmux.PaneID{"%0"}
-	for i := range 9 {
-		srv.Session("$0").NewWindow(ctx, tmux.NewWindow{Command: []string{"exec cat"}})
-		panes = append(panes, tmux.PaneID(fmt.Sprint("%", i+1)))
-	}
-
-	for event, err := range srv.Follow(ctx, panes...) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		for _, line := range event.Lines {
-			if strings.HasPrefix(line, "FAIL") {
-				fmt.Println(event.Pane, line)
-				return
-			}
-		}
-		if event.Kind == tmux.EventBegan && event.Pane == "%9" {
-			srv.Pane("%7").SendLine(ctx, "FAIL: TestParse")
-		}
-	}
-	// Output: %7 FAIL: TestParse
-}
-
-// Wait for what a command prints. What was typed shows on the screen too, but not at the
-// beginning of its line.
-func ExamplePaneRef_WaitFor() {
-	srv, done := throwaway()
-	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-
-	pane := srv.Pane("%0")
-	pane.WaitFor(ctx, "$ ", "# ") // the shell's prompt
-	pane.SendLine(ctx, `printf 'listening on %d\n' 8080`)
-	text, line, err := pane.WaitFor(ctx, "listening on 8", "cannot listen")
-	fmt.Printf("%q in %q, %v\n", text, line, err)
-
-	look, err := pane.Look(ctx, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	pane.SendLine(ctx, "exit 1")
-	_, _, err = pane.WaitForNew(ctx, look.Mark(), "listening")
-	fmt.Println(errors.Is(err, tmux.ErrEnded))
-	// Output:
-	// "listening on 8" in "listening on 8080", <nil>
-	// true
-}
-
-// Look at a pane: each look reports what is new since the one before.
-func ExamplePaneRef_Look() {
-	srv, done := throwaway()
-	defer done()
-	ctx := context.Background()
-
-	pane, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{`echo before; read x; echo one; echo two; exec sleep 60`}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	pane.WaitFor(ctx, "before")
-	look, err := pane.Look(ctx, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	pane.SendLine(ctx, "go on")
-	pane.WaitFor(ctx, "two")
-	look, err = pane.Look(ctx, look.Mark())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if look.Missed {
-		fmt.Println("lines may be missing")
-	}
-	for _, line := range look.New {
-		fmt.Println(line)
-	}
-	// Output:
-	// go on
-	// one
-	// two
 }
 
 // Kill a window only if it has one pane: nothing can happen between the check and the
@@ -491,7 +342,7 @@ func ExamplePaneRef_Writer() {
 		return
 	}
 	pane.SendKeys(ctx, "C-d") // the end of sort's input
-	_, line, err := pane.WaitFor(ctx, "3000")
+	_, line, err := follow.WaitFor(ctx, pane.PaneRef, "3000")
 	fmt.Println(line, err)
 	// Output: 3000 <nil>
 }
@@ -507,7 +358,7 @@ func ExamplePaneRef_CaptureTo() {
 		fmt.Println(err)
 		return
 	}
-	pane.WaitFor(ctx, "two")
+	follow.WaitFor(ctx, pane.PaneRef, "two")
 	var file strings.Builder
 	err = pane.CaptureTo(ctx, &file, tmux.CapturePane{Start: tmux.LineEdge})
 	fmt.Println(strings.Fields(file.String()), err)

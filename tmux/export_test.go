@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"time"
 )
 
 // WithChecksum returns a custom layout with the right checksum.
@@ -76,18 +75,6 @@ func CallNative(conn net.Conn) error {
 	_, err := c.do(nil, []string{"list-sessions"})
 	return err
 }
-
-// Announced reports whether something announces what a pane prints.
-func (f *Follower) Announced(pane PaneID) bool { return f.due.panes[pane].announced }
-
-// Looked records a look that found a state.
-func (f *Follower) Looked(state PaneState) { f.due.looked(state, time.Now(), false) }
-
-// AwaitActivity waits for what tmux announces.
-var AwaitActivity = (*Server).awaitActivity
-
-// Below returns the lines of a screen that follow earlier ones.
-var Below = below
 
 // TurnTaken reports whether a call of Wait or Signal has the turn of a channel.
 func TurnTaken(s *Server, channel string) bool {

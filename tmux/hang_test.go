@@ -16,6 +16,7 @@ import (
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // hangs are the steps of the protocol at which a server stops answering, and what it has
@@ -251,8 +252,6 @@ func argument(ctx context.Context, typ reflect.Type) reflect.Value {
 
 // callsWithContext returns all calls of the package that take a context, on a server.
 func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
-	f := srv.Follower(t.Context(), time.Second)
-	f.Looked(tmux.PaneState{ID: "%0", Generation: new(int64)})
 	calls := []methodCall{
 		{"List", true, true, func(ctx context.Context) error { return check.Second(tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{})) }},
 		{"Batch.Do", true, true, func(ctx context.Context) error {
@@ -260,8 +259,13 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 			tmux.AddRows[tmux.Pane](&b, tmux.ListPanes{})
 			return b.Do(ctx, srv)
 		}},
-		{"a loop over Server.Follow", true, true, func(ctx context.Context) error {
-			for _, err := range srv.Follow(ctx, "%0") {
+		{"follow.LookAt", true, true, func(ctx context.Context) error { return check.Second(follow.LookAt(ctx, srv, tmux.PaneID("%0"), nil)) }},
+		{"follow.WaitFor", true, true, func(ctx context.Context) error {
+			_, _, err := follow.WaitFor(ctx, srv.Pane("%0"), "x")
+			return err
+		}},
+		{"a loop over follow.Panes", true, true, func(ctx context.Context) error {
+			for _, err := range follow.Panes(ctx, srv, "%0") {
 				return err
 			}
 			return nil
@@ -269,11 +273,28 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 	}
 	for _, handle := range []any{
 		srv, srv.Pane("%0"), srv.Window("@0"), srv.Session("$0"), srv.Buffer("b"), srv.Client("c"),
-		srv.GlobalSessionOptions(), srv.Hooks(), srv.Environment(), srv.Channel("c"), f,
+		srv.GlobalSessionOptions(), srv.Hooks(), srv.Environment(), srv.Channel("c"),
 	} {
 		calls = append(calls, slices.DeleteFunc(methodsOf(handle), func(c methodCall) bool { return !c.withContext })...)
 	}
 	return calls
+}
+
+// TestFollowHungServer: a server that does not answer a look ends the loop, although the
+// context goes on.
+func TestFollowHungServer(t *testing.T) {
+	t.Parallel()
+	socket, _ := hangingServer(t, true, func(net.Conn, []string) {})
+	srv := testserver.Handle(t, tmux.Config{SocketPath: socket, Timeout: 100 * time.Millisecond, Transport: tmux.TransportNative})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	for _, err := range follow.Panes(ctx, srv, "%0") {
+		check.Kind(t, "the loop", err, context.DeadlineExceeded)
+	}
+	_, _, err := follow.WaitFor(ctx, srv.Pane("%0"), "x")
+	check.Kind(t, "the wait", err, context.DeadlineExceeded)
+	check.Contains(t, "error", err.Error(), "did not answer")
+	check.OK(t, ctx.Err())
 }
 
 // A method on an object that is gone returns an error that names the object.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
@@ -24,7 +25,7 @@ func inertLines(t testing.TB, section string) (lines []string) {
 	for _, file := range check.Must[*txtar.Archive](t)(txtar.ParseFile("testdata/inert.txtar")).Files {
 		for line := range strings.Lines(string(file.Data)) {
 			if file.Name == section {
-				lines = append(lines, expand(strings.TrimSuffix(line, "\n")))
+				lines = append(lines, cases.Expand(strings.TrimSuffix(line, "\n")))
 			}
 		}
 	}

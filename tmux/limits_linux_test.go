@@ -15,6 +15,7 @@ import (
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 const limitedEnv = "TMUX_TEST_LIMITED"
@@ -57,7 +58,7 @@ func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
 		for what, call := range map[string]func(*tmux.Server) error{
 			"a list":   func(s *tmux.Server) error { return do(ctx, s, tmux.ListSessions{}) },
 			"a change": func(s *tmux.Server) error { return do(ctx, s, tmux.NewSession{Detached: true}) },
-			"a look":   func(s *tmux.Server) error { return check.Second(s.Pane("%0").Look(ctx, nil)) },
+			"a look":   func(s *tmux.Server) error { return check.Second(follow.LookAt(ctx, s, s.Pane("%0"), nil)) },
 			"text":     func(s *tmux.Server) error { return check.Second(s.Source(ctx, []byte("list-sessions"))) },
 			"version":  func(s *tmux.Server) error { return check.Second(s.Version(ctx)) },
 			"kill":     func(s *tmux.Server) error { return s.Pane("%99").Kill(ctx) },

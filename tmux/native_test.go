@@ -98,7 +98,7 @@ func TestHostilePeers(t *testing.T) {
 		{"attaches us", says(testserver.Frame(msgReady, nil)), "unexpected message"},
 		{"short write message", says(testserver.Frame(msgWrite, []byte{1})), "unexpected message"},
 	} {
-		before := len(openSockets(t))
+		before := len(testserver.OpenSockets(t))
 		socket := ownServer(t, test.serve)
 		limit := time.Minute
 		if test.want == "deadline" {
@@ -117,30 +117,13 @@ func TestHostilePeers(t *testing.T) {
 			over <- struct{}{}
 		}
 		// The listener is still open, and the peer's own end closes a moment later.
-		testtool.Eventually(t, test.name+": sockets are closed", func() bool { return len(openSockets(t)) <= before+1 })
+		testtool.Eventually(t, test.name+": sockets are closed", func() bool { return len(testserver.OpenSockets(t)) <= before+1 })
 	}
 }
 
 // opensOutput opens standard output or error for writing.
 func opensOutput(stream byte) []byte {
 	return testserver.Frame(msgWriteOpen, []byte{stream, 0, 0, 0, stream, 0, 0, 0, 0, 0, 0, 0})
-}
-
-// openSockets returns this process's sockets and their descriptors. The runtime may open
-// other descriptors at any time.
-func openSockets(t testing.TB) map[string]string {
-	t.Helper()
-	fds, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Skip("no /proc/self/fd to count open descriptors in")
-	}
-	sockets := map[string]string{}
-	for _, fd := range fds {
-		if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.HasPrefix(to, "socket:") {
-			sockets[to] = fd.Name()
-		}
-	}
-	return sockets
 }
 
 // lateContext is past its deadline by the clock before its timer has fired.

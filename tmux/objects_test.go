@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
@@ -188,7 +189,7 @@ func (s *objectScript) set(v reflect.Value, word string) (err error) {
 		}
 		v.SetInt(int64(n))
 	case reflect.String:
-		v.SetString(expand(word))
+		v.SetString(cases.Expand(word))
 		if n, err := strconv.Atoi(word); err == nil && v.Type() == reflect.TypeFor[tmux.Size]() {
 			v.Set(reflect.ValueOf(tmux.Cells(n)))
 		}
@@ -197,9 +198,9 @@ func (s *objectScript) set(v reflect.Value, word string) (err error) {
 		v.Set(reflect.ValueOf(tmux.Env{name: value}))
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
-			v.SetBytes([]byte(expand(word)))
+			v.SetBytes([]byte(cases.Expand(word)))
 		} else {
-			v.Set(reflect.Append(v, reflect.ValueOf(expand(word))))
+			v.Set(reflect.Append(v, reflect.ValueOf(cases.Expand(word))))
 		}
 	case reflect.Interface: // a target
 		session := s.srv.Session
@@ -207,7 +208,8 @@ func (s *objectScript) set(v reflect.Value, word string) (err error) {
 		case strings.HasPrefix(word, "="):
 			v.Set(reflect.ValueOf(tmux.Named(word[1:])))
 		case m != nil && m[2] != "":
-			v.Set(reflect.ValueOf(session(tmux.SessionID(m[1])).At(number(m[2]))))
+			index, _ := strconv.Atoi(m[2])
+			v.Set(reflect.ValueOf(session(tmux.SessionID(m[1])).At(index)))
 		case m != nil:
 			v.Set(reflect.ValueOf(session(tmux.SessionID(m[1])).Linked(tmux.WindowID(m[3]))))
 		default:
@@ -266,7 +268,7 @@ func (s *objectScript) checkResult(result reflect.Value, wants []string) error {
 // differOrMatch compares a text with another, in which stars may stand for any text.
 func differOrMatch(got, want string) error {
 	quoted, err := json.Marshal(got)
-	if want = expand(want); err != nil || got == want || strings.Contains(want, "*") && matches(want, quoted) {
+	if want = cases.Expand(want); err != nil || got == want || strings.Contains(want, "*") && matches(want, quoted) {
 		return err
 	}
 	return fmt.Errorf("got %q, want %q", got, want)

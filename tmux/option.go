@@ -242,7 +242,7 @@ func readOption(b *Batch, o Options, cmd ShowOptions, found func([]Option)) {
 // read appends a command that prints options or hooks of this scope. found gets nil if tmux
 // prints nothing, and no items for an empty array.
 func (o Options) read(b *Batch, cmd func(v Version) (Command, error), found func([]Option)) {
-	b.add(cmd, func(_ *Server, v Version, out []byte) error {
+	AddFunc(b, cmd, func(v Version, out []byte) error {
 		if len(out) == 0 {
 			found(nil)
 		} else {

@@ -247,12 +247,13 @@ func (s *Server) bounded(ctx context.Context) (context.Context, context.CancelFu
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}
 	}
-	return s.limited(ctx)
+	return s.Limited(ctx)
 }
 
-// limited returns a context that ends after the Timeout of [Config] at the latest.
-func (s *Server) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	if s.cfg.Timeout <= 0 {
+// Limited returns a context that ends after the Timeout of [Config] at the latest, for calls
+// whose context has a later deadline; see [WithTimeout].
+func (s *Server) Limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s == nil || s.cfg.Timeout <= 0 {
 		return ctx, func() {}
 	}
 	return WithTimeout(ctx, s.cfg.Timeout)

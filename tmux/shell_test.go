@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,28 +14,10 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// inFlight returns what a call of this process may leave behind: open sockets and child
-// processes.
-func inFlight(t *testing.T) map[string]string {
-	t.Helper()
-	found := openSockets(t)
-	threads, _ := filepath.Glob("/proc/self/task/*/children")
-	if len(threads) == 0 {
-		t.Skip("no /proc/self/task/*/children to find child processes in")
-	}
-	for _, thread := range threads {
-		children, _ := os.ReadFile(thread) // the thread may be gone
-		for _, pid := range strings.Fields(string(children)) {
-			found[pid] = "process " + pid
-		}
-	}
-	return found
-}
-
 func TestCancelledCallsLeaveNothing(t *testing.T) {
 	srv := testserver.Started(t)
 	check.Must[tmux.Version](t)(srv.Version(testserver.Context(t)))
-	before := inFlight(t)
+	before := testserver.InFlight(t)
 	working := job(t)
 	for what, call := range map[string]func(ctx context.Context) error{
 		"wait-for":  func(ctx context.Context) error { return srv.Channel("never").Wait(ctx) },
@@ -51,7 +31,7 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 		running := make(chan error)
 		go func() { running <- call(ctx) }()
 		left := func() (left []string) {
-			for name := range inFlight(t) {
+			for name := range testserver.InFlight(t) {
 				if _, ok := before[name]; !ok {
 					left = append(left, name)
 				}

@@ -1,6 +1,7 @@
 package tmux_test
 
 import (
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 )
@@ -11,7 +12,7 @@ func init() {
 		return nil
 	}
 	scriptCommands["keys"] = func(s *objectScript, args []string) error {
-		check.Must[int](s.t)(s.terminal.WriteString(expand(args[0])))
+		check.Must[int](s.t)(s.terminal.WriteString(cases.Expand(args[0])))
 		return nil
 	}
 }

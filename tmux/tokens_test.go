@@ -18,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
@@ -111,7 +112,7 @@ func matches(want string, got json.RawMessage) bool {
 	}
 	pattern := regexp.MustCompile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(want), `\*`, ".*") + "$")
 	isText := len(got) > 0 && got[0] == '"'
-	return pattern.Match(got) || isText && (pattern.MatchString(content(got)) || content(got) == expand(want))
+	return pattern.Match(got) || isText && (pattern.MatchString(content(got)) || content(got) == cases.Expand(want))
 }
 
 // content is the text of a JSON string.

@@ -233,3 +233,24 @@ func (s *Server) wake(ctx context.Context, channel string, ended <-chan struct{}
 		return false
 	}
 }
+
+// AwaitOutput waits until one of the panes prints, or until the context ends. Output before
+// armed is called may be missed, but none after that: so look at the panes in armed or later.
+// A pane that exits prints nothing. It needs tmux 3.8.
+func (s *Server) AwaitOutput(ctx context.Context, armed func(), panes ...PaneID) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	filter := MatchOneOf("pane", panes...)
+	var list []item
+	// The command before the wait shows that the list has begun.
+	for _, cmd := range []Command{DisplayMessage{Print: true, Message: "x"}, WaitFor{Event: true, Channel: "pane-activity", Filter: filter}} {
+		words, _, err := s.encode(ctx, cmd)
+		if err != nil {
+			return err
+		}
+		list = append(list, item{words: words})
+	}
+	_, err := s.roundTrip(ctx, list, armed)
+	return err
+}

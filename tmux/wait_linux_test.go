@@ -21,14 +21,14 @@ import (
 func TestAWaitThatGivesUpWhileAProgramStarts(t *testing.T) {
 	srv, ctx := testserver.By(t, testserver.Started(t), tmux.TransportNative), testserver.Context(t)
 	check.OK(t, do(ctx, srv, tmux.ListSessions{})) // so that the wait needs one connection only
-	before := openSockets(t)
+	before := testserver.OpenSockets(t)
 	wait, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Channel("c").Wait(wait) }()
 	copied := -1
 	testtool.Eventually(t, "the wait has a connection", func() bool {
-		for socket, name := range openSockets(t) {
+		for socket, name := range testserver.OpenSockets(t) {
 			if fd, err := strconv.Atoi(name); err == nil && before[socket] == "" {
 				copied, _ = syscall.Dup(fd)
 			}

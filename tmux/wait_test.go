@@ -85,7 +85,7 @@ func TestAwaitActivity(t *testing.T) {
 	t.Parallel()
 	srv, ctx := testserver.Started(t), testserver.Context(t)
 	if v := check.Must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
-		check.Kind(t, "on "+v.String(), tmux.AwaitActivity(srv, ctx, nil, "%1"), tmux.ErrUnsupported)
+		check.Kind(t, "on "+v.String(), srv.AwaitOutput(ctx, nil, "%1"), tmux.ErrUnsupported)
 		t.Skip("this tmux does not announce what panes print")
 	}
 	var ttys []string
@@ -101,7 +101,7 @@ func TestAwaitActivity(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(ctx, d)
 		defer cancel()
-		return tmux.AwaitActivity(srv, ctx, armed, panes...)
+		return srv.AwaitOutput(ctx, armed, panes...)
 	}
 	for i := range 30 {
 		// Right after it was armed, from when on nothing may be missed.

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 func main() {
@@ -37,7 +38,7 @@ func watch(ctx context.Context, srv *tmux.Server, command string, panes ...strin
 	for _, id := range panes {
 		ids = append(ids, tmux.PaneID(id))
 	}
-	for event, err := range srv.Follow(ctx, ids...) {
+	for event, err := range follow.Panes(ctx, srv, ids...) {
 		if err != nil {
 			return err
 		}

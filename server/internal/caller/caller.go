@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Caller is the pane that this process, and so the agent, runs in. The zero Caller is
@@ -178,7 +179,7 @@ func Sees(ctx context.Context, srv *tmux.Server) bool {
 }
 
 // PID returns the process of a pane's program, or 0 if it cannot be looked up.
-func PID(ctx context.Context, srv *tmux.Server, of tmux.PaneState) int {
+func PID(ctx context.Context, srv *tmux.Server, of follow.PaneState) int {
 	if of.PID == nil || !Sees(ctx, srv) {
 		return 0
 	}

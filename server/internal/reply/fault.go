@@ -14,6 +14,7 @@ import (
 	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Fault is an error worded by this program: the caller's request cannot be carried out.
@@ -116,7 +117,7 @@ func Cause(err error) string {
 	case errors.As(err, &program):
 		return cause + program.Error()
 	}
-	for _, known := range append(tmux.Kinds(), context.DeadlineExceeded, context.Canceled, stdio.ErrCancelled) {
+	for _, known := range append(append([]error{follow.ErrEnded}, tmux.Kinds()...), context.DeadlineExceeded, context.Canceled, stdio.ErrCancelled) {
 		if errors.Is(err, known) {
 			return cause + known.Error()
 		}

@@ -13,6 +13,7 @@ import (
 
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // A cursor of capture_since is at least 350 bytes long, which a model would have to read
@@ -138,7 +139,7 @@ func splitCursor(given string) (run string, pane tmux.PaneID, at Bookmark) {
 	const flag = 4 * len(rowsAbove{}) // where it is behind the mark
 	raw, err := base64.RawURLEncoding.DecodeString(given)
 	end := len(raw) - flag - 1 - stampSize
-	mark := new(tmux.Mark)
+	mark := new(follow.Mark)
 	if err != nil || end < 0 || raw[end+flag] > 1 || mark.UnmarshalBinary(raw[:end]) != nil {
 		return "", "", at
 	}

@@ -9,7 +9,7 @@ import (
 	"tmuxmcp/internal/cells"
 	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/runner"
-	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Echo is what was typed into a pane and may appear there. The terminal or the program
@@ -45,7 +45,7 @@ type Echo struct {
 	earlier []string
 
 	known bool   // row and text are known
-	row   int    // in which the cursor's line began when typing, as in [tmux.Look.NewRows]
+	row   int    // in which the cursor's line began when typing, as in [follow.Look.NewRows]
 	text  string // of that line
 	// held is the text of the cursor's line. It does not count while it may become the echo
 	// of what was typed: until the cursor leaves it, or it is due.
@@ -86,7 +86,7 @@ func EchoOf(text string) Echo {
 
 // at returns the echo of something typed while a pane looked like this, at most so long ago,
 // appended to before, if any.
-func (e Echo) at(pid int, look *tmux.Look, before *Echo, ago time.Duration) *Echo {
+func (e Echo) at(pid int, look *follow.Look, before *Echo, ago time.Duration) *Echo {
 	e.above = above(look)
 	if before != nil {
 		e.ran = before.ran
@@ -122,7 +122,7 @@ func (e *Echo) moved(rows int) {
 }
 
 // atCursor returns those of the new lines that are in the row in which something was typed.
-func (e *Echo) atCursor(l *tmux.Look, lines []string, rows []int) (typed []string, at []int) {
+func (e *Echo) atCursor(l *follow.Look, lines []string, rows []int) (typed []string, at []int) {
 	for i := range min(len(lines), len(rows)) {
 		if e.known && rows[i] == e.row-max(l.Shift, 0) {
 			typed, at = append(typed, lines[i]), append(at, rows[i])
@@ -154,7 +154,7 @@ func (e *Echo) due() time.Time {
 
 // output returns the new lines of a look that the program has printed, without the echo.
 // Lines without rows, which are only visible, all count.
-func (e *Echo) output(l *tmux.Look, lines []string, rows []int) (printed []string) {
+func (e *Echo) output(l *follow.Look, lines []string, rows []int) (printed []string) {
 	if len(rows) < len(lines) {
 		return lines
 	}
@@ -193,7 +193,7 @@ func (e *Echo) output(l *tmux.Look, lines []string, rows []int) (printed []strin
 }
 
 // beyond returns the part of a new line that the program has printed, if any.
-func (e *Echo) beyond(line string, row int, isCursors bool, l *tmux.Look) (part string, counts bool) {
+func (e *Echo) beyond(line string, row int, isCursors bool, l *follow.Look) (part string, counts bool) {
 	if e.inPrompt(line, row, isCursors) || e.expansion(line, row) || e.scrolled(line, row, isCursors, l.Width) {
 		return "", false
 	}

@@ -9,6 +9,7 @@ import (
 	"tmuxmcp/server/internal/ledger"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // ending is what a wait knows of the end of the program that it is for.
@@ -65,7 +66,7 @@ func (e *ending) submitted() bool {
 }
 
 // sees judges by a look whether the program has ended.
-func (e *ending) sees(pid int, l *tmux.Look) {
+func (e *ending) sees(pid int, l *follow.Look) {
 	now, shell := promptOf(pid, l, e.line)
 	runs := inForeground(pid)
 	e.runs, e.again = e.runs || runs || e.line.Ran && !e.line.Reported, time.Time{}
@@ -105,7 +106,7 @@ func (e *ending) sees(pid int, l *tmux.Look) {
 // wipes reports, once for each line that this server has submitted, whether the line has
 // cleared the screen. Then what was printed before is gone, and what came afterwards may look
 // as the screen did.
-func (p *waitedPane) wipes(l *tmux.Look) bool {
+func (p *waitedPane) wipes(l *follow.Look) bool {
 	if l.Shift < 0 {
 		p.row = -1
 	} else if p.row -= l.Shift; p.row < 0 {
@@ -131,7 +132,7 @@ func (p *waitedPane) wipes(l *tmux.Look) bool {
 // submitted in a row, -1 if unknown, at a prompt: what a shell does with a line leaves the
 // cursor further down, the prompt in its row, and the line on the screen. up is set if the
 // cursor is no further down.
-func wiped(l *tmux.Look, row int, up bool, typed ledger.Submission) bool {
+func wiped(l *follow.Look, row int, up bool, typed ledger.Submission) bool {
 	if !up && row >= 0 {
 		first, text := l.LineAt(row)
 		shown := unspaced(strings.Trim(text, "<>*+")) // an editor may scroll the line sideways
@@ -144,7 +145,7 @@ func wiped(l *tmux.Look, row int, up bool, typed ledger.Submission) bool {
 
 // cleared reports whether lines that were submitted since a bookmark seem to have cleared the
 // screen. Those that a program has read may leave the cursor where it was, and are not shown.
-func cleared(l *tmux.Look, since Bookmark, lines []ledger.Submission) bool {
+func cleared(l *follow.Look, since Bookmark, lines []ledger.Submission) bool {
 	var own []ledger.Submission
 	for _, line := range lines {
 		if line.Prompt != "" {
@@ -158,7 +159,7 @@ func cleared(l *tmux.Look, since Bookmark, lines []ledger.Submission) bool {
 
 // withoutPrompt returns new lines without the prompt at which the cursor is, if they end with
 // it: for a wait for any output, that is none.
-func (p *waitedPane) withoutPrompt(l *tmux.Look, fresh []string) []string {
+func (p *waitedPane) withoutPrompt(l *follow.Look, fresh []string) []string {
 	_, text := l.CursorLine()
 	if p.line.Prompt == "" || !runner.SameButDigits(text, strings.TrimRight(p.line.Prompt, " ")) {
 		return fresh
@@ -178,13 +179,13 @@ func (p *waitedPane) withoutPrompt(l *tmux.Look, fresh []string) []string {
 }
 
 // inLedger returns the pane of a look, as the ledger knows it.
-func inLedger(srv *tmux.Server, l *tmux.Look) ledger.Pane {
+func inLedger(srv *tmux.Server, l *follow.Look) ledger.Pane {
 	return ledger.Pane{Socket: srv.SocketPath(), ID: string(l.ID), PID: reply.Value(l.PID)}
 }
 
 // line returns what the ledger records of something that was typed while a pane looked like
 // this, and whether it records it: run_command also types keys, to get an empty prompt.
-func (e *Echo) line(l *tmux.Look, what Echo, began time.Time) (line ledger.Line, counts bool) {
+func (e *Echo) line(l *follow.Look, what Echo, began time.Time) (line ledger.Line, counts bool) {
 	line = ledger.Line{Began: began, At: began, AtPrompt: e.prompt != "", Ran: e.ran, Prompt: e.prompt}
 	if what.Command {
 		line.AtPrompt, line.Prompt = true, leftOfCursor(l)
@@ -201,7 +202,7 @@ func (e *Echo) line(l *tmux.Look, what Echo, began time.Time) (line ledger.Line,
 // promptOf returns what a pane shows of its shell's prompt, given what was typed there, and
 // the shell. It asks the system after the look, so a line that was submitted before that look
 // and that the shell has not read yet is not missed, unless tmux has not passed it on.
-func promptOf(pid int, l *tmux.Look, line ledger.Line) (ledger.Prompt, runner.Foreground) {
+func promptOf(pid int, l *follow.Look, line ledger.Line) (ledger.Prompt, runner.Foreground) {
 	shell, known := readerOf(pid, l)
 	switch {
 	case !known, l.Alternate, !shell.IsShell(), !shell.Prompt, !shell.Waiting:
@@ -228,7 +229,7 @@ func promptOf(pid int, l *tmux.Look, line ledger.Line) (ledger.Prompt, runner.Fo
 
 // printedOver reports whether the prompt is above the empty line of the cursor: a job in the
 // background has printed behind it.
-func printedOver(l *tmux.Look, line ledger.Line) bool {
+func printedOver(l *follow.Look, line ledger.Line) bool {
 	if strings.TrimSpace(line.Prompt) == "" || line.Last == "" {
 		return false
 	}

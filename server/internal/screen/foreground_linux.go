@@ -3,7 +3,7 @@ package screen
 import (
 	"tmuxmcp/internal/procstat"
 	"tmuxmcp/internal/runner"
-	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // inForeground reports whether a program other than the pane's own is known to read from
@@ -14,7 +14,7 @@ func inForeground(pid int) bool {
 }
 
 // readerOf returns the program that reads what is typed into a pane, if that is known.
-func readerOf(pid int, l *tmux.Look) (runner.Foreground, bool) {
+func readerOf(pid int, l *follow.Look) (runner.Foreground, bool) {
 	f, err := runner.ForegroundOf(pid, l.TTY, "")
 	return f, err == nil
 }

@@ -4,11 +4,11 @@ package screen
 
 import (
 	"tmuxmcp/internal/runner"
-	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // inForeground is not supported here.
 func inForeground(int) bool { return false }
 
 // readerOf is not supported here.
-func readerOf(int, *tmux.Look) (f runner.Foreground, known bool) { return f, false }
+func readerOf(int, *follow.Look) (f runner.Foreground, known bool) { return f, false }

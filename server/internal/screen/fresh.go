@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tmuxmcp/server/internal/reply"
-	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // freshLines are the new lines of a pane since a wait began. A line that its program keeps
@@ -17,13 +17,13 @@ type freshLines struct {
 
 type freshLine struct {
 	text  string
-	row   int  // as in [tmux.Look.NewRows]
+	row   int  // as in [follow.Look.NewRows]
 	moved bool // row is no longer known
 	drawn bool // it was overwritten
 }
 
 // add adds a look's new lines and their rows; rows is nil if the lines are only visible.
-func (f *freshLines) add(l *tmux.Look, lines []string, rows []int) {
+func (f *freshLines) add(l *follow.Look, lines []string, rows []int) {
 	at := map[int]int{}
 	for i := range f.lines {
 		line := &f.lines[i]
@@ -66,7 +66,7 @@ func (f *freshLines) add(l *tmux.Look, lines []string, rows []int) {
 }
 
 // onScreen forgets the lines that the screen shows: all that it shows is added next.
-func (f *freshLines) onScreen(l *tmux.Look) {
+func (f *freshLines) onScreen(l *follow.Look) {
 	screen := l.Lines()
 	f.lines = slices.DeleteFunc(f.lines, func(line freshLine) bool {
 		shown := slices.Contains(screen, line.text)

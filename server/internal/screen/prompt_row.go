@@ -13,6 +13,7 @@ import (
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // A prompt may be drawn again at any time: with a clock, after a look at a repository, or
@@ -28,7 +29,7 @@ const promptRows = 2
 type rowsAbove [2 * promptRows]uint32
 
 // above returns those of a look.
-func above(l *tmux.Look) (a rowsAbove) {
+func above(l *follow.Look) (a rowsAbove) {
 	lines, _ := l.Above(promptRows)
 	for i, line := range lines {
 		a[2*i], a[2*i+1] = lineDigest(line), lineDigest(withoutDigits(line))
@@ -78,7 +79,7 @@ func withoutDigits(line string) string {
 
 // rests records whether the cursor is at the prompt of a shell, and reports whether at most
 // the prompt has been drawn again since the last look, or typed at.
-func (p *waitedPane) rests(ctx context.Context, srv *tmux.Server, l *tmux.Look) bool {
+func (p *waitedPane) rests(ctx context.Context, srv *tmux.Server, l *follow.Look) bool {
 	pid, known := caller.PID(ctx, srv, l.PaneState), p.prompt
 	left := strings.TrimRight(leftOfCursor(l), " ")
 	// A shell may have been in a trap or an event handler at the last look.
@@ -106,7 +107,7 @@ type Cursor struct {
 }
 
 // CursorAt returns where the cursor was at a look.
-func CursorAt(l *tmux.Look) Cursor { return Cursor{l.CursorX, l.CursorY, l.History} }
+func CursorAt(l *follow.Look) Cursor { return Cursor{l.CursorX, l.CursorY, l.History} }
 
 // CursorOf asks where the cursor of a pane is.
 func CursorOf(ctx context.Context, srv *tmux.Server, pane tmux.PaneID) (Cursor, error) {
@@ -120,7 +121,7 @@ func CursorOf(ctx context.Context, srv *tmux.Server, pane tmux.PaneID) (Cursor, 
 // atPrompt reports whether the cursor is at a prompt of a shell that is waiting for a line.
 // If it is likely, a shell that does something else gets a moment to come back: it may be
 // in a trap or an event handler.
-func atPrompt(pid int, l *tmux.Look, likely bool) bool {
+func atPrompt(pid int, l *follow.Look, likely bool) bool {
 	left := leftOfCursor(l)
 	if l.Alternate || strings.TrimSpace(left) == "" {
 		return false
@@ -135,14 +136,14 @@ func atPrompt(pid int, l *tmux.Look, likely bool) bool {
 }
 
 // leftOfCursor returns the text of the cursor's line up to the cursor.
-func leftOfCursor(l *tmux.Look) string {
+func leftOfCursor(l *follow.Look) string {
 	left, _ := besideCursor(l)
 	return left
 }
 
 // besideCursor returns the text of the cursor's line up to the cursor, and what follows in
 // the cursor's row.
-func besideCursor(l *tmux.Look) (left, right string) {
+func besideCursor(l *follow.Look) (left, right string) {
 	above, row := l.CursorRow()
 	left, right = cells.SplitAt(row, l.CursorX)
 	return above + left, right
@@ -152,7 +153,7 @@ func besideCursor(l *tmux.Look) (left, right string) {
 // rows above the cursor's line at the last look, and whether a line may have been submitted
 // since. At the top of the screen, where clearing the rest of it clears all, tmux moves the
 // old prompt to the history.
-func redrawn(l *tmux.Look, was rowsAbove, submitted bool) bool {
+func redrawn(l *follow.Look, was rowsAbove, submitted bool) bool {
 	row, _ := l.CursorLine()
 	pushed := l.CursorIn() - l.WasRow
 	switch {

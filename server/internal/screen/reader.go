@@ -17,6 +17,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Reader looks at panes, for tools that wait, follow or search. It is safe for concurrent
@@ -47,7 +48,7 @@ type bookmarks struct {
 
 // Bookmark is how far a pane was read, and what was typed but may not have appeared yet.
 type Bookmark struct {
-	Mark     *tmux.Mark
+	Mark     *follow.Mark
 	at       time.Time // when the look began
 	echo     *Echo
 	prompt   bool      // the cursor was at the prompt of a shell
@@ -63,7 +64,7 @@ type Bookmark struct {
 const maxBookmarks = 1000
 
 // bookmark returns the bookmark of a look that began at a time.
-func (r *Reader) bookmark(srv *tmux.Server, l *tmux.Look, began time.Time, prompt bool) Bookmark {
+func (r *Reader) bookmark(srv *tmux.Server, l *follow.Look, began time.Time, prompt bool) Bookmark {
 	b := Bookmark{Mark: l.Mark(), at: began, prompt: prompt, above: above(l)}
 	line, _ := r.Ledger.Of(b.pane(srv))
 	b.line = line.Number()
@@ -78,7 +79,7 @@ func (b Bookmark) pane(srv *tmux.Server) ledger.Pane {
 // Typed records what was typed into a pane, how the pane looked just before, and when that
 // began. before is the bookmark of what the same call has typed there already; its zero value
 // if it has not.
-func (r *Reader) Typed(ctx context.Context, srv *tmux.Server, l *tmux.Look, what Echo, began time.Time, before Bookmark) Bookmark {
+func (r *Reader) Typed(ctx context.Context, srv *tmux.Server, l *follow.Look, what Echo, began time.Time, before Bookmark) Bookmark {
 	b := before
 	if b.Mark == nil {
 		b = r.bookmark(srv, l, began, false)
@@ -123,8 +124,8 @@ func (p *bookmarks) of(srv *tmux.Server, pane tmux.PaneID) Bookmark {
 
 // lookSince looks at a pane. It must be the pane of the earlier look and run the same
 // program.
-func lookSince(ctx context.Context, srv *tmux.Server, pane tmux.Target, since *tmux.Mark) (*tmux.Look, error) {
-	l, err := srv.LookAt(ctx, pane, since)
+func lookSince(ctx context.Context, srv *tmux.Server, pane tmux.Target, since *follow.Mark) (*follow.Look, error) {
+	l, err := follow.LookAt(ctx, srv, pane, since)
 	if err != nil {
 		return nil, err
 	}
@@ -138,14 +139,14 @@ func lookSince(ctx context.Context, srv *tmux.Server, pane tmux.Target, since *t
 }
 
 // otherPaneOf returns the error for a cursor of another pane than the one to look at.
-func otherPaneOf(since *tmux.Mark, pane tmux.PaneID) error {
+func otherPaneOf(since *follow.Mark, pane tmux.PaneID) error {
 	return reply.Faultf(reply.KindValidation, "cursor pane %s does not match requested pane %s", since.Pane, pane).
 		Suggest("leave the target out, or begin without a cursor")
 }
 
 // died returns the error that ends a wait, or following a pane, if the pane's program has
 // ended but the pane remains. It quotes the last lines.
-func died(l *tmux.Look) *reply.Fault {
+func died(l *follow.Look) *reply.Fault {
 	status := ""
 	if l.DeadStatus != nil {
 		status = fmt.Sprintf(" with status %d", *l.DeadStatus)
@@ -155,7 +156,7 @@ func died(l *tmux.Look) *reply.Fault {
 }
 
 // Respawned returns the fault for a pane that now runs another program.
-func Respawned(l *tmux.Look, pid int, last []string) *reply.Fault {
+func Respawned(l *follow.Look, pid int, last []string) *reply.Fault {
 	now := "none"
 	if l.PID != nil {
 		now = strconv.Itoa(*l.PID)
@@ -165,9 +166,9 @@ func Respawned(l *tmux.Look, pid int, last []string) *reply.Fault {
 }
 
 // closed returns the fault for a pane that no longer exists.
-func closed(srv *tmux.Server, ended *tmux.EndedError) *reply.Fault {
+func closed(srv *tmux.Server, ended *follow.EndedError) *reply.Fault {
 	f := reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s was closed during the wait", ended.Pane)
-	if ended.How == tmux.ServerExited {
+	if ended.How == follow.ServerExited {
 		f.Message = "pane_gone: pane " + string(ended.Pane) + " died with its tmux server on " + srv.SocketPath()
 	}
 	f.Cause = ended.Err

@@ -10,6 +10,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Result is the answer of a wait.
@@ -36,7 +37,7 @@ type Result struct {
 	// Others are the other panes that the call waited for.
 	Others []otherPane `json:"others"`
 
-	look *tmux.Look // the look whose screen is shown, if any
+	look *follow.Look // the look whose screen is shown, if any
 }
 
 // otherPane is the outcome for one of several panes.

@@ -15,6 +15,7 @@ import (
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Conditions end a wait: the parameters of wait_for_text and of the tools that type.
@@ -61,7 +62,7 @@ type Wait struct {
 	deadline       time.Time
 	budget         time.Duration
 
-	watch *tmux.Follower
+	watch *follow.Follower
 	panes []*waitedPane
 	look  match.Search
 	sent  time.Time // when progress was last sent
@@ -72,7 +73,7 @@ type Wait struct {
 // waitedPane is a pane being waited for.
 type waitedPane struct {
 	id       tmux.PaneID
-	look     *tmux.Look
+	look     *follow.Look
 	began    time.Time // when the look began
 	fresh    freshLines
 	echo     *Echo     // of what was typed before the wait
@@ -148,7 +149,7 @@ type Begin struct {
 
 // Run waits. It returns an error if the only pane is gone.
 func (w *Wait) Run(ctx context.Context, interval time.Duration, panes []tmux.PaneID, from func(tmux.PaneID) Begin) error {
-	w.watch = w.src.Tmux.Follower(ctx, interval)
+	w.watch = follow.New(ctx, w.src.Tmux, interval)
 	defer w.watch.Close()
 	for _, id := range panes {
 		p := &waitedPane{id: id, printed: w.start, ending: ending{since: w.start, row: -1, y: -1}}
@@ -201,8 +202,8 @@ func (w *Wait) remember(p *waitedPane) {
 }
 
 // lookAt looks at a pane, within a time.
-func (w *Wait) lookAt(ctx context.Context, id tmux.PaneID, since *tmux.Mark) (*tmux.Look, error) {
-	return bounded(ctx, w, func(ctx context.Context) (*tmux.Look, error) { return w.watch.Look(ctx, id, since) })
+func (w *Wait) lookAt(ctx context.Context, id tmux.PaneID, since *follow.Mark) (*follow.Look, error) {
+	return bounded(ctx, w, func(ctx context.Context) (*follow.Look, error) { return w.watch.Look(ctx, id, since) })
 }
 
 // first takes the first look at a pane.
@@ -213,7 +214,7 @@ func (w *Wait) first(ctx context.Context, p *waitedPane, from Begin) error {
 		return otherPaneOf(from.Mark, p.id)
 	}
 	l, err := w.lookAt(ctx, p.id, from.Mark)
-	respawned := errors.Is(err, tmux.ErrEnded)
+	respawned := errors.Is(err, follow.ErrEnded)
 	switch {
 	case respawned && from.Given:
 		err = Respawned(l, from.Mark.PID, nil)
@@ -222,7 +223,7 @@ func (w *Wait) first(ctx context.Context, p *waitedPane, from Begin) error {
 		l, err = w.lookAt(ctx, p.id, nil) // the mark is of another program in this pane
 	}
 	if w.typed && (IsGone(err) || respawned && err != nil) {
-		p.look = &tmux.Look{}
+		p.look = &follow.Look{}
 		return w.gone(p, err)
 	}
 	if err != nil {
@@ -260,10 +261,10 @@ func (w *Wait) first(ctx context.Context, p *waitedPane, from Begin) error {
 func (w *Wait) again(ctx context.Context, p *waitedPane) error {
 	began := time.Now()
 	l, err := w.lookAt(ctx, p.id, nil)
-	var ended *tmux.EndedError
+	var ended *follow.EndedError
 	switch {
 	case !errors.As(err, &ended):
-	case ended.How == tmux.PaneRespawned:
+	case ended.How == follow.PaneRespawned:
 		return w.gone(p, Respawned(l, reply.Value(p.look.PID), ended.Last))
 	default:
 		return w.gone(p, closed(w.src.Tmux, ended))
@@ -286,7 +287,7 @@ func (w *Wait) gone(p *waitedPane, err error) error {
 }
 
 // processLook processes a look with the lines that are new to the wait.
-func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
+func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *follow.Look, began time.Time, fresh []string, rows []int) error {
 	bell := p.look != nil && !p.look.Bell && l.Bell
 	p.sized(l)
 	pid := caller.PID(ctx, w.src.Tmux, l.PaneState)
@@ -351,7 +352,7 @@ func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *tmux.Look, beg
 
 // sized takes note of the size of a pane. A shell that is at its prompt when it changes draws
 // the prompt again, in another row, and which of the other rows have moved is not known.
-func (p *waitedPane) sized(l *tmux.Look) {
+func (p *waitedPane) sized(l *follow.Look) {
 	const drawing = 500 * time.Millisecond
 	size := [2]int{l.Width, l.Height}
 	switch {
@@ -384,7 +385,7 @@ func without(screen, fresh []string, rows []int) (left []string, at []int) {
 
 // draws records whether the screen has been drawn. An empty alternate screen is about to be,
 // and so is a normal screen that had text and has been cleared.
-func (p *waitedPane) draws(l *tmux.Look) {
+func (p *waitedPane) draws(l *follow.Look) {
 	blank := l.Blank()
 	p.text = p.text || !blank
 	p.blank = blank && (l.Alternate || p.text)
@@ -498,7 +499,7 @@ func (w *Wait) progress(ctx context.Context) {
 }
 
 // warn warns once that tmux may drop lines before they are seen.
-func (w *Wait) warn(ctx context.Context, l *tmux.Look) {
+func (w *Wait) warn(ctx context.Context, l *follow.Look) {
 	if w.warned || l.Limit <= 0 || l.History < l.Limit-max(l.Limit/10, 1) {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 	"tmuxmcp/server/internal/ledger"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/rows"
-	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // TestAStateComesWithItsLines: a wait that ends because an agent is in a state has the
@@ -40,7 +40,7 @@ func TestAStateComesWithItsLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.anything, w.states, w.watch = false, []agents.State{agents.Idle}, srv.Follower(ctx, 50*time.Millisecond)
+	w.anything, w.states, w.watch = false, []agents.State{agents.Idle}, follow.New(ctx, srv, 50*time.Millisecond)
 	defer w.watch.Close()
 	p := &waitedPane{id: "%0", echo: new(Echo)}
 	w.panes = []*waitedPane{p}
@@ -70,16 +70,16 @@ func TestAnOldLookIsNoPrompt(t *testing.T) {
 	testserver.WaitScreen(t, srv, "%0", "ready:")
 	testserver.Run(t, srv, "send-keys", "-t", "%0", `sh -c 'stty -echo; printf "\r47 %%"; read x; printf "\r60 %%"; read x; stty echo; echo; echo all done'`, "Enter")
 	ctx := testserver.Context(t)
-	look := func(since *tmux.Mark, shows string) *tmux.Look {
+	look := func(since *follow.Mark, shows string) *follow.Look {
 		t.Helper()
 		testserver.WaitScreen(t, srv, "%0", "\n"+shows)
-		l, err := srv.Pane("%0").Look(ctx, since)
+		l, err := follow.LookAt(ctx, srv, srv.Pane("%0"), since)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return l
 	}
-	w := &Wait{reader: &Reader{Ledger: new(ledger.Ledger)}, src: rows.Source{Tmux: srv}, watch: srv.Follower(ctx, 50*time.Millisecond), look: match.Search{Most: match.MaxTime}}
+	w := &Wait{reader: &Reader{Ledger: new(ledger.Ledger)}, src: rows.Source{Tmux: srv}, watch: follow.New(ctx, srv, 50*time.Millisecond), look: match.Search{Most: match.MaxTime}}
 	defer w.watch.Close()
 	p := &waitedPane{id: "%0", echo: new(Echo)}
 	first := look(nil, "47 %")

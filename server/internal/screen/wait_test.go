@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // TestNoEndWithoutALook: a wait does not end because of silence, or because a program has
@@ -22,7 +22,7 @@ func TestNoEndWithoutALook(t *testing.T) {
 		{outcomeEnded, endPause, 0, start},
 		{outcomeTimeout, time.Hour, 0, time.Time{}},
 	} {
-		p := &waitedPane{look: &tmux.Look{}, printed: start, began: start, ending: ending{back: c.back}, echo: new(Echo)}
+		p := &waitedPane{look: &follow.Look{}, printed: start, began: start, ending: ending{back: c.back}, echo: new(Echo)}
 		w := &Wait{panes: []*waitedPane{p}, deadline: start.Add(time.Hour), quiet: c.quiet}
 		at := start.Add(c.at)
 		if next := w.next(); !next.Equal(at) {
@@ -36,7 +36,7 @@ func TestNoEndWithoutALook(t *testing.T) {
 		if !w.over() || p.outcome != c.outcome {
 			t.Errorf("%q after a look at its time, want %s", p.outcome, c.outcome)
 		}
-		other := &waitedPane{look: &tmux.Look{}, printed: at, began: at.Add(-time.Nanosecond), echo: new(Echo)}
+		other := &waitedPane{look: &follow.Look{}, printed: at, began: at.Add(-time.Nanosecond), echo: new(Echo)}
 		w.panes = append(w.panes, other)
 		if over := w.over(); over != (c.outcome != outcomeTimeout) {
 			t.Errorf("%s in one of two panes ends a wait is %t", c.outcome, over)

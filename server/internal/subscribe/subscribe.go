@@ -17,6 +17,7 @@ import (
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // A client may ask to be notified when a resource changes: with resources/subscribe or,
@@ -169,7 +170,7 @@ func (s *Subscriptions) on(socket string) (subs []*subscription, unchanged conte
 // follow follows the resources of a tmux server until there are no subscriptions.
 func (s *Subscriptions) follow(srv *tmux.Server) {
 	ctx := context.Background()
-	watch := srv.Follower(ctx, s.FollowInterval)
+	watch := follow.New(ctx, srv, s.FollowInterval)
 	defer watch.Close()
 	screens := map[tmux.PaneID]*lastScreen{}
 	for {
@@ -221,7 +222,7 @@ type lastScreen struct {
 }
 
 // look looks at a pane, and reports whether it has changed since the last look.
-func (s *Subscriptions) look(ctx context.Context, pane tmux.PaneID, watch *tmux.Follower, shown *lastScreen) (changed bool) {
+func (s *Subscriptions) look(ctx context.Context, pane tmux.PaneID, watch *follow.Follower, shown *lastScreen) (changed bool) {
 	ctx, cancel := tmux.WithTimeout(ctx, s.screens.LookTime)
 	defer cancel()
 	was := shown.text

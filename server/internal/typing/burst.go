@@ -14,6 +14,7 @@ import (
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // burst is what is typed in one round trip.
@@ -21,7 +22,7 @@ type burst struct {
 	cmds []tmux.Command
 	// after, for a burst that is not the first, waits until it may be typed. It gets the
 	// pane as it was before the first.
-	after func(context.Context, *tmux.Look) error
+	after func(context.Context, *follow.Look) error
 	// enter is set if the burst is one only because the program may take an Enter for a part of
 	// a paste that it comes with. Whoever lists what follows Enter means what reads then.
 	enter bool
@@ -35,7 +36,7 @@ type sending struct {
 	cmds  []tmux.Command
 	first []tmux.Command // run in any case
 	// since is an earlier look at the pane, which still has to run the program of then.
-	since *tmux.Look
+	since *follow.Look
 	// readers are the panes in which commands have to have the names that they had.
 	readers []reader
 	// rest is typed behind cmds if a shell reads.
@@ -48,7 +49,7 @@ type sending struct {
 type sent struct {
 	// before is the pane as it was before, of which only the id is set if nothing was typed
 	// because the keys would also reach the agent.
-	before  *tmux.Look
+	before  *follow.Look
 	reaches bool
 	// all is set if the rest was typed too.
 	all bool
@@ -59,7 +60,7 @@ var errRenamed = errors.New("the program has another name")
 
 // typeBurst types one burst.
 func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Object, s sending) (sent, error) {
-	none := sent{before: new(tmux.Look)}
+	none := sent{before: new(follow.Look)}
 	condition := prompt.Takes(tmux.Not(own.Shows()))
 	if s.since != nil && s.since.PID != nil {
 		condition = "#{?" + tmux.MatchEqual("pane_pid", strconv.Itoa(*s.since.PID)) + "," + condition + ",0}"
@@ -79,7 +80,7 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 		condition = "#{?" + reach + ",0," + condition + "}"
 	}
 	// A wait in this pane counts what is new from here on.
-	before := tmux.AddLook(&b, on.Target)
+	before := follow.AddLook(&b, on.Target)
 	tmux.Add(&b, tmux.Require{Target: on.Target, Condition: condition})
 	var commands []*string
 	for _, r := range s.readers {

@@ -11,6 +11,7 @@ import (
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // A program that is interrupted takes a moment to end, and to say that it does. A call that
@@ -81,7 +82,7 @@ func (t *Typist) InterruptTaken(ctx context.Context) error {
 				return nil
 			}
 		default:
-			l, err := t.Tmux.LookAt(ctx, mark.Pane, mark)
+			l, err := follow.LookAt(ctx, t.Tmux, mark.Pane, mark)
 			if err != nil || l.Dead || l.Respawned {
 				return ctx.Err() // it has ended
 			}

@@ -13,6 +13,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Some of what is typed means something else if the next key follows at once: a program
@@ -36,12 +37,12 @@ func isEscape(name string) bool { return escapeKey().MatchString(name) }
 
 // pauseAfterEscape returns what waits behind an Escape. Two of them are no other key, but
 // in some programs one that is pressed twice.
-func pauseAfterEscape(again bool) func(context.Context, *tmux.Look) error {
+func pauseAfterEscape(again bool) func(context.Context, *follow.Look) error {
 	d := escapePause
 	if again {
 		d = typedPause
 	}
-	return func(ctx context.Context, _ *tmux.Look) error { return pause.For(ctx, d) }
+	return func(ctx context.Context, _ *follow.Look) error { return pause.For(ctx, d) }
 }
 
 // enterKey matches the names of Enter.
@@ -51,7 +52,7 @@ func isEnter(name string) bool { return enterKey().MatchString(name) }
 
 // textTaken waits until a program that may take Enter for a part of a paste has taken a text:
 // until it has read everything, where that is known, and for a moment more.
-func (t *Typist) textTaken(ctx context.Context, before *tmux.Look) error {
+func (t *Typist) textTaken(ctx context.Context, before *follow.Look) error {
 	const most = 2 * time.Second // for a program that does not read
 	pid := caller.PID(ctx, t.Tmux, before.PaneState)
 	for start, read := time.Now(), time.Now(); time.Since(read) < typedPause && time.Since(start) < most; {
@@ -125,7 +126,7 @@ func (t *Typist) pass(ctx context.Context, pane tmux.PaneID) error {
 
 // pasteTaken waits until the program has taken a paste: until it has read everything, where
 // that is known, and the cursor has moved, as a paste that shows moves it, and then rested.
-func (t *Typist) pasteTaken(ctx context.Context, before *tmux.Look) error {
+func (t *Typist) pasteTaken(ctx context.Context, before *follow.Look) error {
 	const (
 		look   = 30 * time.Millisecond
 		unseen = 500 * time.Millisecond // for a paste that does not show

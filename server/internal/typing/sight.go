@@ -9,6 +9,7 @@ import (
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Sight says what a tool that types waits for afterwards, and what it then shows. If all of
@@ -49,7 +50,7 @@ func (in Sight) await(ctx context.Context, r *screen.Reader, src rows.Source) (*
 
 // remember records what the call has typed into a pane since began, and how the pane looked
 // before.
-func (t *Typist) remember(ctx context.Context, look *tmux.Look, what screen.Echo, began time.Time) {
+func (t *Typist) remember(ctx context.Context, look *follow.Look, what screen.Echo, began time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.row, t.last = look.History+look.CursorY, look.Mark()

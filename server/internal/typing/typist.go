@@ -20,6 +20,7 @@ import (
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // Keyboard is what the calls of a server share when they type. It is safe for concurrent use.
@@ -50,8 +51,8 @@ type Typist struct {
 	also []tmux.PaneID     // other panes, which are synchronized with these
 	// atOnce is set if what read the keys was known to take Enter for itself.
 	atOnce bool
-	row    int        // the cursor's row, from the first of the history, when last typing
-	last   *tmux.Mark // the pane as it was when last typing
+	row    int          // the cursor's row, from the first of the history, when last typing
+	last   *follow.Mark // the pane as it was when last typing
 	// interrupted is set if the last key was C-c.
 	interrupted *interrupted
 	others      others
@@ -279,7 +280,7 @@ func (t *Typist) typeSame(ctx context.Context, own guard.Presence, on target.Obj
 	const most = 10 // renamings, as of programs that a shell runs for its prompt
 	for range most {
 		if err := still(s.readers); err != nil {
-			return sent{before: new(tmux.Look)}, err
+			return sent{before: new(follow.Look)}, err
 		}
 		if done, err = t.typeBurst(ctx, own, on, s); !errors.Is(err, errRenamed) {
 			return done, err

@@ -1,4 +1,4 @@
-package tmux
+package follow
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"tmuxmcp/tmux"
 )
 
 // EventKind is what an [Event] is about.
@@ -27,16 +29,16 @@ const (
 	// lines of the screen that are new or have changed.
 	EventScreen EventKind = "screen"
 	// EventQuiet: after the program had printed, it printed nothing for the time in
-	// [FollowOptions].
+	// [Options].
 	EventQuiet EventKind = "quiet"
 	// EventEnded: the program has ended or the pane is gone, as Ended says. It is the pane's
 	// last event.
 	EventEnded EventKind = "ended"
 )
 
-// Event is something that happened in a pane: see [Server.Follow].
+// Event is something that happened in a pane: see [Panes].
 type Event struct {
-	Pane PaneID
+	Pane tmux.PaneID
 	Kind EventKind
 	// Lines holds the new lines, for EventLines and EventScreen. A line of the normal screen
 	// comes when it is finished: when the cursor has left it, or at the end.
@@ -52,9 +54,8 @@ type Event struct {
 	Ended *EndedError
 }
 
-// FollowOptions are the options of [Server.FollowWith]. The zero value is what
-// [Server.Follow] uses.
-type FollowOptions struct {
+// Options are the options of [PanesWith]. The zero value is what [Panes] uses.
+type Options struct {
 	// Quiet is the time without output after which a pane that had printed is quiet; 0: no
 	// events for that.
 	Quiet time.Duration
@@ -66,12 +67,12 @@ type FollowOptions struct {
 	Parts bool
 	// Since are marks of earlier looks, by pane. What is new since then comes right after
 	// the pane's first event. A pane without one is followed from now on.
-	Since map[PaneID]*Mark
+	Since map[tmux.PaneID]*Mark
 }
 
-// Follow follows what panes print, in a range loop, until each of them has ended:
+// Panes follows what panes print, in a range loop, until each of them has ended:
 //
-//	for event, err := range srv.Follow(ctx, "%1", "%2") {
+//	for event, err := range follow.Panes(ctx, srv, "%1", "%2") {
 //		if err != nil {
 //			return err
 //		}
@@ -81,7 +82,7 @@ type FollowOptions struct {
 //	}
 //
 // Each pane's first event is an EventBegan, and its last an EventEnded. In between, no line
-// is lost without Missed being set, with the exceptions that [PaneRef.Look] names, and each
+// is lost without Missed being set, with the exceptions that [LookAt] names, and each
 // comes once, unless the program changes it on the screen. The echo of what is typed counts
 // as printed. A pane whose size changes, as when one beside it closes, may have missed lines.
 //
@@ -96,38 +97,38 @@ type FollowOptions struct {
 // in tmux, up to the option history-limit. A loop that is left early leaves nothing behind,
 // and each loop begins anew.
 //
-// An error ends the loop. It is the context's cause if that ends, [ErrArgument] without
-// panes or if an id is malformed, and [ErrNotFound] if a pane without a mark does not exist
-// at first. If the server does not answer a look within the Timeout of [Config], that is an
+// An error ends the loop. It is the context's cause if that ends, [tmux.ErrArgument] without
+// panes or if an id is malformed, and [tmux.ErrNotFound] if a pane without a mark does not exist
+// at first. If the server does not answer a look within the Timeout of [tmux.Config], that is an
 // error too, whatever deadline the context has. A pane given twice counts once. A pane in
 // which another program starts has ended: follow it anew.
-func (s *Server) Follow(ctx context.Context, panes ...PaneID) iter.Seq2[Event, error] {
-	return s.FollowWith(ctx, FollowOptions{}, panes...)
+func Panes(ctx context.Context, srv *tmux.Server, panes ...tmux.PaneID) iter.Seq2[Event, error] {
+	return PanesWith(ctx, srv, Options{}, panes...)
 }
 
-// FollowWith does what [Server.Follow] does, with options.
-func (s *Server) FollowWith(ctx context.Context, options FollowOptions, panes ...PaneID) iter.Seq2[Event, error] {
+// PanesWith does what [Panes] does, with options.
+func PanesWith(ctx context.Context, srv *tmux.Server, options Options, panes ...tmux.PaneID) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := &following{options: options, yield: func(e Event) bool { return yield(e, nil) }}
-		if err := f.run(ctx, s, panes); err != nil {
+		if err := f.run(ctx, srv, panes); err != nil {
 			yield(Event{}, err)
 		}
 	}
 }
 
-// defaultInterval is that of [FollowOptions].
+// defaultInterval is that of [Options].
 const defaultInterval = 100 * time.Millisecond
 
 // following is a loop over events.
 type following struct {
 	*Follower
-	options FollowOptions
+	options Options
 	yield   func(Event) bool
 }
 
 // followed is a pane of the loop.
 type followed struct {
-	id   PaneID
+	id   tmux.PaneID
 	last *Look
 	part *part // nil if no line is unfinished, or if these come too
 	// quiet is when the pane will have been quiet for long enough; zero unless it has
@@ -183,16 +184,13 @@ func (p *followed) finished(l *Look, lines []string, rows []int) []string {
 }
 
 // check refuses arguments that make no sense.
-func (f *following) check(s *Server, panes []PaneID) error {
-	if err := s.usable(); err != nil {
-		return err
-	}
+func (f *following) check(panes []tmux.PaneID) error {
 	if len(panes) == 0 {
 		return argumentError("no panes to follow")
 	}
 	for _, id := range panes {
-		if err := id.checkTarget(); err != nil {
-			return err
+		if !id.Valid() {
+			return argumentError("%q is not a pane id", id)
 		}
 		if mark := f.options.Since[id]; mark != nil && mark.Pane != id {
 			return argumentError("a mark of pane %s, for pane %s", mark.Pane, id)
@@ -205,11 +203,11 @@ func (f *following) check(s *Server, panes []PaneID) error {
 }
 
 // run follows panes until all have ended or the body of the loop breaks.
-func (f *following) run(ctx context.Context, s *Server, ids []PaneID) error {
-	if err := f.check(s, ids); err != nil {
+func (f *following) run(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) error {
+	if err := f.check(ids); err != nil {
 		return err
 	}
-	f.Follower = s.Follower(ctx, cmp.Or(f.options.Interval, defaultInterval))
+	f.Follower = New(ctx, srv, cmp.Or(f.options.Interval, defaultInterval))
 	defer f.Close()
 	var panes []*followed
 	for _, id := range ids {
@@ -253,7 +251,7 @@ func (f *following) run(ctx context.Context, s *Server, ids []PaneID) error {
 
 // look looks at a pane, and returns what has happened.
 func (f *following) look(ctx context.Context, p *followed) (events []Event, err error) {
-	bound, cancel := f.srv.limited(ctx)
+	bound, cancel := f.srv.Limited(ctx)
 	defer cancel()
 	began, last := time.Now(), p.last
 	var since *Mark
@@ -308,7 +306,7 @@ func (f *following) look(ctx context.Context, p *followed) (events []Event, err 
 		add(Event{Kind: EventEnded, Missed: true, Ended: endedAs(p.id, PaneRespawned, last)})
 	case l.Dead:
 		f.Forget(p.id)
-		add(Event{Kind: EventEnded, Ended: f.srv.died(bound, l)})
+		add(Event{Kind: EventEnded, Ended: died(bound, f.srv, l)})
 	case f.options.Quiet == 0:
 	case l.Printed || last != nil && l.printedSince(last.PaneState):
 		p.quiet = time.Now().Add(f.options.Quiet)
@@ -320,7 +318,7 @@ func (f *following) look(ctx context.Context, p *followed) (events []Event, err 
 }
 
 // died returns the error for a pane whose program has ended. tmux may not know yet how.
-func (s *Server) died(ctx context.Context, l *Look) *EndedError {
+func died(ctx context.Context, srv *tmux.Server, l *Look) *EndedError {
 	e := endedAs(l.ID, ProgramExited, l)
 	type row struct {
 		Status *int    `tmux:"pane_dead_status"`
@@ -328,7 +326,7 @@ func (s *Server) died(ctx context.Context, l *Look) *EndedError {
 	}
 	e.Status = l.DeadStatus
 	for tries := 10; tries > 0 && e.Status == nil && e.Signal == nil; tries-- {
-		rows, err := List[row](ctx, s, DisplayMessage{Target: l.ID})
+		rows, err := tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: l.ID})
 		if err != nil || len(rows) == 0 {
 			break
 		}
@@ -348,30 +346,30 @@ func (s *Server) died(ctx context.Context, l *Look) *EndedError {
 // What is typed shows as well: after typing "make && echo done", the text "done" is there at
 // once, in the echo. So wait for a text that is not part of what was typed; package tmux/shell
 // runs a command and returns its own output. To leave out what was on the screen before, use
-// [PaneRef.WaitForNew].
+// [WaitForNew].
 //
 // If the pane's program ends first, the error is an [EndedError], which is an [ErrEnded] and
 // quotes the last lines. If the context ends first, the error wraps its cause and quotes them
 // too. Without texts, or if a text is blank or has several lines or control characters, it is
-// an [ErrArgument]; otherwise errors are those of [Server.Follow].
-func (r PaneRef) WaitFor(ctx context.Context, texts ...string) (text, line string, err error) {
-	return r.waitFor(ctx, nil, true, texts)
+// an [tmux.ErrArgument]; otherwise errors are those of [Panes].
+func WaitFor(ctx context.Context, pane tmux.PaneRef, texts ...string) (text, line string, err error) {
+	return waitFor(ctx, pane, nil, true, texts)
 }
 
-// WaitForNew waits as [PaneRef.WaitFor] does, but only for what is new since a look:
+// WaitForNew waits as [WaitFor] does, but only for what is new since a look:
 //
-//	look, err := pane.Look(ctx, nil)
+//	look, err := follow.LookAt(ctx, srv, pane, nil)
 //	err = pane.SendLine(ctx, "make")
-//	text, line, err := pane.WaitForNew(ctx, look.Mark(), "ok", "FAIL")
+//	text, line, err := follow.WaitForNew(ctx, pane, look.Mark(), "ok", "FAIL")
 //
 // If the mark is nil, it waits for what is new since the call. The line that the cursor was in
 // is new as a whole once something is added to it, a prompt for example. If the pane runs
 // another program than at the mark, it has ended.
-func (r PaneRef) WaitForNew(ctx context.Context, since *Mark, texts ...string) (text, line string, err error) {
-	return r.waitFor(ctx, since, false, texts)
+func WaitForNew(ctx context.Context, pane tmux.PaneRef, since *Mark, texts ...string) (text, line string, err error) {
+	return waitFor(ctx, pane, since, false, texts)
 }
 
-func (r PaneRef) waitFor(ctx context.Context, since *Mark, shown bool, texts []string) (text, line string, err error) {
+func waitFor(ctx context.Context, pane tmux.PaneRef, since *Mark, shown bool, texts []string) (text, line string, err error) {
 	if len(texts) == 0 {
 		return "", "", argumentError("no text to wait for")
 	}
@@ -382,9 +380,9 @@ func (r PaneRef) waitFor(ctx context.Context, since *Mark, shown bool, texts []s
 	}
 	var last *Look
 	missed := ""
-	for event, err := range r.srv.FollowWith(ctx, FollowOptions{Parts: true, Since: map[PaneID]*Mark{r.ID: since}}, r.ID) {
+	for event, err := range PanesWith(ctx, pane.Server(), Options{Parts: true, Since: map[tmux.PaneID]*Mark{pane.ID: since}}, pane.ID) {
 		if err != nil {
-			err = fmt.Errorf("wait for %q in pane %s: %w%s", texts, r.ID, err, missed)
+			err = fmt.Errorf("wait for %q in pane %s: %w%s", texts, pane.ID, err, missed)
 			if last != nil {
 				err = fmt.Errorf("%w%s", err, quoteLast(last.withoutNotice(last.Tail())))
 			}

@@ -1,6 +1,6 @@
 //go:build linux
 
-package tmux_test
+package follow_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 var (
@@ -44,7 +45,7 @@ func TestFollowingRandomPrograms(t *testing.T) {
 	if runs.Text != "" {
 		p := check.Must[paneprog.Program](t)(paneprog.Parse(runs.Text))
 		var total follower
-		f := check.Must[*follower](t)(follow(t.Context(), testserver.New(t), p, false))
+		f := check.Must[*follower](t)(followed(t.Context(), testserver.New(t), p, false))
 		total.add(f)
 		t.Logf("%s\n%s", total.String(), strings.Join(f.log, "\n"))
 		check.Equal(t, "failure", "", f.failure)
@@ -66,7 +67,7 @@ func TestFollowingRandomPrograms(t *testing.T) {
 			} else if *programHistory >= 0 {
 				p.History = *programHistory
 			}
-			f, err := follow(t.Context(), srv, p, plain)
+			f, err := followed(t.Context(), srv, p, plain)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -103,7 +104,7 @@ func ended(srv *tmux.Server) bool {
 func shrink(t *testing.T, srv *tmux.Server, p paneprog.Program, f *follower, plain bool) string {
 	last := f.failure
 	short := paneprog.Shrink(p, runs.Shrink, func(q paneprog.Program) bool {
-		g, err := follow(t.Context(), srv, q, plain)
+		g, err := followed(t.Context(), srv, q, plain)
 		if err != nil || g.rule != f.rule {
 			return false
 		}
@@ -192,7 +193,7 @@ func (f *follower) String() string {
 }
 
 // follow runs a program in a new pane until it ends or fails.
-func follow(ctx context.Context, srv *tmux.Server, p paneprog.Program, plain bool) (*follower, error) {
+func followed(ctx context.Context, srv *tmux.Server, p paneprog.Program, plain bool) (*follower, error) {
 	f := &follower{plain: plain, limit: p.History, fresh: map[int]bool{}}
 	var err error
 	if f.pane, err = paneprog.Open(ctx, srv, p); err != nil {
@@ -452,14 +453,14 @@ func (f *follower) look(ctx context.Context) error {
 		return err
 	}
 	f.was, f.is = f.is, grid
-	var since *tmux.Mark
+	var since *follow.Mark
 	if f.mark != nil {
-		since = new(tmux.Mark)
+		since = new(follow.Mark)
 		if err := since.UnmarshalBinary(f.mark); err != nil {
 			return err
 		}
 	}
-	look, err := f.pane.Server.Pane(f.pane.ID).Look(ctx, since)
+	look, err := follow.LookAt(ctx, f.pane.Server, f.pane.Server.Pane(f.pane.ID), since)
 	if err != nil {
 		return err
 	}
@@ -628,7 +629,7 @@ func (f *follower) different(trimmed, end int) int {
 }
 
 // fail keeps the first failure, with the pane at the last look and now.
-func (f *follower) fail(rule int, what string, look *tmux.Look) {
+func (f *follower) fail(rule int, what string, look *follow.Look) {
 	if f.failure != "" || !strings.Contains(*programRules, strconv.Itoa(rule)) {
 		return
 	}

@@ -1,4 +1,4 @@
-package tmux_test
+package follow_test
 
 import (
 	"fmt"
@@ -12,9 +12,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // printer is a pane in which only the test prints.
@@ -24,7 +26,7 @@ type printer struct {
 	pane tmux.PaneRef
 	in   *os.File
 	n    int
-	seen *tmux.Mark
+	seen *follow.Mark
 }
 
 func newPrinter(t testing.TB, srv *tmux.Server, size string) *printer {
@@ -64,11 +66,11 @@ func (p *printer) print(text string) {
 }
 
 // look looks at the pane, and remembers that.
-func (p *printer) look() *tmux.Look {
+func (p *printer) look() *follow.Look {
 	p.t.Helper()
-	l := check.Must[*tmux.Look](p.t)(p.pane.Look(testserver.Context(p.t), p.seen))
+	l := check.Must[*follow.Look](p.t)(follow.LookAt(testserver.Context(p.t), p.pane.Server(), p.pane, p.seen))
 	// A mark is the same after it was stored.
-	p.seen = new(tmux.Mark)
+	p.seen = new(follow.Mark)
 	check.OK(p.t, p.seen.UnmarshalBinary(check.Must[[]byte](p.t)(l.Mark().MarshalBinary())))
 	return l
 }
@@ -76,7 +78,7 @@ func (p *printer) look() *tmux.Look {
 // lookScript is the state of a script in testdata/look.
 type lookScript struct {
 	*printer
-	last    *tmux.Look
+	last    *follow.Look
 	words   int             // number of words printed
 	printed []string        // since the last look
 	told    map[string]bool // words that were reported
@@ -148,11 +150,11 @@ var lookCommands = map[string]func(s *lookScript, args []string) error{
 		if err := s.expect(nil, "not missed"); err != nil {
 			return fmt.Errorf("before it: %v", err)
 		}
-		s.print("\x1b[?1049l\x1b[H\x1b[2J\x1b[3J" + expand(args[0]))
+		s.print("\x1b[?1049l\x1b[H\x1b[2J\x1b[3J" + cases.Expand(args[0]))
 		s.see()
 		return s.expect(nil, "not missed")
 	},
-	"print": func(s *lookScript, args []string) error { s.print(expand(args[0])); return nil },
+	"print": func(s *lookScript, args []string) error { s.print(cases.Expand(args[0])); return nil },
 	"words": func(s *lookScript, args []string) error {
 		n, width := number(args[0]), 0
 		if len(args) > 1 {
@@ -243,7 +245,7 @@ func (s *lookScript) expect(args []string, how string) error {
 	}
 	want := ""
 	if len(args) > 0 {
-		want = strings.TrimSuffix(expand(args[0]), "\n") + "\n"
+		want = strings.TrimSuffix(cases.Expand(args[0]), "\n") + "\n"
 	}
 	got := ""
 	for _, line := range s.last.New {
@@ -255,24 +257,4 @@ func (s *lookScript) expect(args []string, how string) error {
 		return fmt.Errorf("new %q, missed %t; want %q, %s", got, s.last.Missed, want, how)
 	}
 	return nil
-}
-
-var repeated = regexp.MustCompile(`\{([^{}]+)\*(?:([0-9]+)\.\.)?([0-9]+)\}`)
-
-// expand decodes the escapes of a text, as in Go, and repeats what is in braces: {x*3} is
-// xxx, {line #\n*3} lines 0 to 2 and {line #\n*5..7} lines 5 to 7.
-func expand(text string) string {
-	text, _ = strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
-	for m := repeated.FindStringSubmatch(text); m != nil; m = repeated.FindStringSubmatch(text) {
-		first, last := number(m[2]), number(m[3])
-		if m[2] == "" {
-			last--
-		}
-		var all strings.Builder
-		for i := first; i <= last; i++ {
-			all.WriteString(strings.ReplaceAll(m[1], "#", strconv.Itoa(i)))
-		}
-		text = strings.Replace(text, m[0], all.String(), 1)
-	}
-	return text
 }

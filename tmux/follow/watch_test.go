@@ -1,4 +1,4 @@
-package tmux_test
+package follow_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // TestFollower follows many panes: output of one makes it due. BenchmarkWait measures what
@@ -27,12 +28,12 @@ func TestFollower(t *testing.T) {
 		tmux.Add(&b, tmux.NewWindow{Target: tmux.TargetSpec("=keep:"), Detached: true, Command: []string{"exec cat"}})
 	}
 	check.OK(t, b.Do(ctx, srv))
-	w := srv.Follower(ctx, 50*time.Millisecond)
+	w := follow.New(ctx, srv, 50*time.Millisecond)
 	defer w.Close()
 	ttys := map[tmux.PaneID]string{}
-	look := func(id tmux.PaneID) *tmux.Look {
+	look := func(id tmux.PaneID) *follow.Look {
 		t.Helper()
-		l := check.Must[*tmux.Look](t)(w.Look(ctx, id, nil))
+		l := check.Must[*follow.Look](t)(w.Look(ctx, id, nil))
 		ttys[id] = l.TTY
 		return l
 	}
@@ -77,9 +78,9 @@ func TestFollowerLooksAgain(t *testing.T) {
 	ctx := testserver.Context(t)
 	srv := testserver.New(t)
 	testserver.Run(t, srv, "new-session", "-d", "exec cat")
-	w := srv.Follower(ctx, 5*time.Minute)
+	w := follow.New(ctx, srv, 5*time.Minute)
 	defer w.Close()
-	l := check.Must[*tmux.Look](t)(srv.Pane("%0").Look(ctx, nil))
+	l := check.Must[*follow.Look](t)(follow.LookAt(ctx, srv, srv.Pane("%0"), nil))
 	if l.Generation != nil {
 		t.Skip("this tmux announces what it has read")
 	}
@@ -112,7 +113,7 @@ func TestBelow(t *testing.T) {
 		{[]string{"one", "$ make", "built"}, []string{"$ make", "built"}},
 		{[]string{"other"}, []string{"other"}},
 	} {
-		if got := tmux.Below(earlier, c.screen); !slices.Equal(got, c.want) {
+		if got := follow.Below(earlier, c.screen); !slices.Equal(got, c.want) {
 			t.Errorf("%q below %q: %q, want %q", c.screen, earlier, got, c.want)
 		}
 	}

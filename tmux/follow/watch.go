@@ -1,50 +1,34 @@
-package tmux
+package follow
 
 import (
 	"context"
 	"slices"
 	"time"
-)
 
-// awaitActivity waits until one of the panes prints, or until the context ends. Output
-// before armed is called may be missed, but none after that: so look at the panes in armed
-// or later. A pane that exits is not activity. It needs tmux 3.8.
-func (s *Server) awaitActivity(ctx context.Context, armed func(), panes ...PaneID) error {
-	filter := MatchOneOf("pane", panes...)
-	var list []item
-	// The command before the wait shows that the list has begun.
-	for _, cmd := range []Command{DisplayMessage{Print: true, Message: "x"}, WaitFor{Event: true, Channel: "pane-activity", Filter: filter}} {
-		words, _, err := s.encode(ctx, cmd)
-		if err != nil {
-			return err
-		}
-		list = append(list, item{words: words})
-	}
-	_, err := s.roundTrip(ctx, list, armed)
-	return err
-}
+	"tmuxmcp/tmux"
+)
 
 // A watcher decides when panes are due, for a [Follower].
 type watcher struct {
-	srv      *Server
+	srv      *tmux.Server
 	interval time.Duration
 	ctx      context.Context // of the goroutines that send to wakes
 	stop     context.CancelFunc
-	panes    map[PaneID]*watched
+	panes    map[tmux.PaneID]*watched
 	wakes    chan wake
 	ttys     ttyWatch
 	asking   *asking // the query that tmux has not answered, if any
 }
 
-// asking is an awaitActivity in progress.
+// asking is a [tmux.Server.AwaitOutput] in progress.
 type asking struct {
-	panes []PaneID
+	panes []tmux.PaneID
 	end   context.CancelFunc
 }
 
-// wake reports that a pane, or one of those that awaitActivity waits for, may have printed.
+// wake reports that a pane, or one of those that tmux waits for, may have printed.
 type wake struct {
-	pane     PaneID
+	pane     tmux.PaneID
 	over     bool    // no longer announced
 	answered *asking // the wait that has ended, if any
 }
@@ -77,14 +61,14 @@ const (
 	mostGap = 500 * time.Millisecond
 )
 
-func (s *Server) watch(ctx context.Context, interval time.Duration) *watcher {
-	w := &watcher{srv: s, interval: interval * 4 / 5, panes: map[PaneID]*watched{}, wakes: make(chan wake, 64)}
+func watch(ctx context.Context, srv *tmux.Server, interval time.Duration) *watcher {
+	w := &watcher{srv: srv, interval: interval * 4 / 5, panes: map[tmux.PaneID]*watched{}, wakes: make(chan wake, 64)}
 	w.ctx, w.stop = context.WithCancel(ctx)
 	return w
 }
 
 // forget stops watching a pane.
-func (w *watcher) forget(pane PaneID) {
+func (w *watcher) forget(pane tmux.PaneID) {
 	if _, ok := w.panes[pane]; ok {
 		delete(w.panes, pane)
 		w.ttys.remove(pane)
@@ -126,14 +110,14 @@ func (w *watcher) busy(p *watched) bool { return p.gap > leastGap && p.gap >= w.
 
 // ask starts to wait for output that tmux announces.
 func (w *watcher) ask() {
-	var ids []PaneID
+	var ids []tmux.PaneID
 	for id, p := range w.panes {
 		if p.announced && p.state.Generation != nil && !p.woken && !w.busy(p) {
 			ids = append(ids, id)
 		}
 	}
 	if w.asking != nil {
-		if !slices.ContainsFunc(ids, func(id PaneID) bool { return !slices.Contains(w.asking.panes, id) }) {
+		if !slices.ContainsFunc(ids, func(id tmux.PaneID) bool { return !slices.Contains(w.asking.panes, id) }) {
 			return
 		}
 		w.asking.end()
@@ -154,7 +138,7 @@ func (w *watcher) ask() {
 	}
 	go func() {
 		// What was printed before it was armed shows in the next looks.
-		err := w.srv.awaitActivity(ctx, func() { send(wake{}) }, ids...)
+		err := w.srv.AwaitOutput(ctx, func() { send(wake{}) }, ids...)
 		send(wake{answered: a, over: err != nil})
 	}()
 }
@@ -186,12 +170,12 @@ func (w *watcher) due(p *watched) time.Time {
 }
 
 // next does what [Follower.Next] does.
-func (w *watcher) next(ctx context.Context, deadline time.Time) ([]PaneID, error) {
+func (w *watcher) next(ctx context.Context, deadline time.Time) ([]tmux.PaneID, error) {
 	for {
 		w.ask()
 		now := time.Now()
 		first := deadline
-		var due []PaneID
+		var due []tmux.PaneID
 		for id, p := range w.panes {
 			switch at := w.due(p); {
 			case !at.After(now):
@@ -262,7 +246,7 @@ func (w *watcher) wake(ctx context.Context, k wake) {
 			asked++
 		}
 	}
-	var printed map[PaneID]int64
+	var printed map[tmux.PaneID]int64
 	if asked > 1 {
 		printed = w.census(ctx)
 	}
@@ -274,15 +258,15 @@ func (w *watcher) wake(ctx context.Context, k wake) {
 
 // census queries what all panes have printed. For a pane that is missing from it, a look
 // shows what is wrong.
-func (w *watcher) census(ctx context.Context) map[PaneID]int64 {
+func (w *watcher) census(ctx context.Context) map[tmux.PaneID]int64 {
 	type row struct {
-		ID         PaneID `tmux:"pane_id"`
-		Generation int64  `tmux:"pane_output_generation,since=3.8"`
+		ID         tmux.PaneID `tmux:"pane_id"`
+		Generation int64       `tmux:"pane_output_generation,since=3.8"`
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	rows, _ := List[row](ctx, w.srv, ListPanes{All: true})
-	all := make(map[PaneID]int64, len(rows))
+	rows, _ := tmux.List[row](ctx, w.srv, tmux.ListPanes{All: true})
+	all := make(map[tmux.PaneID]int64, len(rows))
 	for _, r := range rows {
 		all[r.ID] = r.Generation
 	}

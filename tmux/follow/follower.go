@@ -1,4 +1,4 @@
-package tmux
+package follow
 
 import (
 	"context"
@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tmuxmcp/tmux"
 )
 
 // A Follower looks at panes again and again, and decides when another look is worth its
 // cost: at once when a pane prints, as far as that can be known without a look, and
-// otherwise at intervals. [Server.Follow] and [PaneRef.WaitFor] are made of it; use it if
+// otherwise at intervals. [Panes] and [WaitFor] are made of it; use it if
 // you have reasons of your own to look at a pane.
 //
 // From tmux 3.8 on, the server announces output. For older servers, on Linux, the kernel
@@ -22,15 +24,15 @@ import (
 //
 // A Follower is not safe for concurrent use.
 type Follower struct {
-	srv  *Server
+	srv  *tmux.Server
 	due  *watcher
-	last map[PaneID]*Look
+	last map[tmux.PaneID]*Look
 }
 
-// Follower returns a Follower that follows no pane yet. Panes that print continuously
+// New returns a Follower that follows no pane yet. Panes that print continuously
 // become due once per interval. It ends with [Follower.Close] or the context.
-func (s *Server) Follower(ctx context.Context, interval time.Duration) *Follower {
-	return &Follower{srv: s, due: s.watch(ctx, interval), last: map[PaneID]*Look{}}
+func New(ctx context.Context, srv *tmux.Server, interval time.Duration) *Follower {
+	return &Follower{srv: srv, due: watch(ctx, srv, interval), last: map[tmux.PaneID]*Look{}}
 }
 
 // Close ends the Follower. What it has started in the background ends soon after; the kernel
@@ -38,7 +40,7 @@ func (s *Server) Follower(ctx context.Context, interval time.Duration) *Follower
 func (f *Follower) Close() { f.due.stop() }
 
 // Forget stops following a pane: the next look at it is a first one.
-func (f *Follower) Forget(pane PaneID) {
+func (f *Follower) Forget(pane tmux.PaneID) {
 	delete(f.last, pane)
 	f.due.forget(pane)
 }
@@ -46,11 +48,11 @@ func (f *Follower) Forget(pane PaneID) {
 // Next waits until one of the panes is worth another look, and returns all that are; none
 // if the deadline has passed, as the zero time always has. If the context ends, it returns
 // its cause.
-func (f *Follower) Next(ctx context.Context, deadline time.Time) ([]PaneID, error) {
+func (f *Follower) Next(ctx context.Context, deadline time.Time) ([]tmux.PaneID, error) {
 	return f.due.next(ctx, deadline)
 }
 
-// Look looks at a pane as [PaneRef.Look] does, for what is new since the mark or, if that is
+// Look looks at a pane as [LookAt] does, for what is new since the mark or, if that is
 // nil, since the Follower's last look at the pane. The first look at a pane starts following
 // it. If lines may be missing, New holds what the screen shows below the lines of the earlier
 // look.
@@ -59,7 +61,7 @@ func (f *Follower) Next(ctx context.Context, deadline time.Time) ([]PaneID, erro
 // program runs in it, the error is one too, but the Look shows that program, which is
 // followed from then on. A pane that remains after its program has ended is no error: see
 // Dead of [PaneState].
-func (f *Follower) Look(ctx context.Context, pane PaneID, since *Mark) (*Look, error) {
+func (f *Follower) Look(ctx context.Context, pane tmux.PaneID, since *Mark) (*Look, error) {
 	if since != nil && since.Pane != pane {
 		return nil, argumentError("a mark of pane %s, for pane %s", since.Pane, pane)
 	}
@@ -70,7 +72,7 @@ func (f *Follower) Look(ctx context.Context, pane PaneID, since *Mark) (*Look, e
 		since = last.Mark()
 	}
 	began := time.Now()
-	l, err := f.srv.LookAt(ctx, pane, since)
+	l, err := LookAt(ctx, f.srv, pane, since)
 	switch {
 	case err != nil && last != nil:
 		return nil, f.gone(ctx, pane, last, err)
@@ -93,14 +95,14 @@ func (f *Follower) Look(ctx context.Context, pane PaneID, since *Mark) (*Look, e
 
 // gone returns the error for a look that failed: an EndedError if the pane or the server,
 // which was there before, is not.
-func (f *Follower) gone(ctx context.Context, pane PaneID, last *Look, err error) error {
-	notFound := errors.Is(err, ErrNotFound)
-	if !notFound && !errors.Is(err, ErrNoServer) && !errors.Is(err, ErrServerGone) {
+func (f *Follower) gone(ctx context.Context, pane tmux.PaneID, last *Look, err error) error {
+	notFound := errors.Is(err, tmux.ErrNotFound)
+	if !notFound && !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrServerGone) {
 		return err
 	}
 	f.Forget(pane)
 	e := endedAs(pane, PaneClosed, last)
-	if e.Err = err; !notFound || f.srv.ends(ctx) {
+	if e.Err = err; !notFound || ends(ctx, f.srv) {
 		e.How = ServerExited
 	}
 	return e
@@ -108,16 +110,16 @@ func (f *Follower) gone(ctx context.Context, pane PaneID, last *Look, err error)
 
 // ends reports whether the server is gone, or about to go: it closes everything first, and
 // answers for a moment.
-func (s *Server) ends(ctx context.Context) bool {
+func ends(ctx context.Context, srv *tmux.Server) bool {
 	type row struct {
-		ID PaneID `tmux:"pane_id"`
+		ID tmux.PaneID `tmux:"pane_id"`
 	}
 	for range 10 {
-		rows, err := listAll[row](ctx, s, ListPanes{All: true})
+		rows, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
 		switch {
-		case errors.Is(err, ErrNoServer), errors.Is(err, ErrServerGone):
+		case errors.Is(err, tmux.ErrNoServer), errors.Is(err, tmux.ErrServerGone):
 			return true
-		case err != nil, len(rows) > 0, !sleep(ctx, 20*time.Millisecond):
+		case err != nil && !errors.Is(err, tmux.ErrNoSession), len(rows) > 0, !sleep(ctx, 20*time.Millisecond):
 			return false
 		}
 	}
@@ -134,6 +136,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-timer.C:
 		return true
 	}
+}
+
+// argumentError returns a [tmux.ErrArgument] with its reason.
+func argumentError(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", tmux.ErrArgument, fmt.Sprintf(format, args...))
 }
 
 // below returns the lines of screen that follow the lines ending earlier, for a screen
@@ -194,9 +201,12 @@ const (
 	ServerExited Ending = "server exited"
 )
 
+// ErrEnded: what ran in a pane that was followed has ended. See [EndedError].
+var ErrEnded = errors.New("ended")
+
 // EndedError reports that what ran in a pane has ended. It is an [ErrEnded].
 type EndedError struct {
-	Pane PaneID
+	Pane tmux.PaneID
 	How  Ending
 	// Status is the exit status of the program, and Signal the name or number of the signal
 	// that killed it, from tmux 3.3 on. Both are nil if unknown, as they may remain in some
@@ -227,7 +237,7 @@ func (e *EndedError) Is(target error) bool { return target == ErrEnded }
 func (e *EndedError) Unwrap() error { return e.Err }
 
 // endedAs returns the error for a pane with its last look, if there was one.
-func endedAs(pane PaneID, how Ending, last *Look) *EndedError {
+func endedAs(pane tmux.PaneID, how Ending, last *Look) *EndedError {
 	e := &EndedError{Pane: pane, How: how}
 	if last != nil {
 		e.Last = last.withoutNotice(last.Tail())

@@ -1,4 +1,4 @@
-package tmux
+package follow
 
 import (
 	"crypto/sha256"
@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"tmuxmcp/tmux"
 )
 
 // Mark is what a look at a pane leaves behind, so that a later one can report what is new.
@@ -14,7 +16,7 @@ import (
 type Mark struct {
 	// Pane is the pane that was looked at, and PID its program, 0 if that had closed its
 	// terminal.
-	Pane PaneID
+	Pane tmux.PaneID
 	PID  int
 
 	width, height  int // height is that of the normal screen

@@ -1,4 +1,4 @@
-package tmux_test
+package follow_test
 
 import (
 	"reflect"

@@ -1,9 +1,11 @@
-package tmux
+package follow
 
 import (
 	"context"
 	"strings"
 	"unicode/utf8"
+
+	"tmuxmcp/tmux"
 )
 
 // The rows of a pane's normal screen are numbered from the oldest of its history. A row's
@@ -14,7 +16,7 @@ import (
 
 // PaneState is the state of a pane in a [Look], apart from its text.
 type PaneState struct {
-	ID PaneID `tmux:"pane_id"`
+	ID tmux.PaneID `tmux:"pane_id"`
 	// PID is nil from tmux 3.8 on once the program has closed its terminal, which happens
 	// before the pane is Dead.
 	PID        *int   `tmux:"pane_pid"`
@@ -65,7 +67,7 @@ func (s PaneState) counted() bool {
 }
 
 // Look is one look at a pane: what it shows, and what is new since an earlier look. See
-// [PaneRef.Look].
+// [LookAt].
 type Look struct {
 	PaneState
 	// New holds the lines printed, changed or drawn since the earlier look, in order: first
@@ -303,9 +305,9 @@ const (
 	mostRows = 50_000
 )
 
-// Look looks at the pane. Given the [Mark] of an earlier look, it reports what is new since
-// then. It takes one round trip to the server, or two or three if much was printed or rows
-// may have been renumbered.
+// LookAt looks at a pane; if target is nil, tmux picks one. Given the [Mark] of an earlier
+// look, it reports what is new since then. It takes one round trip to the server, or two or
+// three if much was printed or rows may have been renumbered.
 //
 // The new Look has missed lines unless all of this holds:
 //
@@ -332,21 +334,16 @@ const (
 // what tmux cuts off below the cursor when a pane gets lower. If the pane was resized and
 // got its old size back in between, the same is true of what was drawn in rows that had
 // been further above the screen or were rewrapped, and of what tmux trimmed meanwhile.
-func (r PaneRef) Look(ctx context.Context, since *Mark) (*Look, error) {
-	return r.srv.LookAt(ctx, r, since)
-}
-
-// LookAt looks at a pane as [PaneRef.Look] does. If target is nil, tmux picks the pane.
-func (s *Server) LookAt(ctx context.Context, target Target, since *Mark) (*Look, error) {
+func LookAt(ctx context.Context, srv *tmux.Server, target tmux.Target, since *Mark) (*Look, error) {
 	above := tailRows
 	if since != nil {
 		above += farRows + leastSlack + 2*since.grown
 	}
 	for try := 0; ; try++ {
 		above = min(above, mostRows)
-		var b Batch
+		var b tmux.Batch
 		l := addLook(&b, target, above)
-		if err := b.Do(ctx, s); err != nil {
+		if err := b.Do(ctx, srv); err != nil {
 			return nil, err
 		}
 		if since == nil {
@@ -362,57 +359,51 @@ func (s *Server) LookAt(ctx context.Context, target Target, since *Mark) (*Look,
 	}
 }
 
-// AddLook appends a look at a pane. After [Batch.Do], the Look shows the pane as it was
+// AddLook appends a look at a pane. After [tmux.Batch.Do], the Look shows the pane as it was
 // between the commands before and after it, with nothing new.
-func AddLook(b *Batch, target Target) *Look { return addLook(b, target, tailRows) }
+func AddLook(b *tmux.Batch, target tmux.Target) *Look { return addLook(b, target, tailRows) }
 
 // addLook appends the commands that read a pane, from above rows above the screen on.
-func addLook(b *Batch, target Target, above int) *Look {
+func addLook(b *tmux.Batch, target tmux.Target, above int) *Look {
 	l := &Look{WasRow: -1, WasY: -1}
-	start := Line(-above)
-	states := AddRows[PaneState](b, DisplayMessage{Target: target})
-	capture := func(what CapturePane) *[]byte {
+	start := tmux.Line(-above)
+	states := tmux.AddRows[PaneState](b, tmux.DisplayMessage{Target: target})
+	capture := func(what tmux.CapturePane, then func(out []byte)) {
 		what.Target, what.Print = target, true
-		printed := new([]byte)
-		b.add(func(v Version) (Command, error) {
+		tmux.AddFunc(b, func(v tmux.Version) (tmux.Command, error) {
 			// Rows as -J joins them: up to tmux 3.3, with the unused cells.
-			what.UsedCells = what.KeepSpaces && UsedCells.In(v)
+			what.UsedCells = what.KeepSpaces && tmux.UsedCells.In(v)
 			return what, nil
-		}, func(_ *Server, _ Version, out []byte) error { *printed = out; return nil })
-		return printed
+		}, func(_ tmux.Version, out []byte) error { then(out); return nil })
 	}
-	rows, lines := capture(CapturePane{KeepSpaces: true, Start: start}), capture(CapturePane{Join: true, Start: start})
+	var rows, lines, saved []byte
+	capture(tmux.CapturePane{KeepSpaces: true, Start: start}, func(out []byte) { rows = out })
+	capture(tmux.CapturePane{Join: true, Start: start}, func(out []byte) { lines = out })
 	// Without an alternate screen these two print nothing.
-	saved, savedLines := capture(CapturePane{KeepSpaces: true, Alternate: true, Quiet: true}), capture(CapturePane{Join: true, Alternate: true, Quiet: true})
-	last := &b.steps[len(b.steps)-1]
-	decode := last.decode
-	last.decode = func(srv *Server, v Version, out []byte) (string, error) {
-		if _, err := decode(srv, v, out); err != nil {
-			return "", err
-		}
+	capture(tmux.CapturePane{KeepSpaces: true, Alternate: true, Quiet: true}, func(out []byte) { saved = out })
+	capture(tmux.CapturePane{Join: true, Alternate: true, Quiet: true}, func(savedLines []byte) {
 		l.PaneState = (*states)[0]
 		l.top = max(0, l.History-above)
-		l.rows = splitRows(*rows)
-		joined := splitRows(*lines)
+		l.rows = splitRows(rows)
+		joined := splitRows(lines)
 		if l.Alternate {
 			// The visible screen is the alternate one; the history is the normal one's.
 			shown := min(len(l.rows), l.History-l.top)
 			above, below, wrapped := splitJoined(joined, l.rows, shown)
 			l.altRows = l.rows[shown:]
 			l.alt = joinRows(l.altRows, below, 0)
-			hidden := splitRows(*savedLines)
+			hidden := splitRows(savedLines)
 			if wrapped {
 				hidden[0] = above[len(above)-1] + hidden[0]
 				above = above[:len(above)-1]
 			}
-			l.rows = append(l.rows[:shown:shown], splitRows(*saved)...)
+			l.rows = append(l.rows[:shown:shown], splitRows(saved)...)
 			joined = append(above[:len(above):len(above)], hidden...)
 		}
 		l.all = joinRows(l.rows, joined, l.top)
 		l.normal = l.top + len(l.rows) - l.History
 		l.mixed = l.Alternate && l.wraps()
-		return "", nil
-	}
+	})
 	return l
 }
 

@@ -1,4 +1,4 @@
-package tmux
+package follow
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tmuxmcp/internal/procstat"
+	"tmuxmcp/tmux"
 )
 
 // ttyWatch has the kernel report when programs write to the terminals of panes. The zero
@@ -20,7 +21,7 @@ type ttyWatch struct {
 	conn   syscall.RawConn
 
 	mu    sync.Mutex
-	panes map[int32]PaneID // by inotify watch descriptor
+	panes map[int32]tmux.PaneID // by inotify watch descriptor
 }
 
 // add sends to wakes from now on when a program has written to the pane's terminal. It
@@ -50,7 +51,7 @@ func (t *ttyWatch) add(ctx context.Context, s PaneState, wakes chan<- wake) bool
 }
 
 // remove stops watching a pane.
-func (t *ttyWatch) remove(pane PaneID) {
+func (t *ttyWatch) remove(pane tmux.PaneID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for wd, id := range t.panes {
@@ -76,7 +77,7 @@ func (t *ttyWatch) open(ctx context.Context, wakes chan<- wake) bool {
 		events.Close()
 		return false
 	}
-	t.events, t.conn, t.panes = events, conn, map[int32]PaneID{}
+	t.events, t.conn, t.panes = events, conn, map[int32]tmux.PaneID{}
 	context.AfterFunc(ctx, func() { events.Close() })
 	go t.read(ctx, wakes)
 	return true

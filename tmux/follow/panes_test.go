@@ -1,11 +1,10 @@
-package tmux_test
+package follow_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,6 +18,7 @@ import (
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/follow"
 )
 
 // scripted returns panes that each run a shell script, remain when it has ended, and have a
@@ -65,16 +65,16 @@ func TestFollow(t *testing.T) {
 	got, missed := map[tmux.PaneID][]string{}, 0
 	began, ended, turns := 0, 0, 0
 	var before tmux.PaneID
-	for e, err := range srv.Follow(testserver.Context(t), append(panes, panes...)...) {
+	for e, err := range follow.Panes(testserver.Context(t), srv, append(panes, panes...)...) {
 		check.OK(t, err)
 		switch e.Kind {
-		case tmux.EventBegan:
+		case follow.EventBegan:
 			if began++; began == len(panes) {
 				for _, id := range panes {
 					testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
 				}
 			}
-		case tmux.EventLines:
+		case follow.EventLines:
 			got[e.Pane] = append(got[e.Pane], e.Lines...)
 			if e.Missed {
 				missed++
@@ -87,9 +87,9 @@ func TestFollow(t *testing.T) {
 			if strings.HasSuffix(e.Lines[len(e.Lines)-1], fmt.Sprint("-", count)) {
 				testserver.Run(t, srv, "send-keys", "-t", string(e.Pane), "Enter")
 			}
-		case tmux.EventEnded:
+		case follow.EventEnded:
 			ended++
-			check.Equal(t, "how it ended", tmux.ProgramExited, e.Ended.How)
+			check.Equal(t, "how it ended", follow.ProgramExited, e.Ended.How)
 		default:
 			t.Errorf("an event %s", e.Kind)
 		}
@@ -113,12 +113,12 @@ func TestFollowMissed(t *testing.T) {
 	testserver.Run(t, srv, "set-option", "-g", "history-limit", "100")
 	id := scripted(t, srv, "read x; seq 5000; echo END; exec cat")[0]
 	missed := false
-	for e, err := range srv.Follow(testserver.Context(t), id) {
+	for e, err := range follow.Panes(testserver.Context(t), srv, id) {
 		check.OK(t, err)
 		if missed = missed || e.Missed; slices.Contains(e.Lines, "END") {
 			break
 		}
-		if e.Kind == tmux.EventBegan {
+		if e.Kind == follow.EventBegan {
 			testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
 			testserver.WaitScreen(t, srv, string(id), "END")
 		}
@@ -137,8 +137,8 @@ func TestFollowEnds(t *testing.T) {
 		return testserver.Run(t, srv, "display-message", "-p", "-t", string(panes[5]), "#{pane_dead}") == "1"
 	})
 	hasSignal := check.Must[tmux.Version](t)(srv.Version(ctx)).Compare(tmux.Version{Major: 3, Minor: 4}) >= 0 // see testserver.Reap
-	want := []tmux.Ending{tmux.ProgramExited, tmux.ProgramExited, tmux.PaneClosed, tmux.PaneRespawned, tmux.ServerExited, tmux.ProgramExited}
-	got := map[tmux.PaneID]*tmux.EndedError{}
+	want := []follow.Ending{follow.ProgramExited, follow.ProgramExited, follow.PaneClosed, follow.PaneRespawned, follow.ServerExited, follow.ProgramExited}
+	got := map[tmux.PaneID]*follow.EndedError{}
 	end := func(i int) {
 		id := string(panes[i])
 		switch i {
@@ -155,23 +155,23 @@ func TestFollowEnds(t *testing.T) {
 		}
 	}
 	began, lines := 0, []string(nil)
-	for e, err := range srv.Follow(ctx, panes...) {
+	for e, err := range follow.Panes(ctx, srv, panes...) {
 		check.OK(t, err)
 		switch e.Kind {
-		case tmux.EventBegan:
+		case follow.EventBegan:
 			if began++; began == len(panes) {
 				end(0)
 			}
-		case tmux.EventLines:
+		case follow.EventLines:
 			lines = joined(lines, e.Lines)
 			check.That(t, !e.Missed, "lines of %s are missing", e.Pane)
-		case tmux.EventEnded:
+		case follow.EventEnded:
 			i := slices.Index(panes, e.Pane)
 			check.That(t, got[e.Pane] == nil && e.Ended.Pane == e.Pane && e.Look != nil, "%+v", e)
 			got[e.Pane] = e.Ended
-			check.Kind(t, "the end", e.Ended, tmux.ErrEnded)
+			check.Kind(t, "the end", e.Ended, follow.ErrEnded)
 			check.Equal(t, fmt.Sprintf("pane %d", i), want[i], e.Ended.How)
-			check.Equal(t, fmt.Sprintf("missed in pane %d", i), want[i] != tmux.ProgramExited, e.Missed)
+			check.Equal(t, fmt.Sprintf("missed in pane %d", i), want[i] != follow.ProgramExited, e.Missed)
 			if i < 4 {
 				end(i + 1)
 			}
@@ -182,17 +182,18 @@ func TestFollowEnds(t *testing.T) {
 		t.Fatalf("ended: %v", got)
 	}
 	if hasSignal {
-		check.Equal(t, "exit status", ptr(3), got[panes[0]].Status)
-		signal := tmux.EndedError{Signal: got[panes[1]].Signal}
+		three := 3
+		check.Equal(t, "exit status", &three, got[panes[0]].Status)
+		signal := follow.EndedError{Signal: got[panes[1]].Signal}
 		check.That(t, signal.Signal != nil && (*signal.Signal == "KILL" || *signal.Signal == "9"), "signal in %v", got[panes[1]])
 	}
 	check.Kind(t, "the closed pane", got[panes[2]], tmux.ErrNotFound)
 	check.That(t, !slices.Contains(got[panes[3]].Last, "other"), "the other program's line is among %q", got[panes[3]].Last)
-	check.Kind(t, "no server", check.Second(next(srv.Follow(ctx, panes[0]))), tmux.ErrNoServer)
+	check.Kind(t, "no server", check.Second(next(follow.Panes(ctx, srv, panes[0]))), tmux.ErrNoServer)
 }
 
 // next returns the first event of a loop.
-func next(loop func(func(tmux.Event, error) bool)) (first tmux.Event, failed error) {
+func next(loop func(func(follow.Event, error) bool)) (first follow.Event, failed error) {
 	for e, err := range loop {
 		return e, err
 	}
@@ -205,31 +206,31 @@ func TestFollowArguments(t *testing.T) {
 	srv := testserver.New(t)
 	ctx := testserver.Context(t)
 	panes := scripted(t, srv, "exec cat", "exec cat")
-	mark := check.Must[*tmux.Look](t)(srv.Pane(panes[0]).Look(ctx, nil)).Mark()
-	at := func(id tmux.PaneID) tmux.FollowOptions {
-		return tmux.FollowOptions{Since: map[tmux.PaneID]*tmux.Mark{id: mark}}
+	mark := check.Must[*follow.Look](t)(follow.LookAt(ctx, srv, srv.Pane(panes[0]), nil)).Mark()
+	at := func(id tmux.PaneID) follow.Options {
+		return follow.Options{Since: map[tmux.PaneID]*follow.Mark{id: mark}}
 	}
 	var none *tmux.Server
-	check.Kind(t, "no server", check.Second(next(none.Follow(ctx, "%0"))), tmux.ErrArgument)
-	check.Kind(t, "no pane", check.Second(next(srv.Follow(ctx))), tmux.ErrArgument)
-	check.Kind(t, "no id", check.Second(next(srv.Follow(ctx, panes[0], "0"))), tmux.ErrArgument)
-	check.Kind(t, "another pane's mark", check.Second(next(srv.FollowWith(ctx, at(panes[1]), panes[1]))), tmux.ErrArgument)
-	check.Kind(t, "a negative time", check.Second(next(srv.FollowWith(ctx, tmux.FollowOptions{Quiet: -1}, panes[0]))), tmux.ErrArgument)
-	check.OK(t, check.Second(next(srv.FollowWith(ctx, at(panes[0]), panes...))))
-	check.Kind(t, "a pane that never was", check.Second(next(srv.Follow(ctx, "%999"))), tmux.ErrNotFound)
+	check.Kind(t, "no server", check.Second(next(follow.Panes(ctx, none, "%0"))), tmux.ErrArgument)
+	check.Kind(t, "no pane", check.Second(next(follow.Panes(ctx, srv))), tmux.ErrArgument)
+	check.Kind(t, "no id", check.Second(next(follow.Panes(ctx, srv, panes[0], "0"))), tmux.ErrArgument)
+	check.Kind(t, "another pane's mark", check.Second(next(follow.PanesWith(ctx, srv, at(panes[1]), panes[1]))), tmux.ErrArgument)
+	check.Kind(t, "a negative time", check.Second(next(follow.PanesWith(ctx, srv, follow.Options{Quiet: -1}, panes[0]))), tmux.ErrArgument)
+	check.OK(t, check.Second(next(follow.PanesWith(ctx, srv, at(panes[0]), panes...))))
+	check.Kind(t, "a pane that never was", check.Second(next(follow.Panes(ctx, srv, "%999"))), tmux.ErrNotFound)
 	// With a mark it was there.
 	testserver.Run(t, srv, "kill-pane", "-t", string(panes[0]))
-	e := check.Must[tmux.Event](t)(next(srv.FollowWith(ctx, at(panes[0]), panes[0])))
-	if e.Kind != tmux.EventEnded || e.Ended.How != tmux.PaneClosed {
+	e := check.Must[follow.Event](t)(next(follow.PanesWith(ctx, srv, at(panes[0]), panes[0])))
+	if e.Kind != follow.EventEnded || e.Ended.How != follow.PaneClosed {
 		t.Errorf("%+v", e)
 	}
 	for _, texts := range [][]string{nil, {""}, {"x", " "}, {"a\nb"}} {
-		_, _, err := srv.Pane(panes[1]).WaitFor(ctx, texts...)
+		_, _, err := follow.WaitFor(ctx, srv.Pane(panes[1]), texts...)
 		check.Kind(t, fmt.Sprintf("%q", texts), err, tmux.ErrArgument)
 	}
-	_, _, err := tmux.PaneRef{ID: "%0"}.WaitFor(ctx, "x")
+	_, _, err := follow.WaitFor(ctx, tmux.PaneRef{ID: "%0"}, "x")
 	check.Kind(t, "a reference without a server", err, tmux.ErrArgument)
-	_, _, err = srv.Pane(panes[1]).WaitForNew(ctx, mark, "x")
+	_, _, err = follow.WaitForNew(ctx, srv.Pane(panes[1]), mark, "x")
 	check.Kind(t, "another pane's mark", err, tmux.ErrArgument)
 }
 
@@ -242,27 +243,27 @@ func TestFollowKinds(t *testing.T) {
 	id := scripted(t, srv, "stty -echo; exec cat")[0]
 	printOn(t, srv, id, "before\r\n")
 	testserver.WaitScreen(t, srv, string(id), "before")
-	look := check.Must[*tmux.Look](t)(srv.Pane(id).Look(ctx, nil))
+	look := check.Must[*follow.Look](t)(follow.LookAt(ctx, srv, srv.Pane(id), nil))
 	printOn(t, srv, id, "since\r\n")
 	testserver.WaitScreen(t, srv, string(id), "since")
 	var got []string
-	options := tmux.FollowOptions{Quiet: 300 * time.Millisecond, Since: map[tmux.PaneID]*tmux.Mark{id: look.Mark()}}
+	options := follow.Options{Quiet: 300 * time.Millisecond, Since: map[tmux.PaneID]*follow.Mark{id: look.Mark()}}
 	prints := []string{"\x1b[?1049h\x1b[Hdrawn", "\x1b[?1049lleft\r\n\x1b[?1049h\x1b[Hagain"}
 	enough := errors.New("silent for long enough")
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	for e, err := range srv.FollowWith(ctx, options, id) {
+	for e, err := range follow.PanesWith(ctx, srv, options, id) {
 		if err == enough {
 			break
 		}
 		check.OK(t, err)
 		check.That(t, !e.Missed && e.Look != nil, "%+v", e)
 		seen := e.Lines
-		if e.Kind == tmux.EventBegan {
+		if e.Kind == follow.EventBegan {
 			seen = e.Look.Lines()
 		}
 		got = append(got, fmt.Sprint(e.Kind, seen))
-		if e.Kind != tmux.EventQuiet {
+		if e.Kind != follow.EventQuiet {
 			continue
 		}
 		if len(prints) == 0 {
@@ -295,37 +296,37 @@ func TestFollowLeavesNothing(t *testing.T) {
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
 		srv := testserver.By(t, base, way)
 		check.Must[tmux.Version](t)(srv.Version(testserver.Context(t)))
-		before, files := inFlight(t), watches()
+		before, files := testserver.InFlight(t), watches()
 		reason := errors.New("the user went home")
 		for _, cancelled := range []bool{false, true} {
 			ctx, cancel := context.WithCancelCause(testserver.Context(t))
 			defer cancel(nil)
 			got, running := "", false
-			for e, err := range srv.Follow(ctx, panes...) {
+			for e, err := range follow.Panes(ctx, srv, panes...) {
 				if err != nil {
 					check.That(t, err == reason, "%s: the loop ends with %v", way, err)
 					got += "error"
 					continue
 				}
 				switch {
-				case e.Kind == tmux.EventBegan && e.Pane == panes[1]:
+				case e.Kind == follow.EventBegan && e.Pane == panes[1]:
 					printOn(t, base, panes[0], "x\r\n")
-				case e.Kind == tmux.EventLines:
-					running = len(inFlight(t)) > len(before) || watches() > files
+				case e.Kind == follow.EventLines:
+					running = len(testserver.InFlight(t)) > len(before) || watches() > files
 					if got += "lines"; cancelled {
 						cancel(reason)
 					}
 				}
-				if e.Kind == tmux.EventLines && !cancelled {
+				if e.Kind == follow.EventLines && !cancelled {
 					break
 				}
 			}
 			if cancelled {
 				early, cancel := context.WithCancelCause(testserver.Context(t))
 				defer cancel(nil)
-				for e, err := range srv.Follow(early, panes...) {
+				for e, err := range follow.Panes(early, srv, panes...) {
 					cancel(reason)
-					check.That(t, e.Kind == tmux.EventBegan || err == reason, "%s: %v, %v", way, e.Kind, err)
+					check.That(t, e.Kind == follow.EventBegan || err == reason, "%s: %v, %v", way, e.Kind, err)
 				}
 			}
 			check.Equal(t, "what happened", map[bool]string{false: "lines", true: "lineserror"}[cancelled], got)
@@ -334,28 +335,13 @@ func TestFollowLeavesNothing(t *testing.T) {
 				stacks := make([]byte, 1<<20)
 				stacks = stacks[:runtime.Stack(stacks, true)]
 				left := watches() > files || strings.Contains(string(stacks), "awaitActivity") || strings.Contains(string(stacks), "ttyWatch")
-				for name := range inFlight(t) {
+				for name := range testserver.InFlight(t) {
 					left = left || before[name] == ""
 				}
 				return !left
 			})
 		}
 	}
-}
-
-// TestFollowHungServer: a server that does not answer a look ends the loop, although the
-// context goes on.
-func TestFollowHungServer(t *testing.T) {
-	t.Parallel()
-	socket, _ := hangingServer(t, true, func(net.Conn, []string) {})
-	srv := testserver.Handle(t, tmux.Config{SocketPath: socket, Timeout: 100 * time.Millisecond, Transport: tmux.TransportNative})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-	defer cancel()
-	check.Kind(t, "the loop", check.Second(next(srv.Follow(ctx, "%0"))), context.DeadlineExceeded)
-	_, _, err := srv.Pane("%0").WaitFor(ctx, "x")
-	check.Kind(t, "the wait", err, context.DeadlineExceeded)
-	check.Contains(t, "error", err.Error(), "did not answer")
-	check.OK(t, ctx.Err())
 }
 
 // TestWaitFor finds texts wherever they show.
@@ -384,11 +370,13 @@ func TestWaitFor(t *testing.T) {
 			id := scripted(t, srv, `stty -echo; printf "`+c.now+`"; printf "\033]2;begun\033\\"; read x; printf "`+c.later+`"; exec cat`)[0]
 			pane := srv.Pane(id)
 			testserver.WaitDisplay(t, pane, "#{pane_title}", "begun")
-			wait := pane.WaitFor
+			wait := func(ctx context.Context, texts ...string) (string, string, error) {
+				return follow.WaitFor(ctx, pane, texts...)
+			}
 			if strings.Contains(c.later, "seq") { // it may have scrolled off before the wait begins
-				mark := check.Must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+				mark := check.Must[*follow.Look](t)(follow.LookAt(ctx, pane.Server(), pane, nil)).Mark()
 				wait = func(ctx context.Context, texts ...string) (string, string, error) {
-					return pane.WaitForNew(ctx, mark, texts...)
+					return follow.WaitForNew(ctx, pane, mark, texts...)
 				}
 			}
 			if c.later != "" {
@@ -409,20 +397,20 @@ func TestWaitForEnds(t *testing.T) {
 	ctx := testserver.Context(t)
 	panes := scripted(t, srv, "stty -echo; echo old words; read x; echo last words; exit 3", "stty -echo; echo old words; read x; echo new words; exec cat")
 	pane, lives := srv.Pane(panes[0]), srv.Pane(panes[1])
-	_, _, err := pane.WaitFor(ctx, "old words")
+	_, _, err := follow.WaitFor(ctx, pane, "old words")
 	check.OK(t, err)
-	mark := check.Must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+	mark := check.Must[*follow.Look](t)(follow.LookAt(ctx, pane.Server(), pane, nil)).Mark()
 	go pane.SendKeys(ctx, "Enter")
-	var ended *tmux.EndedError
-	if _, _, err = pane.WaitForNew(ctx, mark, "old words"); !errors.As(err, &ended) || !errors.Is(err, tmux.ErrEnded) || ended.How != tmux.ProgramExited {
+	var ended *follow.EndedError
+	if _, _, err = follow.WaitForNew(ctx, pane, mark, "old words"); !errors.As(err, &ended) || !errors.Is(err, follow.ErrEnded) || ended.How != follow.ProgramExited {
 		t.Fatal(err)
 	}
 	check.Contains(t, "error", err.Error(), "; its last lines:\n\told words")
 	check.Contains(t, "error", err.Error(), "\n\tlast words")
-	_, _, err = pane.WaitFor(ctx, "Pane is dead")
-	check.Kind(t, "what tmux itself writes", err, tmux.ErrEnded)
+	_, _, err = follow.WaitFor(ctx, pane, "Pane is dead")
+	check.Kind(t, "what tmux itself writes", err, follow.ErrEnded)
 
-	_, _, err = lives.WaitFor(ctx, "old words")
+	_, _, err = follow.WaitFor(ctx, lives, "old words")
 	check.OK(t, err)
 	reason := errors.New("the user went home")
 	short, cancel := context.WithCancelCause(ctx)
@@ -430,19 +418,19 @@ func TestWaitForEnds(t *testing.T) {
 		<-time.After(300 * time.Millisecond)
 		cancel(reason)
 	}()
-	_, _, err = lives.WaitForNew(short, nil, "old words")
+	_, _, err = follow.WaitForNew(short, lives, nil, "old words")
 	check.Kind(t, "the wait", err, reason)
 	check.Contains(t, "error", err.Error(), "; its last lines:\n\told words")
 
 	// What comes at once is new since the mark. A mark of another program is of what has ended.
-	mark = check.Must[*tmux.Look](t)(lives.Look(ctx, nil)).Mark()
+	mark = check.Must[*follow.Look](t)(follow.LookAt(ctx, lives.Server(), lives, nil)).Mark()
 	check.OK(t, lives.SendKeys(ctx, "Enter"))
 	testserver.WaitScreen(t, srv, string(panes[1]), "new words")
-	_, line, err := lives.WaitForNew(ctx, mark, "words")
+	_, line, err := follow.WaitForNew(ctx, lives, mark, "words")
 	check.OK(t, err)
 	check.Equal(t, "line", "new words", line)
 	testserver.Run(t, srv, "respawn-pane", "-k", "-t", string(panes[1]), "echo new words; exec cat")
-	if _, _, err = lives.WaitForNew(ctx, mark, "words"); !errors.As(err, &ended) || ended.How != tmux.PaneRespawned {
+	if _, _, err = follow.WaitForNew(ctx, lives, mark, "words"); !errors.As(err, &ended) || ended.How != follow.PaneRespawned {
 		t.Error(err)
 	}
 }
@@ -462,7 +450,7 @@ func TestFollowLinesOnce(t *testing.T) {
 	fifo := filepath.Join(dir, "fifo")
 	check.OK(t, syscall.Mkfifo(fifo, 0o600))
 	pane := srv.Pane(scripted(t, srv, "stty -echo; cat <"+fifo+"; read x")[0])
-	mark := check.Must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+	mark := check.Must[*follow.Look](t)(follow.LookAt(ctx, pane.Server(), pane, nil)).Mark()
 	written := make(chan error, 1)
 	go func() {
 		file, err := os.OpenFile(fifo, os.O_WRONLY, 0)
@@ -480,12 +468,12 @@ func TestFollowLinesOnce(t *testing.T) {
 	for !slices.Contains(got, "END") {
 		loops++
 		events := 0
-		for e, err := range srv.FollowWith(ctx, tmux.FollowOptions{Since: map[tmux.PaneID]*tmux.Mark{pane.ID: mark}}, pane.ID) {
+		for e, err := range follow.PanesWith(ctx, srv, follow.Options{Since: map[tmux.PaneID]*follow.Mark{pane.ID: mark}}, pane.ID) {
 			check.OK(t, err)
 			check.That(t, !e.Missed, "lines were missed")
 			got = append(got, e.Lines...)
 			mark = e.Look.Mark()
-			if events++; e.Kind == tmux.EventLines && events > 2 || slices.Contains(e.Lines, "END") {
+			if events++; e.Kind == follow.EventLines && events > 2 || slices.Contains(e.Lines, "END") {
 				break
 			}
 		}
@@ -513,8 +501,8 @@ func TestFollowParts(t *testing.T) {
 	} {
 		id := scripted(t, srv, "stty -echo; read x; printf 'Name: '; read x; echo $x; echo Hello; printf Ada!; exec cat")[0]
 		var got []string
-		shows := func(l *tmux.Look, text string) bool { return slices.Contains(l.Lines(), text) }
-		for e, err := range srv.FollowWith(ctx, tmux.FollowOptions{Parts: c.parts, Quiet: 300 * time.Millisecond}, id) {
+		shows := func(l *follow.Look, text string) bool { return slices.Contains(l.Lines(), text) }
+		for e, err := range follow.PanesWith(ctx, srv, follow.Options{Parts: c.parts, Quiet: 300 * time.Millisecond}, id) {
 			check.OK(t, err)
 			for _, line := range e.Lines {
 				if n := len(got); n > 0 && c.parts && strings.HasPrefix(line, got[n-1]) && !strings.HasPrefix(line, "Name: A") {
@@ -524,13 +512,13 @@ func TestFollowParts(t *testing.T) {
 				}
 			}
 			switch {
-			case e.Kind == tmux.EventBegan:
+			case e.Kind == follow.EventBegan:
 				testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
-			case e.Kind == tmux.EventQuiet && shows(e.Look, "Ada!"):
+			case e.Kind == follow.EventQuiet && shows(e.Look, "Ada!"):
 				testserver.Run(t, srv, "kill-pane", "-t", string(id))
-			case e.Kind == tmux.EventQuiet && shows(e.Look, "Name:") && c.end != nil:
+			case e.Kind == follow.EventQuiet && shows(e.Look, "Name:") && c.end != nil:
 				c.end(id)
-			case e.Kind == tmux.EventQuiet && shows(e.Look, "Name:"):
+			case e.Kind == follow.EventQuiet && shows(e.Look, "Name:"):
 				testserver.Run(t, srv, "send-keys", "-t", string(id), "Ada", "Enter")
 			}
 		}
@@ -553,10 +541,10 @@ func TestFollowNotice(t *testing.T) {
 	id := scripted(t, srv, "echo a; read x; printf '\\033[H\\033[2J\\033[3J'; echo FAIL; exec sh -c 'read x'")[0]
 	testserver.WaitScreen(t, srv, string(id), "a")
 	var got []string
-	for e, err := range srv.Follow(ctx, id) {
+	for e, err := range follow.Panes(ctx, srv, id) {
 		check.OK(t, err)
 		got = append(got, e.Lines...)
-		if e.Kind == tmux.EventBegan {
+		if e.Kind == follow.EventBegan {
 			testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
 			testserver.WaitScreen(t, srv, string(id), "FAIL")
 			testserver.Run(t, srv, "send-keys", "-t", string(id), "Enter")
@@ -577,20 +565,20 @@ func TestFollowRespawnedAndEnded(t *testing.T) {
 	srv := testserver.New(t)
 	ctx := testserver.Context(t)
 	id := scripted(t, srv, "echo one; exec cat")[0]
-	for e, err := range srv.Follow(ctx, id) {
+	for e, err := range follow.Panes(ctx, srv, id) {
 		check.OK(t, err)
 		switch e.Kind {
-		case tmux.EventBegan:
+		case follow.EventBegan:
 			testserver.Run(t, srv, "respawn-pane", "-k", "-t", string(id), "echo FAIL; exit 5")
 			testserver.Wait(t, srv, string(id), "end", func() bool {
 				testserver.Reap(t, srv)
 				return testserver.Run(t, srv, "display-message", "-p", "-t", string(id), "#{pane_dead}") == "1"
 			})
-		case tmux.EventEnded:
+		case follow.EventEnded:
 			if e.Look.PID == nil { // tmux 3.8 does not say which program it was
 				t.Skip("this tmux does not name the program of a pane that has ended")
 			}
-			check.That(t, e.Ended.How == tmux.PaneRespawned && e.Missed, "%s, missed %t", e.Ended.How, e.Missed)
+			check.That(t, e.Ended.How == follow.PaneRespawned && e.Missed, "%s, missed %t", e.Ended.How, e.Missed)
 		}
 	}
 }
@@ -602,16 +590,16 @@ func TestWaitForNewResized(t *testing.T) {
 	srv := testserver.New(t)
 	ctx := testserver.Context(t)
 	pane := srv.Pane(scripted(t, srv, "stty -echo; echo first; echo OLD; printf '$ '; read x; echo OLD and new; read x")[0])
-	_, _, err := pane.WaitFor(ctx, "$ ")
+	_, _, err := follow.WaitFor(ctx, pane, "$ ")
 	check.OK(t, err)
-	mark := check.Must[*tmux.Look](t)(pane.Look(ctx, nil)).Mark()
+	mark := check.Must[*follow.Look](t)(follow.LookAt(ctx, pane.Server(), pane, nil)).Mark()
 	testserver.Run(t, srv, "resize-window", "-t", string(pane.ID), "-x", "60", "-y", "20")
 	check.OK(t, pane.SendKeys(ctx, "Enter"))
-	_, line, err := pane.WaitForNew(ctx, mark, "OLD")
+	_, line, err := follow.WaitForNew(ctx, pane, mark, "OLD")
 	check.OK(t, err)
 	check.Equal(t, "line", "$ OLD and new", line)
 	for _, text := range []string{"a\x1bb", "\x00", "\xff", "a\vb", "a\nb", " "} {
-		_, _, err := pane.WaitFor(ctx, text)
+		_, _, err := follow.WaitFor(ctx, pane, text)
 		check.Kind(t, fmt.Sprintf("%q", text), err, tmux.ErrArgument)
 	}
 }

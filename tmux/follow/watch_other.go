@@ -1,10 +1,14 @@
 //go:build !linux
 
-package tmux
+package follow
 
-import "context"
+import (
+	"context"
+
+	"tmuxmcp/tmux"
+)
 
 type ttyWatch struct{}
 
 func (*ttyWatch) add(context.Context, PaneState, chan<- wake) bool { return false }
-func (*ttyWatch) remove(PaneID)                                    {}
+func (*ttyWatch) remove(tmux.PaneID)                               {}

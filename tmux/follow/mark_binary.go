@@ -1,9 +1,11 @@
-package tmux
+package follow
 
 import (
 	"encoding/binary"
 	"errors"
 	"strconv"
+
+	"tmuxmcp/tmux"
 )
 
 // markVersion is the version of the binary form of a Mark.
@@ -86,7 +88,7 @@ func (m *Mark) UnmarshalBinary(data []byte) error {
 		return errors.New("tmux: not a mark of this version")
 	}
 	data = data[1:]
-	r := Mark{Pane: PaneID(text())}
+	r := Mark{Pane: tmux.PaneID(text())}
 	if pid := text(); pid != "" {
 		var err error
 		if r.PID, err = strconv.Atoi(pid); err != nil || r.PID <= 0 {
