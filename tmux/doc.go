@@ -65,7 +65,7 @@ Windows and panes:
   - make them: [SessionRef.NewWindow], [PaneRef.Split], [PaneRef.Float]
   - run another program in one: [PaneRef.Respawn]
   - select, rename, resize, zoom, move, kill: the methods of [PaneRef] and [WindowRef]
-  - arrange panes: [WindowRef.SelectLayout], [ParseLayout]
+  - arrange panes: [WindowRef.SelectLayout], [tmuxmcp/tmux/layout.Parse]
 
 Input and output:
 

@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/layout"
 )
 
 // A spot is where a pane is, and what it was started with.
@@ -25,7 +26,7 @@ type spot struct {
 // A savedPane is a spot in the layout of its window.
 type savedPane struct {
 	spot
-	Layout tmux.Layout `tmux:"window_layout"`
+	Layout layout.Layout `tmux:"window_layout"`
 }
 
 // save returns the windows and panes of a session as JSON.
@@ -43,7 +44,7 @@ func restore(ctx context.Context, srv *tmux.Server, name string, saved []byte) (
 	if err := json.Unmarshal(saved, &panes); err != nil {
 		return tmux.Session{}, err
 	}
-	size, err := tmux.ParseLayout(panes[0].Layout)
+	size, err := layout.Parse(panes[0].Layout)
 	if err != nil {
 		return tmux.Session{}, err
 	}
@@ -52,15 +53,15 @@ func restore(ctx context.Context, srv *tmux.Server, name string, saved []byte) (
 		return session, err
 	}
 	for i, p := range panes {
-		target, layout := session.At(p.Index), tmux.Tiled // makes room for the next pane
+		target, to := session.At(p.Index), layout.Tiled // makes room for the next pane
 		if i == len(panes)-1 || panes[i+1].Index != p.Index {
-			layout = p.Layout
+			to = p.Layout
 		}
 		var create tmux.Command = tmux.SplitWindow{Target: target, Detached: true}
 		if i == 0 || panes[i-1].Index != p.Index {
 			create = tmux.NewWindow{Target: target, Replace: true, Name: p.Window}
 		}
-		if _, err := srv.Do(ctx, create, tmux.SelectLayout{Target: target, Layout: layout}); err != nil {
+		if _, err := srv.Do(ctx, create, tmux.SelectLayout{Target: target, Layout: to}); err != nil {
 			return session, err
 		}
 	}

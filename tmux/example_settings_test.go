@@ -10,6 +10,7 @@ import (
 
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/follow"
+	"tmuxmcp/tmux/layout"
 )
 
 // Set an option of a session, and read it: the session's own value, and the one that it
@@ -142,7 +143,7 @@ func ExampleServer_Bind() {
 	defer done()
 	ctx := context.Background()
 
-	script, err := srv.Script(ctx, tmux.SplitWindow{Right: true, Command: []string{"top"}}, tmux.SelectLayout{Layout: tmux.Tiled})
+	script, err := srv.Script(ctx, tmux.SplitWindow{Right: true, Command: []string{"top"}}, tmux.SelectLayout{Layout: layout.Tiled})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,15 +3,9 @@ package tmux
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"net"
 	"strings"
 )
-
-// WithChecksum returns a custom layout with the right checksum.
-func WithChecksum(body string) Layout {
-	return Layout(fmt.Sprintf("%04x,%s", layoutChecksum(body), body))
-}
 
 // Unvis undoes tmux's changes to the names that it stores.
 func Unvis(s string) string { return unescape(s, false) }

@@ -17,6 +17,7 @@ import (
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/follow"
+	"tmuxmcp/tmux/layout"
 )
 
 // hangs are the steps of the protocol at which a server stops answering, and what it has
@@ -237,7 +238,7 @@ func methodsOf(handle any) (calls []methodCall) {
 func argument(ctx context.Context, typ reflect.Type) reflect.Value {
 	for _, v := range []any{
 		ctx, tmux.PaneID("%0"), tmux.WindowID("@0"), tmux.SessionID("$0"), tmux.Command(tmux.ListSessions{}), tmux.Target(tmux.PaneID("%0")),
-		tmux.Layout("tiled"), "@x", []byte("x"), []string{"x"}, time.Hour, time.Now().Add(time.Hour), func() {}, io.Discard, strings.NewReader("x"),
+		layout.Layout("tiled"), "@x", []byte("x"), []string{"x"}, time.Hour, time.Now().Add(time.Hour), func() {}, io.Discard, strings.NewReader("x"),
 		tmux.ResizePane{ToggleZoom: true}, tmux.ResizeWindow{Width: 80}, tmux.BindKey{Key: "x", Command: []string{"list-keys"}},
 	} {
 		if reflect.TypeOf(v).AssignableTo(typ) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"tmuxmcp/tmux/layout"
 )
 
 // The rows here have all tokens of tmux's own table, and the tags what tmux does not say of
@@ -233,7 +235,7 @@ type Window struct {
 	Last bool `json:"window_last_flag" tmux:"window_last_flag"`
 	// The layout, of a zoomed window the one it will go back to; JSON from tmux
 	// 3.8. Empty when it is over 8 KB long.
-	Layout string `json:"window_layout" tmux:"window_layout" token:"short"`
+	Layout layout.Layout `json:"window_layout" tmux:"window_layout" token:"short"`
 	// Whether the window is in more than one session.
 	Linked bool `json:"window_linked" tmux:"window_linked"`
 	// How many sessions the window is linked to; from tmux 3.6 a group of sessions
@@ -267,7 +269,7 @@ type Window struct {
 	Start bool `json:"window_start_flag" tmux:"window_start_flag"`
 	// The layout as it is on the screen, of a zoomed window the zoomed one; JSON
 	// from tmux 3.8. Empty when it is over 8 KB long.
-	VisibleLayout string `json:"window_visible_layout" tmux:"window_visible_layout" token:"short"`
+	VisibleLayout layout.Layout `json:"window_visible_layout" tmux:"window_visible_layout" token:"short"`
 	// Width in columns.
 	Width int `json:"window_width" tmux:"window_width"`
 	// Whether the window is zoomed on its active pane.

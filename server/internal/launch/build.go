@@ -19,6 +19,7 @@ import (
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/layout"
 )
 
 // Build builds a workspace, or only plans it. If that fails, nothing stays.
@@ -195,7 +196,7 @@ func (b *builder) commands(session string, made bool, index int, add func(p *bui
 				}
 			default:
 				add(p, tmux.SplitWindow{Target: at, Dir: p.dir, Env: p.env, Command: ShellCommand(p.Shell)})
-				add(nil, tmux.SelectLayout{Target: at, Layout: tmux.Tiled}) // makes room for the next
+				add(nil, tmux.SelectLayout{Target: at, Layout: layout.Tiled}) // makes room for the next
 			}
 			if p.Title != "" {
 				add(nil, tmux.SelectPane{Target: at, Title: &p.Title})
@@ -205,7 +206,7 @@ func (b *builder) commands(session string, made bool, index int, add func(p *bui
 			add(nil, SetMainSize(at, w.Layout, w.MainSize))
 		}
 		if w.Layout != "" && next > first+1 {
-			add(nil, tmux.SelectLayout{Target: at, Layout: tmux.Layout(w.Layout)})
+			add(nil, tmux.SelectLayout{Target: at, Layout: layout.Layout(w.Layout)})
 		}
 	}
 }

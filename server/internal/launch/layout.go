@@ -3,12 +3,14 @@ package launch
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/layout"
 )
 
 // Size is a number of lines or columns, or a percentage of what is split.
@@ -52,12 +54,13 @@ func SetMainSize(window tmux.Target, layout string, size Size) tmux.Command {
 
 // PanesOfLayout returns the number of panes in a custom layout; 0 for a named one.
 func PanesOfLayout(text string) (int, error) {
-	layout := tmux.Layout(text)
-	if layout.Named() {
+	wanted := layout.Layout(text)
+	if wanted.Named() {
 		return 0, nil
 	}
-	cell, err := tmux.ParseLayout(layout)
+	cell, err := layout.Parse(wanted)
 	if err != nil {
+		err = fmt.Errorf("%w: %w", tmux.ErrArgument, err)
 		return 0, &reply.Fault{Kind: reply.KindValidation, Message: err.Error(), Cause: err,
 			Suggestion: "a layout is a name, such as tiled, or a window_layout that a tool has returned"}
 	}

@@ -11,6 +11,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/layout"
 )
 
 // Rows of the tools: what tmux is asked for (tag tmux), what a client gets (tag json) and
@@ -42,7 +43,7 @@ type Window struct {
 	SessionName      string           `json:"session_name" tmux:"session_name"`
 	SessionIDs       []tmux.SessionID `json:"session_ids" from:"window_id,session_id"`
 	PaneCount        int              `json:"pane_count" tmux:"window_panes"`
-	WindowLayout     tmux.Layout      `json:"window_layout" tmux:"window_layout"`
+	WindowLayout     layout.Layout    `json:"window_layout" tmux:"window_layout"`
 	WindowActive     bool             `json:"window_active" tmux:"window_active"`
 	WindowZoomedFlag bool             `json:"window_zoomed_flag" tmux:"window_zoomed_flag"`
 	WindowWidth      int              `json:"window_width" tmux:"window_width"`
@@ -116,16 +117,16 @@ type PaneDetail struct {
 // WindowDetail is what get_window_info returns.
 type WindowDetail struct {
 	Window
-	WindowFlags              string      `json:"window_flags" tmux:"window_flags"`
-	WindowActivityFlag       bool        `json:"window_activity_flag" tmux:"window_activity_flag"`
-	WindowBellFlag           bool        `json:"window_bell_flag" tmux:"window_bell_flag"`
-	WindowSilenceFlag        bool        `json:"window_silence_flag" tmux:"window_silence_flag"`
-	WindowLastFlag           bool        `json:"window_last_flag" tmux:"window_last_flag"`
-	WindowStartFlag          bool        `json:"window_start_flag" tmux:"window_start_flag"`
-	WindowEndFlag            bool        `json:"window_end_flag" tmux:"window_end_flag"`
-	WindowVisibleLayout      tmux.Layout `json:"window_visible_layout" tmux:"window_visible_layout"`
-	WindowActiveClientsList  []string    `json:"window_active_clients_list" tmux:"window_active_clients_list"`
-	WindowActiveSessionsList []string    `json:"window_active_sessions_list" tmux:"window_active_sessions_list"`
+	WindowFlags              string        `json:"window_flags" tmux:"window_flags"`
+	WindowActivityFlag       bool          `json:"window_activity_flag" tmux:"window_activity_flag"`
+	WindowBellFlag           bool          `json:"window_bell_flag" tmux:"window_bell_flag"`
+	WindowSilenceFlag        bool          `json:"window_silence_flag" tmux:"window_silence_flag"`
+	WindowLastFlag           bool          `json:"window_last_flag" tmux:"window_last_flag"`
+	WindowStartFlag          bool          `json:"window_start_flag" tmux:"window_start_flag"`
+	WindowEndFlag            bool          `json:"window_end_flag" tmux:"window_end_flag"`
+	WindowVisibleLayout      layout.Layout `json:"window_visible_layout" tmux:"window_visible_layout"`
+	WindowActiveClientsList  []string      `json:"window_active_clients_list" tmux:"window_active_clients_list"`
+	WindowActiveSessionsList []string      `json:"window_active_sessions_list" tmux:"window_active_sessions_list"`
 }
 
 // SessionDetail is what get_session_info returns.

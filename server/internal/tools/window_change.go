@@ -14,6 +14,7 @@ import (
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/layout"
 )
 
 func createWindow(st *launch.Starter) *tool.Tool {
@@ -138,7 +139,7 @@ var selectLayout = tool.New(tool.Decl{
 	Desc: "Arrange the panes of a window evenly, in a grid or around a main pane. Names: even-horizontal, even-vertical, main-horizontal, " +
 		"main-vertical, tiled, from tmux 3.5 main-horizontal-mirrored, main-vertical-mirrored; or a layout string with as many panes as the window has.",
 }, func(ctx context.Context, c tool.Call, in selectLayoutIn) (*rows.Window, error) {
-	cmd := tmux.SelectLayout{Target: c.On.Target, Layout: tmux.Layout(in.Layout)}
+	cmd := tmux.SelectLayout{Target: c.On.Target, Layout: layout.Layout(in.Layout)}
 	if in.MainSize != "" {
 		return rows.Find[rows.Window](ctx, c.Source, c.On.Selection, launch.SetMainSize(c.On.Target, in.Layout, in.MainSize), cmd)
 	}

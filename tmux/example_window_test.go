@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/layout"
 )
 
 // Create a window at an index of its own, and move it to another.
@@ -42,33 +43,17 @@ func ExampleWindowRef_SelectLayout() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	old := tmux.Layout(window.Layout)
-	for _, layout := range []tmux.Layout{tmux.EvenHorizontal, old} {
-		if _, err := window.SelectLayout(ctx, layout); err != nil {
+	for _, to := range []layout.Layout{layout.EvenHorizontal, window.Layout} {
+		arranged, err := window.SelectLayout(ctx, to)
+		if err != nil {
 			log.Fatal(err)
 		}
-		pane, err := srv.Pane("%1").Info(ctx)
-		fmt.Printf("%dx%d %v\n", pane.Width, pane.Height, err)
+		cell, err := layout.Parse(arranged.Layout)
+		fmt.Printf("%c %v\n", cell.Kind, err)
 	}
 	// Output:
-	// 39x24 <nil>
-	// 80x5 <nil>
-}
-
-// Take a layout apart: two panes side by side.
-func ExampleParseLayout() {
-	cell, err := tmux.ParseLayout("bb62,80x24,0,0{40x24,0,0,0,39x24,41,0,1}")
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%c, %d panes\n", cell.Kind, cell.Panes())
-	for _, c := range cell.Cells {
-		fmt.Printf("%%%d: %dx%d at column %d\n", c.Pane, c.Width, c.Height, c.X)
-	}
-	// Output:
-	// h, 2 panes
-	// %0: 40x24 at column 0
-	// %1: 39x24 at column 41
+	// h <nil>
+	// v <nil>
 }
 
 // Zoom a pane, so that it fills its window, and show the others again.
