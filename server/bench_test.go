@@ -22,7 +22,7 @@ import (
 
 // The benchmarks talk to the real program over pipes. Things to be compared are done in
 // turns of a few calls, so that all of them see the same machine, and the medians are
-// reported; go run ./internal/cmd/docs bench makes a table of them.
+// reported; go run ./tools/docs bench makes a table of them.
 
 // agent is a client that only writes lines and reads lines.
 type agent struct {

@@ -16,7 +16,7 @@ import (
 )
 
 // A benchmark here does several things in turns, so that all of them see the same machine,
-// and reports the median of each; go run ./internal/cmd/docs bench makes a table of them. A
+// and reports the median of each; go run ./tools/docs bench makes a table of them. A
 // turn is a few calls in a row: a single one would mostly measure how the machine recovers
 // from the one before.
 

@@ -113,7 +113,7 @@ func TestTotal(t *testing.T) {
 	says("%0", "in which this agent runs")
 
 	if picture != "" {
-		draw := exec.Command("go", "run", "./internal/cmd/docs", "draw", "claude runs the tests in the pane beside its own, and asks before it types into its own")
+		draw := exec.Command("go", "run", "./tools/docs", "draw", "claude runs the tests in the pane beside its own, and asks before it types into its own")
 		draw.Dir, draw.Stdin, draw.Stderr = repo, strings.NewReader(terminal("capture-pane", "-p", "-e", "-N")), os.Stderr
 		image, err := draw.Output()
 		if err == nil {

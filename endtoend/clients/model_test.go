@@ -16,7 +16,7 @@ import (
 // real tmux-mcp and a real tmux, and look at what the model would have read. The expected
 // results are the tables in docs/clients.md and docs/performance.md, which
 //
-//	MODEL_FIGURES=now .ci/clients --test && go generate ./internal/cmd/docs
+//	MODEL_FIGURES=now .ci/clients --test && go generate ./tools/docs
 //
 // writes.
 

@@ -15,7 +15,7 @@ import (
 	"tmuxmcp/internal/test/cases"
 )
 
-// The tests in this file install what internal/cmd/release makes into clients, with the
+// The tests in this file install what tools/release makes into clients, with the
 // clients' own commands, and make their models call the server.
 
 const shippedVersion = "1.2.3"
@@ -26,7 +26,7 @@ var released = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	args := []string{"run", "../../internal/cmd/release", "--out", filepath.Join(dir, "files"), "--platform", runtime.GOOS + "/" + runtime.GOARCH, shippedVersion}
+	args := []string{"run", "../../tools/release", "--out", filepath.Join(dir, "files"), "--platform", runtime.GOOS + "/" + runtime.GOARCH, shippedVersion}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w\n%s", err, out)
 	}

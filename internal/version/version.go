@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Set by internal/cmd/release:
+// Set by tools/release:
 //
 //	go build -ldflags '-X MODULE/internal/version.number=1.2.3 -X MODULE/internal/version.commit=…'
 var number, commit string

@@ -1,6 +1,6 @@
 package main
 
-//go:generate sh -c "cd ../../.. && go run ./internal/cmd/docs tables"
+//go:generate sh -c "cd ../.. && go run ./tools/docs tables"
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func tables() error {
 	if err != nil {
 		return err
 	}
-	const begin, end = "<!-- sizes: made by go generate ./internal/cmd/docs -->\n", "<!-- end of sizes -->"
+	const begin, end = "<!-- sizes: made by go generate ./tools/docs -->\n", "<!-- end of sizes -->"
 	before, rest, found := strings.Cut(string(text), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {

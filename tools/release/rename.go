@@ -28,7 +28,7 @@ import (
 )
 
 // projectFile has the constants that rename sets.
-const projectFile = "internal/cmd/release/project.go"
+const projectFile = "tools/release/project.go"
 
 // rename gives the module that dir is in another path, and the constants of project.go other
 // values, in all files that git tracks. Without arguments it shows what they are.
@@ -52,7 +52,7 @@ func rename(ctx context.Context, dir string, args []string, out io.Writer) error
 		f.StringVar(&r.values[i].to, v.flag, v.from, v.about)
 	}
 	f.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: go run ./internal/cmd/release rename [flags] [MODULE]\n"+f.FlagUsages())
+		fmt.Fprintln(os.Stderr, "usage: go run ./tools/release rename [flags] [MODULE]\n"+f.FlagUsages())
 	}
 	if err := f.Parse(args); err != nil {
 		return err

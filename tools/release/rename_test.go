@@ -32,7 +32,7 @@ func newCheckout(t *testing.T) checkout {
 	if os.Getenv(renamedCopy) != "" {
 		t.Skip("this is the copy")
 	}
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func testAddresses(c checkout, _ string) {
 			c.Errorf("%s: %v\n%s", file, err, text)
 		}
 	}
-	if unformatted := c.run("gofmt", "-l", "internal/cmd/release"); unformatted != "" {
+	if unformatted := c.run("gofmt", "-l", "tools/release"); unformatted != "" {
 		c.Errorf("gofmt would change\n%s", unformatted)
 	}
 }

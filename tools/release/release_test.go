@@ -36,7 +36,7 @@ func TestRelease(t *testing.T) {
 	for _, program := range []string{"unzip", "groff", "bash", "fish", "zsh", "ldd"} {
 		testtool.Path(t, program)
 	}
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func condition(cond string) (bool, error) {
 // allCatalogues returns the catalogues of a release for every platform, without the files that
 // they are about.
 func allCatalogues(t *testing.T) []file {
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Command release builds what is published of this module, without the network:
 //
-//	go run ./internal/cmd/release [--out DIR] [--platform OS/ARCH] VERSION
+//	go run ./tools/release [--out DIR] [--platform OS/ARCH] VERSION
 //
 // For each platform that is an archive with the programs, their man pages, shell
 // completions and licences, and its bill of materials; the programs as an npm package;
@@ -12,7 +12,7 @@
 // The same commit and the same Go give the same bytes, on any machine, which CI checks.
 // See docs/release.md.
 //
-//	go run ./internal/cmd/release rename [flags] [MODULE]
+//	go run ./tools/release rename [flags] [MODULE]
 //
 // gives the module another path, and the project other addresses.
 package main
@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string) error {
 	out := f.String("out", "dist", "`directory` for the files; it must be empty or not exist")
 	only := f.String("platform", "", "build only this `OS/ARCH` (default all)")
 	f.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: go run ./internal/cmd/release [flags] VERSION\n"+f.FlagUsages())
+		fmt.Fprintln(os.Stderr, "usage: go run ./tools/release [flags] VERSION\n"+f.FlagUsages())
 	}
 	if err := f.Parse(args); err != nil {
 		return err

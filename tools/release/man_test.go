@@ -48,7 +48,7 @@ func TestManPagesHaveTheVariables(t *testing.T) {
 		_, environment, _ := strings.Cut(page, "\n.SH ENVIRONMENT\n")
 		environment, _, _ = strings.Cut(environment, "\n.SH FILES\n")
 		const list = `{{with .Module}}{{if .Main}}{{$dir := $.Dir}}{{range $.GoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`
-		files, err := exec.Command("go", "list", "-deps", "-f", list, "../../../"+dir+"/cli").Output()
+		files, err := exec.Command("go", "list", "-deps", "-f", list, "../../"+dir+"/cli").Output()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,9 @@
 // Docs makes what the docs show of this machine's programs:
 //
-//	go run ./internal/cmd/docs bench TMUX...         the figures in docs/performance.md
-//	go run ./internal/cmd/docs picture LINES COMMAND...  an SVG of what commands print in a pane
-//	go run ./internal/cmd/docs draw TITLE <SCREEN    an SVG of what capture-pane -e printed
-//	go generate ./internal/cmd/docs                  the tables of what models read
+//	go run ./tools/docs bench TMUX...         the figures in docs/performance.md
+//	go run ./tools/docs picture LINES COMMAND...  an SVG of what commands print in a pane
+//	go run ./tools/docs draw TITLE <SCREEN    an SVG of what capture-pane -e printed
+//	go generate ./tools/docs                  the tables of what models read
 //
 // A row of figures in docs/performance.md names its benchmark and metric in a comment; one with
 // several metrics also the version of tmux. The pictures in README.md are of programs built into the PATH: mcp-conform, with the tmux
