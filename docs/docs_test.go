@@ -38,7 +38,7 @@ func TestImportsGoDown(t *testing.T) {
 	_, layout, _ := strings.Cut(string(design), "## Layout")
 	layout, _, _ = strings.Cut(layout, "## ")
 	only := map[string][]string{
-		"tmux":           {"internal/lazy", "internal/nearest", "internal/procstat", "internal/turns"},
+		"tmux":           {"internal/lazy", "internal/nearest", "internal/procstat", "internal/shellquote", "internal/turns"},
 		"tmux/shell":     {"internal/pause", "internal/prompt", "internal/runner", "tmux"},
 		"tmux/tmuxtest":  {"internal/cells", "internal/procstat", "tmux"},
 		"conform/report": {"internal/terminal", "tmux"},

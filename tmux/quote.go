@@ -1,6 +1,10 @@
 package tmux
 
-import "strings"
+import (
+	"strings"
+
+	"tmuxmcp/internal/shellquote"
+)
 
 // This file is the one place where text is escaped for tmux. Text passes through up to five
 // parsers, each with its own escapes:
@@ -49,9 +53,7 @@ func Glob(text string) string { return globEscapes.Replace(text) }
 var globEscapes = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 // ShellQuote quotes text as one word of a POSIX shell command.
-func ShellQuote(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
+func ShellQuote(text string) string { return shellquote.Word(text) }
 
 // word escapes an argument as one word of a command list: tmux takes a final ";" for the
 // end of the command unless a backslash precedes it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"tmuxmcp/internal/lazy"
-	"tmuxmcp/tmux"
+	"tmuxmcp/internal/shellquote"
 )
 
 // A lasting command runs in the shell itself, so that cd, export, functions and options
@@ -127,7 +127,7 @@ READ DIR/command
 READ DIR/end
 }; } FD<DIR/held`
 	end = `{ _tmux_mcp_status=${_tmux_mcp_status-$?}; ` +
-		`case $- in *e*) @set +e; ` + printed(tmux.ShellQuote(noErrexit+`\n`)) + `;; esac; ` +
+		`case $- in *e*) @set +e; ` + printed(shellquote.Word(noErrexit+`\n`)) + `;; esac; ` +
 		d.guards.off + printed("END STATUS") + `; @printf %d STATUS 1<>DIR/status; ` + s.leave() +
 		`case ${_tmux_mcp_flags-} in *e*) @set -e; _tmux_mcp_status=0;; esac; ` +
 		`@eval "@unset -v _tmux_mcp_status _tmux_mcp_flags _tmux_mcp_process _tmux_mcp_rest; \\return $_tmux_mcp_status"; } 2>/dev/null`

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tmuxmcp/internal/lazy"
-	"tmuxmcp/tmux"
+	"tmuxmcp/internal/shellquote"
 )
 
 // A remote command runs in a shell that cannot read files of this program: behind ssh, in a
@@ -242,7 +242,7 @@ PRINTF END "$1"
 			text += `case $_mcp_flags in *e*)\exit 0;;esac;\exit "$1"`
 		}
 	}
-	command, lines := tmux.ShellQuote(command), quoteAll(shown(command))
+	command, lines := shellquote.Word(command), quoteAll(shown(command))
 	if r.shell == "zsh" { // csh_junkie_quotes allows no newline within quotes
 		command = strings.ReplaceAll(command, "\n", `'$'\n''`)
 	}
@@ -272,11 +272,11 @@ func (r *Remote) cd(dir string) string {
 	if dir == "" {
 		return ""
 	}
-	to := tmux.ShellQuote(dir)
+	to := shellquote.Word(dir)
 	if home, rest, _ := strings.Cut(dir, "/"); home == "~" {
-		to = `"$HOME"/` + tmux.ShellQuote(rest)
+		to = `"$HOME"/` + shellquote.Word(rest)
 	} else if dir[0] == '-' {
-		to = tmux.ShellQuote("./" + dir)
+		to = shellquote.Word("./" + dir)
 	}
 	if r.fresh() {
 		return `\cd ` + to + `||\exit;`

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tmuxmcp/tmux"
+	"tmuxmcp/internal/shellquote"
 )
 
 // dialect is how a shell runs a command.
@@ -249,7 +249,7 @@ func (d *dialect) enter(command string, record bool) (text string) {
 		text = d.builtin + d.forget + " >/dev/null 2>&1" + succeed
 	}
 	if record && d.record != "" {
-		text += " " + d.builtin + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null" + succeed
+		text += " " + d.builtin + d.record + " " + shellquote.Word(command) + " 2>/dev/null" + succeed
 	}
 	return text
 }
@@ -288,7 +288,7 @@ func (s script) run(d *dialect, shellPath, command string, way Way, body bool) s
 	case !posix:
 		text = claim + `( ` + start + `@exec SHELL ALIAS/command ); { @set -- "$?" "$?"; ` + end
 	}
-	return s.fill(text, by, "PLAIN", d.plain, "STATUS", `"$1"`, "SHELL", tmux.ShellQuote(shellPath), "WHERE", tmux.ShellQuote(way.Dir),
+	return s.fill(text, by, "PLAIN", d.plain, "STATUS", `"$1"`, "SHELL", shellquote.Word(shellPath), "WHERE", shellquote.Word(way.Dir),
 		"ENTER", d.enter(command, way.Record), "SHOWN", quoteAll(shown(command)))
 }
 
@@ -358,7 +358,7 @@ func (s script) Shows(command string) []string {
 func quoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = tmux.ShellQuote(w)
+		quoted[i] = shellquote.Word(w)
 	}
 	return strings.Join(quoted, " ")
 }
