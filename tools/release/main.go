@@ -11,10 +11,6 @@
 //
 // The same commit and the same Go give the same bytes, on any machine, which CI checks.
 // See docs/release.md.
-//
-//	go run ./tools/release rename [flags] [MODULE]
-//
-// gives the module another path, and the project other addresses.
 package main
 
 import (
@@ -41,9 +37,6 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	if len(args) > 0 && args[0] == "rename" {
-		return rename(ctx, "", args[1:], os.Stdout)
-	}
 	f := pflag.NewFlagSet("release", pflag.ContinueOnError)
 	out := f.String("out", "dist", "`directory` for the files; it must be empty or not exist")
 	only := f.String("platform", "", "build only this `OS/ARCH` (default all)")

@@ -1,6 +1,6 @@
 package main
 
-// The addresses of the project, which the command rename sets. See docs/release.md.
+// The addresses of the project, to be set before it is published: see docs/release.md.
 const (
 	homepage   = "https://example.com/tmuxmcp"
 	downloads  = homepage + "/releases"                      // the files of release 1.2.3 are below downloads/v1.2.3

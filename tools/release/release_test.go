@@ -60,7 +60,7 @@ func TestRelease(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			for name, value := range map[string]string{
 				"OUT": out, "EVERY": every, "SYSTEM": here.OS + "-" + here.Arch, "ROOT": root, "NUMBER": number, "PLACE": number + "_" + here.OS + "_" + here.Arch,
-				"SERVER": address, "PROGRAMS": strings.Join(slices.Sorted(maps.Keys(commands)), " "), "HOME": env.WorkDir, "schema": "$schema",
+				"SERVER": address, "DOWNLOADS": downloads, "SCOPE": npmScope, "PROGRAMS": strings.Join(slices.Sorted(maps.Keys(commands)), " "), "HOME": env.WorkDir, "schema": "$schema",
 				"PATH": env.WorkDir + "/prefix/bin" + string(os.PathListSeparator) + env.Getenv("PATH"),
 			} {
 				env.Setenv(name, value)
