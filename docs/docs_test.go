@@ -24,10 +24,55 @@ func TestNoPrograms(t *testing.T) {
 	}
 }
 
-// TestImportsGoDown: docs/design.md lists every package, and imports are as it says.
+// floors are the trees of this module, the lowest floor first. A package imports packages of its
+// own tree and of lower floors; nothing imports the top floor. A tree within another, such as
+// internal/test, is one of its own.
+var floors = [][]string{
+	{"internal"},
+	{"tmux"},
+	{"internal/prompt"}, // TODO(prompt)
+	{"tmux/shell", "tmux/tmuxtest"},
+	{"docs", "fixtures"}, // what the programs embed
+	{"server", "conform", "swap"},
+	{"cmd", "tools", "endtoend", "internal/test"}, // only tests import internal/test
+}
+
+// never has what a tree does not import although it is on a lower floor.
+var never = map[string][]string{
+	"swap":          {"tmux", "tmux/shell", "tmux/tmuxtest"},
+	"internal/test": {"tmux/shell", "docs", "fixtures", "server", "conform", "swap"},
+}
+
+// only has all that some packages import of this module.
+var only = map[string][]string{
+	"tmux":                   {"internal/lazy", "internal/nearest", "internal/procstat", "internal/shellquote", "internal/turns"},
+	"tmux/shell":             {"internal/pause", "internal/prompt", "internal/runner", "tmux"},
+	"tmux/tmuxtest":          {"internal/cells", "internal/procstat", "tmux"},
+	"conform/report":         {"internal/terminal", "tmux"},
+	"swap/format":            {"internal/lazy"},
+	"swap/internal/hint":     {},
+	"swap/internal/machine":  {},
+	"swap/internal/checkout": {"internal/atomicfile", "internal/lazy", "swap/ask", "swap/format", "swap/internal/hint"},
+	"swap/clients":           {"internal/lazy", "internal/nearest", "swap/ask", "swap/format", "swap/internal/hint", "swap/internal/machine"},
+}
+
+// treeOf returns the innermost tree that a package is in, and its floor.
+func treeOf(pkg string) (tree string, floor int) {
+	for i, trees := range floors {
+		for _, t := range trees {
+			if len(t) > len(tree) && (pkg == t || strings.HasPrefix(pkg, t+"/")) {
+				tree, floor = t, i
+			}
+		}
+	}
+	return tree, floor
+}
+
+// TestImportsGoDown: docs/design.md lists every package, and imports, except those of tests, go
+// down from floor to floor.
 func TestImportsGoDown(t *testing.T) {
 	t.Chdir("..")
-	out, err := exec.Command("go", "list", "-f", `{{.Module.Path}}/ {{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
+	out, err := exec.Command("go", "list", "-e", "-f", `{{.Module.Path}}/ {{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,31 +82,32 @@ func TestImportsGoDown(t *testing.T) {
 	}
 	_, layout, _ := strings.Cut(string(design), "## Layout")
 	layout, _, _ = strings.Cut(layout, "## ")
-	only := map[string][]string{
-		"tmux":           {"internal/lazy", "internal/nearest", "internal/procstat", "internal/shellquote", "internal/turns"},
-		"tmux/shell":     {"internal/pause", "internal/prompt", "internal/runner", "tmux"},
-		"tmux/tmuxtest":  {"internal/cells", "internal/procstat", "tmux"},
-		"conform/report": {"internal/terminal", "tmux"},
-		"swap/format":    {"internal/lazy"}, "swap/internal/hint": {}, "swap/internal/machine": {},
-		"swap/internal/checkout": {"internal/atomicfile", "internal/lazy", "swap/ask", "swap/format", "swap/internal/hint"},
-		"swap/clients":           {"internal/lazy", "internal/nearest", "swap/ask", "swap/format", "swap/internal/hint", "swap/internal/machine"},
-	}
-	never := map[string][]string{"server": {"conform", "swap", "cmd", "tools"}, "conform": {"server", "swap", "cmd", "tools"}, "swap": {"tmux", "server", "conform", "cmd", "tools"}, "internal": {"server", "conform", "swap", "cmd", "tools"}}
 	for line := range strings.Lines(string(out)) {
-		module, line, _ := strings.Cut(line, " ")
-		words := strings.Fields(strings.ReplaceAll(line, module, ""))
-		room, _, _ := strings.Cut(words[0], "/")
-		if name := filepath.Base(words[0]) + "/ "; room != "cmd" && !strings.Contains(layout, " "+name) {
-			t.Errorf("docs/design.md does not list %s", words[0])
+		words := strings.Fields(line)
+		module, pkg := words[0], strings.TrimPrefix(words[1], words[0])
+		tree, floor := treeOf(pkg)
+		if tree == "" {
+			t.Errorf("%s is on no floor", pkg)
 		}
-		allowed, limited := only[words[0]]
-		for _, imported := range words[1:] {
-			of, _, _ := strings.Cut(imported, "/")
-			if _, err := os.Stat(imported); err != nil {
-				continue // not of this module
+		if name := filepath.Base(pkg) + "/ "; tree != "cmd" && !strings.Contains(layout, " "+name) {
+			t.Errorf("docs/design.md does not list %s", pkg)
+		}
+		if _, err := os.ReadDir(pkg); err != nil { // so that go test has no cached result for changed files
+			t.Error(err)
+		}
+		allowed, limited := only[pkg]
+		for _, imported := range words[2:] {
+			imported, ours := strings.CutPrefix(imported, module)
+			if !ours {
+				continue
 			}
-			if limited && !slices.Contains(allowed, imported) || slices.Contains(never[room], of) {
-				t.Errorf("%s imports %s", words[0], imported)
+			switch to, below := treeOf(imported); {
+			case to != tree && below > floor:
+				t.Errorf("%s imports %s, which is on a higher floor", pkg, imported)
+			case to != tree && below == floor:
+				t.Errorf("%s imports %s, which is on the same floor", pkg, imported)
+			case slices.Contains(never[tree], to), limited && !slices.Contains(allowed, imported):
+				t.Errorf("%s imports %s", pkg, imported)
 			}
 		}
 	}
