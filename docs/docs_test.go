@@ -29,8 +29,9 @@ func TestNoPrograms(t *testing.T) {
 // internal/test, is one of its own.
 var floors = [][]string{
 	{"internal"},
+	{"tmux/layout"},
 	{"tmux"},
-	{"internal/prompt"}, // TODO(prompt)
+	{"tmux/follow", "tmux/inert", "internal/prompt"}, // TODO(prompt)
 	{"tmux/shell", "tmux/tmuxtest"},
 	{"docs", "fixtures"}, // what the programs embed
 	{"server", "conform", "swap"},
@@ -45,7 +46,7 @@ var never = map[string][]string{
 
 // only has all that some packages import of this module.
 var only = map[string][]string{
-	"tmux":                   {"internal/lazy", "internal/nearest", "internal/procstat", "internal/shellquote", "internal/turns"},
+	"tmux":                   {"internal/lazy", "internal/nearest", "internal/procstat", "internal/shellquote", "internal/turns", "tmux/layout"},
 	"tmux/shell":             {"internal/pause", "internal/prompt", "internal/runner", "tmux"},
 	"tmux/tmuxtest":          {"internal/cells", "internal/procstat", "tmux"},
 	"conform/report":         {"internal/terminal", "tmux"},

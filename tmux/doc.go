@@ -105,7 +105,7 @@ Errors and versions:
   - ask what this tmux can do: [Server.Supports], [Server.Version]
   - find a server's process: [Server.Process]
   - list tmux's tokens and commands: [Tokens], [ListCommands]
-  - make an untrusted format, which could run commands, safe to use: [Inert]
+  - make an untrusted format, which could run commands, safe to use: [tmuxmcp/tmux/inert.Format]
 
 Tests:
 

@@ -222,30 +222,6 @@ func ExampleOptions() {
 	// set-option: invalid argument: buffer-limit is a server option, not a pane option
 }
 
-// Make a format that somebody else wrote safe: it may read, but runs nothing.
-func ExampleInert() {
-	srv, done := throwaway()
-	defer done()
-	ctx := context.Background()
-
-	v, err := srv.Version(ctx)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	format, err := tmux.Inert("#{pane_id} #{?pane_dead,dead,alive}", v)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(srv.Pane("%0").Display(ctx, format))
-	_, err = tmux.Inert("#(rm -rf /tmp/x)", v)
-	fmt.Println(err != nil)
-	// Output:
-	// %0 alive <nil>
-	// true
-}
-
 // Find the sockets of the user's tmux servers, and their names.
 func ExampleSocketName() {
 	dir := tmux.SocketDir([]string{"TMUX_TMPDIR=/"})

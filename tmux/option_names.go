@@ -91,11 +91,12 @@ func kindOfOption(name string) (kind optionKind, full string) {
 	return kind, full
 }
 
-// OptionName returns the full name of an option or hook. name may be abbreviated and have
-// an index. The result is empty for user options and for options unknown to this package,
-// such as a newer tmux's.
-func OptionName(name string) string {
+// LookupOption returns the full name of an option or hook, whether it is a hook, and the
+// version that introduced it, if that is later than 3.2a. name may be abbreviated and have an
+// index. The result is empty for user options and for options unknown to this package, such
+// as a newer tmux's.
+func LookupOption(name string) (full string, hook bool, since Version) {
 	base, _, _ := strings.Cut(name, "[")
-	_, full := kindOfOption(base)
-	return full
+	kind, full := kindOfOption(base)
+	return full, kind.hook, kind.since
 }

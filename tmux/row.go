@@ -147,12 +147,8 @@ const mostQuick = 20_000
 // guarded returns a format that expands to nothing where the token in it must not be
 // expanded: see [Token.Scoped].
 func guarded(token string, f Format, v Version) Format {
-	if strayTokens.In(v) {
-		return f
-	}
-	if t := tokensByName()[token]; t != nil && t.Scoped {
-		// A branch that is not taken is not expanded.
-		return "#{?" + Format(identity[t.Scope]) + "," + f + ",}"
+	if t := tokensByName()[token]; t != nil {
+		return t.Guarded(f, v)
 	}
 	return f
 }

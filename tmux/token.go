@@ -38,6 +38,7 @@ type Token struct {
 	Nullable bool
 	// Scoped tokens are not safe on tmux 3.2a without an object of their scope. This package
 	// does not ask for them there.
+	// Guarded formats expand to nothing there.
 	Scoped bool
 	// text is how long its values can be, if they are text.
 	text textKind
@@ -66,6 +67,16 @@ func (t Token) In(v Version) bool {
 // Names that exist only while a command, a mode or a hook runs (copy_cursor_x, hook_pane)
 // are not among them.
 func Tokens() []Token { return slices.Clone(tokenTable()) }
+
+// Guarded returns a format that contains the token as one that, on version v, expands to
+// nothing where the token must not be expanded: see Scoped.
+func (t Token) Guarded(f Format, v Version) Format {
+	if !t.Scoped || strayTokens.In(v) {
+		return f
+	}
+	// A branch that is not taken is not expanded.
+	return "#{?" + Format(identity[t.Scope]) + "," + f + ",}"
+}
 
 var tokensByName = sync.OnceValue(func() map[string]*Token {
 	m := map[string]*Token{}

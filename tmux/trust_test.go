@@ -237,10 +237,10 @@ func TestEndlessOutput(t *testing.T) {
 		srv := testserver.Handle(t, tmux.Config{SocketPath: socket, Transport: tmux.Transport(way), Timeout: time.Minute})
 		check.Kind(t, way, check.Second(srv.Do(context.Background(), tmux.ListSessions{})), tmux.ErrTooMuch)
 		// The system's figure for a child begins with the memory of its parent.
-		fmt.Println("peak", memory(t, "self"))
+		fmt.Println("peak", testserver.PeakMemory(t, "self"))
 		return
 	}
-	if memory(t, "self") == 0 {
+	if testserver.PeakMemory(t, "self") == 0 {
 		t.Skip("no /proc/self/status here, which has a process's peak of memory")
 	}
 	testtmux.Binary(t)

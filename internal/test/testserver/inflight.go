@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,4 +41,14 @@ func InFlight(t testing.TB) map[string]string {
 		}
 	}
 	return found
+}
+
+// PeakMemory returns the peak memory of a process in kB; 0 if the system does not count it.
+func PeakMemory(t testing.TB, pid string) (kB int) {
+	text, err := os.ReadFile("/proc/" + pid + "/status")
+	_, after, _ := strings.Cut(string(text), "VmHWM:")
+	if _, scan := fmt.Sscan(after, &kB); err == nil && scan != nil {
+		t.Fatal(scan)
+	}
+	return kB
 }

@@ -9,6 +9,7 @@ import (
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/inert"
 )
 
 // Tier mutating may set the options that only change what tmux shows, and where. All others
@@ -93,7 +94,7 @@ const noteOptions = "@mcp-"
 // effectOfOption returns what setting an option to a value, or unsetting it, can do. What
 // tmux refuses anyway has no effect.
 func effectOfOption(name string, value *string, v tmux.Version) optionEffect {
-	full := tmux.OptionName(name)
+	full, _, _ := tmux.LookupOption(name)
 	base, _, _ := strings.Cut(name, "[")
 	effect, known := optionEffects()[base]
 	switch {
@@ -114,7 +115,7 @@ func effectOfOption(name string, value *string, v tmux.Version) optionEffect {
 	if value == nil || !strings.Contains(*value, "#") {
 		return optionEffect{}
 	}
-	if _, err := tmux.Inert(*value, v); err != nil || strings.Contains(*value, "#(") || strings.Contains(*value, "#%") {
+	if _, err := inert.Format(*value, v); err != nil || strings.Contains(*value, "#(") || strings.Contains(*value, "#%") {
 		return optionEffect{why: "its value is a format that can run commands, or that this program does not know for one that cannot"}
 	}
 	return optionEffect{}

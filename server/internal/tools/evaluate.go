@@ -9,6 +9,7 @@ import (
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/inert"
 )
 
 var displayMessage = tool.New(tool.Decl{
@@ -28,7 +29,7 @@ var displayMessage = tool.New(tool.Decl{
 		}
 		return err
 	}
-	format, err := tmux.Inert(in.FormatString, v)
+	format, err := inert.Format(in.FormatString, v)
 	if err != nil {
 		return out, refused(err)
 	}
@@ -38,7 +39,7 @@ var displayMessage = tool.New(tool.Decl{
 	if err := b.Do(ctx, c.Tmux); err != nil {
 		return out, err
 	}
-	if err := tmux.CheckInert(*text); err != nil {
+	if err := inert.Check(*text); err != nil {
 		return out, refused(err)
 	}
 	out.Result = reply.Legible(*text, "\n\t") // line breaks may be the format's own

@@ -1,4 +1,4 @@
-package tmux_test
+package inert_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/inert"
 )
 
 // inertLines returns the lines of a section of testdata/inert.txtar.
@@ -45,11 +46,11 @@ func inertServer(t testing.TB) *tmux.Server {
 	return srv
 }
 
-// inert expands a format through Inert, as a caller of it would.
-func inert(t testing.TB, srv *tmux.Server, format string) string {
+// expanded expands a format through inert.Format, as a caller of it would.
+func expanded(t testing.TB, srv *tmux.Server, format string) string {
 	t.Helper()
 	ctx := testserver.Context(t)
-	f, err := tmux.Inert(format, check.Must[tmux.Version](t)(srv.Version(ctx)))
+	f, err := inert.Format(format, check.Must[tmux.Version](t)(srv.Version(ctx)))
 	if err != nil {
 		t.Fatalf("%s: %v", format, err)
 	}
@@ -75,7 +76,7 @@ func TestInertFormatsExpandAsTheyAre(t *testing.T) {
 			// These print what is not a letter as an escape.
 			want = strings.ReplaceAll(strings.ReplaceAll(want, `\\`, `\`), `\$`, "$")
 		}
-		check.Equal(t, format, want, inert(t, srv, format))
+		check.Equal(t, format, want, expanded(t, srv, format))
 	}
 }
 
@@ -86,7 +87,7 @@ func TestInertFormatsAreTheSameOnAllVersions(t *testing.T) {
 	for _, line := range inertLines(t, "same") {
 		format, want, _ := strings.Cut(line, " =>")
 		want = strings.TrimPrefix(want, " ")
-		check.Equal(t, format, want, inert(t, srv, format))
+		check.Equal(t, format, want, expanded(t, srv, format))
 	}
 }
 
@@ -95,7 +96,7 @@ func TestInertRefuses(t *testing.T) {
 	deep := "deep: " + strings.Repeat("#{?x,", 30) + strings.Repeat(",}", 30)
 	for _, line := range append(inertLines(t, "refused"), deep, "longer than: "+strings.Repeat("x", 3000)) {
 		why, format, _ := strings.Cut(line, ": ")
-		f, err := tmux.Inert(format, tmux.Version{Major: 3, Minor: 8})
+		f, err := inert.Format(format, tmux.Version{Major: 3, Minor: 8})
 		if !errors.Is(err, tmux.ErrArgument) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%.60q: %q, %v; want an error with %q", format, f, err, why)
 		}
@@ -104,7 +105,7 @@ func TestInertRefuses(t *testing.T) {
 	for format, v := range map[string]tmux.Version{
 		"#{pane_x}": {Major: 3, Minor: 2}, "#{theme}": {Major: 3, Minor: 2}, "#{?pane_dead_signal,a,b}": {Major: 3, Minor: 2}, "#{loop_last_flag}": {Major: 3, Minor: 8},
 	} {
-		f, err := tmux.Inert(format, v)
+		f, err := inert.Format(format, v)
 		name := strings.Trim(strings.TrimSuffix(format, ",a,b}"), "#{?}")
 		check.That(t, err == nil && !strings.Contains(string(f), name), "%s on tmux %s: %q, %v", format, v, f, err)
 	}
@@ -129,7 +130,7 @@ func FuzzInert(f *testing.F) {
 		if strings.Contains(format, "\x00") {
 			return
 		}
-		safe, err := tmux.Inert(format, v)
+		safe, err := inert.Format(format, v)
 		if err != nil {
 			check.Kind(t, format, err, tmux.ErrArgument)
 			return
@@ -161,32 +162,22 @@ func TestInertFormatsAreCheap(t *testing.T) {
 		}
 	}
 	pid := testserver.Run(t, srv, "display-message", "-p", "#{pid}")
-	most, before := 0, memory(t, pid)
+	most, before := 0, testserver.PeakMemory(t, pid)
 	for n := 64; n <= 64<<10; n *= testtool.Size(32, 2) {
 		value := fmt.Sprintf("#{@v%d}", n)
 		for _, part := range []string{
 			value, "#{q:#{q:#{q:#{q:" + value + "}}}}", "#{p1000:#{p-1000:#{p1000:#{p-1000:" + value + "}}}}", "#{n:#{w:#{n:#{w:" + value + "}}}}", "#{=1000;p1000;q:@v64}",
 			"#{==:" + value + "," + value + "}", "#{?" + value + "," + value + "," + value + "}", "#{?1,a,#{?1,b,#{?1,c,#{?1,d," + value + "}}}}", "#{pane_current_path}#{history_bytes}",
 		} {
-			for _, times := range []int{1, 10, maxInertBytes / len(part)} {
-				most = max(most, len(inert(t, srv, strings.Repeat(part, min(times, maxInertBytes/len(part))))))
+			for _, times := range []int{1, 10, maxBytes / len(part)} {
+				most = max(most, len(expanded(t, srv, strings.Repeat(part, min(times, maxBytes/len(part))))))
 			}
 		}
 	}
 	check.That(t, most <= 1<<20 && most >= 64<<10, "a format expanded to %d bytes", most)
-	if grown := memory(t, pid) - before; grown > 10<<10 {
+	if grown := testserver.PeakMemory(t, pid) - before; grown > 10<<10 {
 		t.Errorf("tmux grew by %d kB", grown)
 	}
 }
 
-// memory returns the peak memory of a process in kB; 0 if the system does not count it.
-func memory(t *testing.T, pid string) (kB int) {
-	text, err := os.ReadFile("/proc/" + pid + "/status")
-	_, after, _ := strings.Cut(string(text), "VmHWM:")
-	if _, scan := fmt.Sscan(after, &kB); err == nil && scan != nil {
-		t.Fatal(scan)
-	}
-	return kB
-}
-
-const maxInertBytes = 2000
+const maxBytes = 2000

@@ -1,33 +1,44 @@
-package tmux
+// Package inert makes formats of tmux's language that come from elsewhere safe to expand: from
+// a model, a form, another user.
+//
+// A format can run a shell command, read the environment and keep tmux busy for minutes. What
+// [Format] returns can do none of that:
+//
+//	f, err := inert.Format("#{session_name}: #{pane_title}", version)
+//	text, err := pane.Display(ctx, f)
+//	err = inert.Check(text)
+package inert
 
 import (
 	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/tmux"
 )
 
-// Limits on the formats that [Inert] accepts. tmux expands formats in its only thread, so a
+// Limits on the formats that [Format] accepts. tmux expands formats in its only thread, so a
 // slow one stops every session.
 const (
-	maxInertBytes = 2000
-	maxInertDepth = 5
-	// maxInertValues is the most bytes that all values read by a format may have together.
-	maxInertValues = 64 << 10
+	maxBytes = 2000
+	maxDepth = 5
+	// maxValues is the most bytes that all values read by a format may have together.
+	maxValues = 64 << 10
 )
 
-// Inert rewrites an untrusted format as one that can only read values that are not secret,
+// Format rewrites an untrusted format as one that can only read values that are not secret,
 // and read them cheaply: it runs no command, shows no paste buffer and no environment, and
 // keeps tmux version v neither busy nor growing. Percent signs are literal. If the format
-// is not accepted, the error is an [ErrArgument] that says why.
+// is not accepted, the error is an [tmux.ErrArgument] that says why.
 //
 // The format is not searched for dangerous parts. It is parsed, and written anew from the
 // parts known to be safe:
 //
 //   - text, styles such as #[bold], and one-letter names such as #S;
-//   - #{name}, where the name is a [Token], an option or an @option; tmux would look up
+//   - #{name}, where the name is a [tmux.Token], an option or an @option; tmux would look up
 //     others in its environment. Tokens of paste buffers are not accepted, and those of
 //     other versions are empty;
 //   - #{?name,a,b}, and #{==:a,b}, #{!=:a,b}, #{&&:a,b} and #{||:a,b};
@@ -36,34 +47,39 @@ const (
 //
 // A format may be 5 deep and 2,000 bytes long, and its values 64 kB together, each counted
 // as often as it occurs; if they are longer, tmux expands the format to a mark that
-// [CheckInert] detects. There are no loops, so the length of a format bounds its cost. For
+// [Check] detects. There are no loops, so the length of a format bounds its cost. For
 // loops use a list; match regular expressions in the caller.
-func Inert(format string, v Version) (Format, error) {
-	if len(format) > maxInertBytes {
-		return "", argumentError("format longer than %d bytes", maxInertBytes)
+func Format(format string, v tmux.Version) (tmux.Format, error) {
+	if len(format) > maxBytes {
+		return "", argumentError("format longer than %d bytes", maxBytes)
 	}
-	p := inertParser{s: format, v: v}
+	p := parser{s: format, v: v}
 	part, err := p.sequence("")
 	if err != nil || p.uses == 0 {
 		return part.format, err
 	}
 	// It is enough to measure each name once.
-	var values Format
+	var values tmux.Format
 	for _, name := range p.long {
-		values += guarded(name, "#{"+Format(name)+"}", p.v)
+		values += tokens()[name].Guarded("#{"+tmux.Format(name)+"}", p.v)
 	}
-	limit := maxInertValues / p.uses
-	return Format(fmt.Sprintf("#{?#{e|<=|:#{n:%s},%d},%s,%s%d;}", values, limit, part.format, inertMark, limit)), nil
+	limit := maxValues / p.uses
+	return tmux.Format(fmt.Sprintf("#{?#{e|<=|:#{n:%s},%d},%s,%s%d;}", values, limit, part.format, tooLong, limit)), nil
 }
 
-// inertMark is what a format expands to if its values are too long. No program on a screen
-// can know it.
-var inertMark = "inert" + rand.Text()
+// argumentError returns an [tmux.ErrArgument] with its reason.
+func argumentError(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", tmux.ErrArgument, fmt.Sprintf(format, args...))
+}
 
-// CheckInert returns an [ErrArgument] if text, the expansion of a format from [Inert],
+// tooLong is what a format expands to if its values are too long. No program on a screen
+// can know it.
+var tooLong = "inert" + rand.Text()
+
+// Check returns an [tmux.ErrArgument] if text, the expansion of a format from [Format],
 // lacks values because they are too long.
-func CheckInert(text string) error {
-	_, after, found := strings.Cut(text, inertMark)
+func Check(text string) error {
+	_, after, found := strings.Cut(text, tooLong)
 	if !found {
 		return nil
 	}
@@ -71,17 +87,17 @@ func CheckInert(text string) error {
 	return argumentError("its values are longer than the %s bytes that this format affords in all; one that reads fewer affords more", limit)
 }
 
-type inertParser struct {
+type parser struct {
 	s        string
 	i, depth int
-	v        Version
+	v        tmux.Version
 	long     []string // names of values that may be long
 	uses     int      // how often they are read
 }
 
-// inertPart is a part of a format, as written for tmux.
-type inertPart struct {
-	format  Format
+// piece is a part of a format, as written for tmux.
+type piece struct {
+	format  tmux.Format
 	text    string // of a part without formats
 	formats bool
 }
@@ -94,10 +110,10 @@ var formatAliases = map[byte]string{
 
 // sequence parses text and formats up to an unescaped byte of end, which it leaves, or to
 // the end of the input if end is empty.
-func (p *inertParser) sequence(end string) (part inertPart, err error) {
+func (p *parser) sequence(end string) (part piece, err error) {
 	var text strings.Builder
 	flush := func() {
-		part.format += Literal(text.String())
+		part.format += tmux.Literal(text.String())
 		part.text += text.String()
 		text.Reset()
 	}
@@ -130,7 +146,7 @@ func (p *inertParser) sequence(end string) (part inertPart, err error) {
 			next = rest[1]
 			p.i++
 		}
-		var inner Format
+		var inner tmux.Format
 		switch {
 		case next == '(':
 			return part, argumentError("#( ) runs a shell command")
@@ -156,23 +172,32 @@ func (p *inertParser) sequence(end string) (part inertPart, err error) {
 	}
 	flush()
 	if end != "" {
-		return part, errInertOpen
+		return part, errOpen
 	}
 	return part, nil
 }
 
-var errInertOpen = argumentError("unclosed #{")
+var errOpen = argumentError("unclosed #{")
 
 // value returns the format for a name with modifiers.
-func (p *inertParser) value(modifiers, name string) Format {
-	if t := tokensByName()[name]; t == nil || t.Type == "string" || strings.HasPrefix(t.Type, "[]") {
+func (p *parser) value(modifiers, name string) tmux.Format {
+	if t, ok := tokens()[name]; !ok || t.Type == "string" || strings.HasPrefix(t.Type, "[]") {
 		p.uses++
 		if !slices.Contains(p.long, name) {
 			p.long = append(p.long, name)
 		}
 	}
-	return guarded(name, "#{"+Format(modifiers+name)+"}", p.v)
+	return tokens()[name].Guarded("#{"+tmux.Format(modifiers+name)+"}", p.v)
 }
+
+// tokens are tmux's, by name.
+var tokens = sync.OnceValue(func() map[string]tmux.Token {
+	m := map[string]tmux.Token{}
+	for _, t := range tmux.Tokens() {
+		m[t.Name] = t
+	}
+	return m
+})
 
 // absent is an option that nobody sets. It replaces names that only other versions of tmux
 // have, which are empty in this one.
@@ -180,21 +205,21 @@ const absent = "@tmux-mcp-absent"
 
 // known refuses names that no tmux has, and names of paste buffers. A name that only other
 // versions have becomes absent, since this one would look it up in its environment.
-func (p *inertParser) known(name string) (string, error) {
+func (p *parser) known(name string) (string, error) {
 	base, _, _ := strings.Cut(name, "[")
 	if strings.HasPrefix(name, "@") {
 		return name, nil
 	}
-	if t := tokensByName()[name]; t != nil {
+	if t, ok := tokens()[name]; ok {
 		switch {
-		case t.Scope == BufferScope:
+		case t.Scope == tmux.BufferScope:
 			return "", argumentError("#{%s} belongs to a paste buffer, which formats may not read", name)
 		case t.In(p.v):
 			return name, nil
 		}
 		return absent, nil
-	} else if kind, ok := optionKinds()[base]; ok && !kind.hook {
-		if !p.v.Has(kind.since) {
+	} else if full, hook, since := tmux.LookupOption(base); full == base && !hook {
+		if !p.v.Has(since) {
 			return absent, nil
 		}
 		return name, nil
@@ -203,16 +228,16 @@ func (p *inertParser) known(name string) (string, error) {
 }
 
 var (
-	// inertName matches a token, a user option, or an option, with an optional index.
-	inertName = lazy.Regexp(`^@?[A-Za-z_][A-Za-z0-9_-]*(\[[A-Za-z0-9_-]+\])?$`)
-	// inertModifiers matches modifiers that only change the text of a value.
-	inertModifiers = lazy.Regexp(strings.ReplaceAll("^(M;)*M:", "M", `(?:[bdnwqt]|t/p|[=p]-?(?:[0-9]{1,3}|1000))`))
+	// safeName matches a token, a user option, or an option, with an optional index.
+	safeName = lazy.Regexp(`^@?[A-Za-z_][A-Za-z0-9_-]*(\[[A-Za-z0-9_-]+\])?$`)
+	// safeModifiers matches modifiers that only change the text of a value.
+	safeModifiers = lazy.Regexp(strings.ReplaceAll("^(M;)*M:", "M", `(?:[bdnwqt]|t/p|[=p]-?(?:[0-9]{1,3}|1000))`))
 )
 
 // braces parses what follows #{, including the closing brace.
-func (p *inertParser) braces() (Format, error) {
-	if p.depth++; p.depth > maxInertDepth {
-		return "", argumentError("formats nested more than %d deep", maxInertDepth)
+func (p *parser) braces() (tmux.Format, error) {
+	if p.depth++; p.depth > maxDepth {
+		return "", argumentError("formats nested more than %d deep", maxDepth)
 	}
 	defer func() { p.depth-- }()
 	rest := p.s[p.i:]
@@ -222,13 +247,13 @@ func (p *inertParser) braces() (Format, error) {
 			return p.operator(strings.TrimSuffix(op, ":"))
 		}
 	}
-	modifiers := inertModifiers().FindString(rest)
+	modifiers := safeModifiers().FindString(rest)
 	p.i += len(modifiers)
 	end := strings.IndexByte(p.s[p.i:], '}')
 	switch {
 	case end < 0:
-		return "", errInertOpen
-	case inertName().MatchString(p.s[p.i : p.i+end]):
+		return "", errOpen
+	case safeName().MatchString(p.s[p.i : p.i+end]):
 		name, err := p.known(p.s[p.i : p.i+end])
 		p.i += end + 1
 		return p.value(modifiers, name), err
@@ -245,12 +270,12 @@ func (p *inertParser) braces() (Format, error) {
 	if !part.formats {
 		return "", argumentError("%q is not a name", p.s[start:p.i-1])
 	}
-	return "#{" + Format(modifiers) + part.format + "}", nil
+	return "#{" + tmux.Format(modifiers) + part.format + "}", nil
 }
 
 // operator parses the operands of a condition or comparison, including the closing brace.
-func (p *inertParser) operator(op string) (Format, error) {
-	var operands []inertPart
+func (p *parser) operator(op string) (tmux.Format, error) {
+	var operands []piece
 	for {
 		part, err := p.sequence(",}")
 		if err != nil {
@@ -261,18 +286,18 @@ func (p *inertParser) operator(op string) (Format, error) {
 			break
 		}
 	}
-	var texts []Format
+	var texts []tmux.Format
 	for _, o := range operands {
 		texts = append(texts, o.format)
 	}
 	switch n := len(operands); {
 	case op == "&&" && n > 1:
-		return And(texts...), nil
+		return tmux.And(texts...), nil
 	case op == "||" && n > 1:
-		return Or(texts...), nil
+		return tmux.Or(texts...), nil
 	case op == "?" && (n == 2 || n == 3):
 		if text := operands[0].text; operands[0].formats {
-		} else if inertName().MatchString(text) {
+		} else if safeName().MatchString(text) {
 			name, err := p.known(text)
 			if err != nil {
 				return "", err
@@ -283,13 +308,13 @@ func (p *inertParser) operator(op string) (Format, error) {
 		}
 		return "#{?" + texts[0] + "," + texts[1] + "," + append(texts, "")[2] + "}", nil
 	case (op == "==" || op == "!=") && n == 2:
-		return "#{" + Format(op) + ":" + texts[0] + "," + texts[1] + "}", nil
+		return "#{" + tmux.Format(op) + ":" + texts[0] + "," + texts[1] + "}", nil
 	}
 	return "", argumentError("%s with %d operands", op, len(operands))
 }
 
 // literal parses the text after l:, including the closing brace.
-func (p *inertParser) literal(text *strings.Builder) error {
+func (p *parser) literal(text *strings.Builder) error {
 	for depth := 0; p.i < len(p.s); p.i++ {
 		c, rest := p.s[p.i], p.s[p.i:]
 		switch {
@@ -309,5 +334,5 @@ func (p *inertParser) literal(text *strings.Builder) error {
 		}
 		text.WriteByte(c)
 	}
-	return errInertOpen
+	return errOpen
 }
