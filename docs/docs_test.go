@@ -31,7 +31,7 @@ var floors = [][]string{
 	{"internal"},
 	{"tmux/layout"},
 	{"tmux"},
-	{"tmux/follow", "tmux/inert", "internal/prompt"}, // TODO(prompt)
+	{"tmux/follow", "tmux/inert", "tmux/prompt"},
 	{"tmux/shell", "tmux/tmuxtest"},
 	{"docs", "fixtures"}, // what the programs embed
 	{"server", "conform", "swap"},
@@ -47,7 +47,7 @@ var never = map[string][]string{
 // only has all that some packages import of this module.
 var only = map[string][]string{
 	"tmux":                   {"internal/lazy", "internal/nearest", "internal/procstat", "internal/shellquote", "internal/turns", "tmux/layout"},
-	"tmux/shell":             {"internal/pause", "internal/prompt", "internal/runner", "tmux"},
+	"tmux/shell":             {"internal/pause", "tmux/prompt", "internal/runner", "tmux"},
 	"tmux/tmuxtest":          {"internal/cells", "internal/procstat", "tmux"},
 	"conform/report":         {"internal/terminal", "tmux"},
 	"swap/format":            {"internal/lazy"},

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"tmuxmcp/internal/pause"
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 )
 
 // execution is one command that runs in a pane.

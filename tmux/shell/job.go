@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 )
 
 // Job is a command that goes on by itself: it was started, or nobody waits for it any more.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"tmuxmcp/internal/pause"
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 )
 
 // recording is what is known of a command that runs in a pane.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
+	"tmuxmcp/tmux/prompt"
 )
 
 // Remote names a shell that runs where it cannot read files of this program, behind the program

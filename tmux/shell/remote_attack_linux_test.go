@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"tmuxmcp/internal/procstat"
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 	"tmuxmcp/tmux/shell"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 )
 
 // Why a command was not begun. The error is an [Error], or the tmux package's.

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 )
 
 // Run runs a command in the shell of a pane, waits for its end, and returns its output and

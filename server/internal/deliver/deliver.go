@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"tmuxmcp/internal/pause"
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
@@ -19,6 +18,7 @@ import (
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 )
 
 // A prompt is pasted once and submitted once. Both can be proven: a paste deletes the

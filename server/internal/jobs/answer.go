@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
+	"tmuxmcp/tmux/prompt"
 	"tmuxmcp/tmux/shell"
 )
 

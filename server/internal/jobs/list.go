@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 	"tmuxmcp/tmux/shell"
 )
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
@@ -15,6 +14,7 @@ import (
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 	"tmuxmcp/tmux/shell"
 )
 

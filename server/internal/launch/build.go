@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"tmuxmcp/internal/lazy"
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
@@ -20,6 +19,7 @@ import (
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/layout"
+	"tmuxmcp/tmux/prompt"
 )
 
 // Build builds a workspace, or only plans it. If that fails, nothing stays.

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"tmuxmcp/internal/lazy"
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 )
 
 // The buffer tools can only use paste buffers made by load_buffer: see [bufferName]. tmux

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/launch"
 	"tmuxmcp/server/internal/reply"
@@ -16,6 +15,7 @@ import (
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 )
 
 var clearPane = tool.New(tool.Decl{

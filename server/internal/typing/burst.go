@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"time"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/follow"
+	"tmuxmcp/tmux/prompt"
 )
 
 // burst is what is typed in one round trip.

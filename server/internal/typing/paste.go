@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 
 	"tmuxmcp/internal/lazy"
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 )
 
 // PasteInto pastes a text into a pane, from a buffer of its own.

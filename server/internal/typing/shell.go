@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/prompt"
 )
 
 // Shell returns the shell of a pane that was looked at, to be typed into at its prompt.

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"tmuxmcp/internal/prompt"
 	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
@@ -21,6 +20,7 @@ import (
 	"tmuxmcp/server/internal/tool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/follow"
+	"tmuxmcp/tmux/prompt"
 )
 
 // Keyboard is what the calls of a server share when they type. It is safe for concurrent use.
