@@ -46,7 +46,7 @@ var never = map[string][]string{
 
 // only has all that some packages import of this module.
 var only = map[string][]string{
-	"tmux":                   {"internal/lazy", "internal/nearest", "internal/procstat", "internal/shellquote", "internal/turns", "tmux/layout"},
+	"tmux":                   {"internal/guarded", "internal/keys", "internal/lazy", "internal/nearest", "internal/procstat", "internal/shellquote", "internal/turns", "tmux/layout"},
 	"tmux/shell":             {"internal/pause", "tmux/prompt", "internal/runner", "tmux"},
 	"tmux/tmuxtest":          {"internal/cells", "internal/procstat", "tmux"},
 	"conform/report":         {"internal/terminal", "tmux"},

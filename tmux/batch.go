@@ -94,7 +94,7 @@ func (b *Batch) prepare(ctx context.Context, srv *Server) (cmds []Command, v Ver
 
 // changes reports whether a command may do more than print rows or lines.
 func changes(cmd Command) bool {
-	name := cmd.CommandName()
+	name := cmd.commandName()
 	return !(name == "capture-pane" || name == "display-message" || strings.HasPrefix(name, "list-"))
 }
 
@@ -178,7 +178,7 @@ func AddRows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 			full, scopes := cmd.rows(format)
 			for _, t := range tokens {
 				if t.scope != "" && !slices.Contains(scopes, t.scope) {
-					return nil, argumentError("%s rows have no %s", cmd.CommandName(), t.token)
+					return nil, argumentError("%s rows have no %s", cmd.commandName(), t.token)
 				}
 			}
 			return full, nil
@@ -190,7 +190,7 @@ func AddRows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 				err = errCutRow
 			}
 			if err != nil {
-				err = fmt.Errorf("%s: %w", cmd.CommandName(), err)
+				err = fmt.Errorf("%s: %w", cmd.commandName(), err)
 			}
 			return other, err
 		},

@@ -49,9 +49,9 @@ type ListKeys struct {
 	Key string `arg:""`
 }
 
-func (BindKey) CommandName() string   { return "bind-key" }
-func (UnbindKey) CommandName() string { return "unbind-key" }
-func (ListKeys) CommandName() string  { return "list-keys" }
+func (BindKey) commandName() string   { return "bind-key" }
+func (UnbindKey) commandName() string { return "unbind-key" }
+func (ListKeys) commandName() string  { return "list-keys" }
 
 // KeyBinding is a key and the command it runs.
 type KeyBinding struct {

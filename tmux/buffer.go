@@ -75,12 +75,12 @@ type PasteBuffer struct {
 	Raw bool `flag:"S" since:"3.7"`
 }
 
-func (SetBuffer) CommandName() string    { return "set-buffer" }
-func (LoadBuffer) CommandName() string   { return "load-buffer" }
-func (SaveBuffer) CommandName() string   { return "save-buffer" }
-func (ShowBuffer) CommandName() string   { return "show-buffer" }
-func (DeleteBuffer) CommandName() string { return "delete-buffer" }
-func (PasteBuffer) CommandName() string  { return "paste-buffer" }
+func (SetBuffer) commandName() string    { return "set-buffer" }
+func (LoadBuffer) commandName() string   { return "load-buffer" }
+func (SaveBuffer) commandName() string   { return "save-buffer" }
+func (ShowBuffer) commandName() string   { return "show-buffer" }
+func (DeleteBuffer) commandName() string { return "delete-buffer" }
+func (PasteBuffer) commandName() string  { return "paste-buffer" }
 
 func (c LoadBuffer) stdin() []byte {
 	if c.Path != "-" {

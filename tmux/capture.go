@@ -77,8 +77,8 @@ type ClearHistory struct {
 	Hyperlinks bool `flag:"H" since:"3.4"`
 }
 
-func (CapturePane) CommandName() string  { return "capture-pane" }
-func (ClearHistory) CommandName() string { return "clear-history" }
+func (CapturePane) commandName() string  { return "capture-pane" }
+func (ClearHistory) commandName() string { return "clear-history" }
 
 // Capture returns lines of the pane: for the zero CapturePane, the text of the screen. It
 // sets the target, and Print unless Buffer is set. To capture several panes in one round

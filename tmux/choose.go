@@ -84,8 +84,8 @@ type SwitchMode struct {
 	Template string `arg:""`
 }
 
-func (ChooseTree) CommandName() string    { return "choose-tree" }
-func (ChooseClient) CommandName() string  { return "choose-client" }
-func (ChooseBuffer) CommandName() string  { return "choose-buffer" }
-func (CustomizeMode) CommandName() string { return "customize-mode" }
-func (SwitchMode) CommandName() string    { return "switch-mode" }
+func (ChooseTree) commandName() string    { return "choose-tree" }
+func (ChooseClient) commandName() string  { return "choose-client" }
+func (ChooseBuffer) commandName() string  { return "choose-buffer" }
+func (CustomizeMode) commandName() string { return "customize-mode" }
+func (SwitchMode) commandName() string    { return "switch-mode" }

@@ -73,11 +73,11 @@ type RefreshClient struct {
 	By    int  `arg:""` // how far; 0 means 1
 }
 
-func (DetachClient) CommandName() string  { return "detach-client" }
-func (SuspendClient) CommandName() string { return "suspend-client" }
-func (LockClient) CommandName() string    { return "lock-client" }
-func (SwitchClient) CommandName() string  { return "switch-client" }
-func (RefreshClient) CommandName() string { return "refresh-client" }
+func (DetachClient) commandName() string  { return "detach-client" }
+func (SuspendClient) commandName() string { return "suspend-client" }
+func (LockClient) commandName() string    { return "lock-client" }
+func (SwitchClient) commandName() string  { return "switch-client" }
+func (RefreshClient) commandName() string { return "refresh-client" }
 
 // Clients returns the clients attached to any session.
 func (s *Server) Clients(ctx context.Context) ([]Client, error) {

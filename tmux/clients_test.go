@@ -51,7 +51,7 @@ func TestClients(t *testing.T) {
 
 	// Text in a title and a prompt is shown as it was given.
 	check.OK(t, do(ctx, srv, tmux.DisplayPopup{Client: c, Title: "", CloseOnExit: true, Dir: "/", Command: []string{"true"}}))
-	if check.Must[bool](t)(srv.Supports(ctx, tmux.CommandFeature(tmux.ShowPromptHistory{}))) {
+	if check.Must[bool](t)(srv.Supports(ctx, tmux.FeatureOf(tmux.ShowPromptHistory{}, ""))) {
 		check.OK(t, do(ctx, srv, tmux.CommandPrompt{Client: c, Background: true, Prompts: "(ask me)", Template: "rename-session '%%'"}))
 		testserver.WaitScreen(t, host, "%0", "(ask me)")
 		check.OK(t, do(ctx, host, tmux.SendKeys{Target: outer, Keys: []string{"renamed", "Enter"}}))

@@ -89,12 +89,12 @@ type DisplayMessage struct {
 	Message Format `arg:"required,time"`
 }
 
-func (ListSessions) CommandName() string   { return "list-sessions" }
-func (ListWindows) CommandName() string    { return "list-windows" }
-func (ListPanes) CommandName() string      { return "list-panes" }
-func (ListClients) CommandName() string    { return "list-clients" }
-func (ListBuffers) CommandName() string    { return "list-buffers" }
-func (DisplayMessage) CommandName() string { return "display-message" }
+func (ListSessions) commandName() string   { return "list-sessions" }
+func (ListWindows) commandName() string    { return "list-windows" }
+func (ListPanes) commandName() string      { return "list-panes" }
+func (ListClients) commandName() string    { return "list-clients" }
+func (ListBuffers) commandName() string    { return "list-buffers" }
+func (DisplayMessage) commandName() string { return "display-message" }
 
 func (c DisplayMessage) stdin() []byte { return c.Input }
 

@@ -32,8 +32,8 @@ import (
 // are refused here) and, for arg, "required" (sent even if empty). The flag "-" marks a
 // field that is not encoded.
 type Command interface {
-	// CommandName returns the full name of the tmux command.
-	CommandName() string
+	// commandName returns the full name of the tmux command.
+	commandName() string
 }
 
 // Raw is a command given as plain words, for what the typed commands do not cover. tmux
@@ -44,7 +44,7 @@ type Raw struct {
 	Args []string
 }
 
-func (c Raw) CommandName() string { return c.Name }
+func (c Raw) commandName() string { return c.Name }
 
 // encoded is a command in words, the first of which is its name.
 type encoded []string
@@ -52,7 +52,7 @@ type encoded []string
 // encode returns the words of a command before they are escaped with word. It calls version
 // only if the command uses something that not every supported tmux has.
 func encode(cmd Command, version func() (Version, error)) (encoded, error) {
-	name := cmd.CommandName()
+	name := cmd.commandName()
 	words := encoded{name}
 	if raw, ok := cmd.(Raw); ok {
 		words = append(words, raw.Args...)

@@ -29,7 +29,7 @@ type CopyMode struct {
 	Cancel bool `flag:"q"`
 }
 
-func (CopyMode) CommandName() string { return "copy-mode" }
+func (CopyMode) commandName() string { return "copy-mode" }
 
 // CopyMode enters copy mode. The program keeps running; output shows when the mode ends.
 func (r PaneRef) CopyMode(ctx context.Context) error {

@@ -66,7 +66,7 @@ func (s *Server) display(ctx context.Context, format Format, list Lister, token,
 		scopes = []Scope{ServerScope}
 	}
 	if err := checkScoped(format, scopes, v); err != nil {
-		return "", fmt.Errorf("%s: %w", list.CommandName(), err)
+		return "", fmt.Errorf("%s: %w", list.commandName(), err)
 	}
 	out, err := s.output(ctx, cmd)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Server) display(ctx context.Context, format Format, list Lister, token,
 		return text, nil
 	}
 	kind, _, _ := strings.Cut(token, "_")
-	return "", notFound(s, list.CommandName(), Object{kind, value})
+	return "", notFound(s, list.commandName(), Object{kind, value})
 }
 
 // checkScoped refuses formats that are not safe on tmux 3.2a: see [Token.Scoped].

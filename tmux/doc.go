@@ -95,7 +95,7 @@ Settings:
 Several things at once:
 
   - run commands in one round trip: [Server.Do]; with decoded results: [Batch]
-  - run commands only if a condition is true: [Require]; all of a call's: [WithGuard]
+  - run commands only if a condition is true: [Require]
   - write commands as text, for hooks and key bindings: [Server.Script]
 
 Errors and versions:

@@ -37,8 +37,8 @@ type ShowEnvironment struct {
 	Name string `arg:""`
 }
 
-func (SetEnvironment) CommandName() string  { return "set-environment" }
-func (ShowEnvironment) CommandName() string { return "show-environment" }
+func (SetEnvironment) commandName() string  { return "set-environment" }
+func (ShowEnvironment) commandName() string { return "show-environment" }
 
 func (c SetEnvironment) check(func() (Version, error)) error {
 	if c.Name == "" || strings.Contains(c.Name, "=") {

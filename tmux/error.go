@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"tmuxmcp/internal/guarded"
 	"tmuxmcp/internal/lazy"
 )
 
@@ -36,8 +37,6 @@ var (
 	ErrUnknownOption = errors.New("unknown option")
 	// ErrUnmet: the condition of a [Require] is not true.
 	ErrUnmet = errors.New("condition not met")
-	// ErrGuarded: a condition of [WithGuard] is not true.
-	ErrGuarded = errors.New("guarded")
 	// ErrBadValue: the option does not accept this value.
 	ErrBadValue = errors.New("bad value")
 	// ErrRunning: the program of the pane or window is still running.
@@ -78,7 +77,7 @@ var (
 // Kinds returns all kinds of failure. A kind that also is another one comes before it.
 func Kinds() []error {
 	return []error{
-		ErrNoServer, ErrServerGone, ErrNoAnswer, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrGuarded, ErrUnknownOption, ErrBadValue,
+		ErrNoServer, ErrServerGone, ErrNoAnswer, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrUnknownOption, ErrBadValue,
 		ErrRunning, ErrNoInput, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrOutside, ErrVersionMismatch, ErrUntrusted, ErrExhausted, ErrTooMuch,
 	}
 }
@@ -125,7 +124,7 @@ func (e *Error) Error() string {
 	switch {
 	case errors.Is(e.Err, ErrNoServer):
 		msg = "no tmux server on " + e.Socket
-	case errors.Is(e.Err, ErrVersionMismatch), errors.Is(e.Err, ErrUnmet), errors.Is(e.Err, ErrGuarded):
+	case errors.Is(e.Err, ErrVersionMismatch), errors.Is(e.Err, ErrUnmet), errors.Is(e.Err, guarded.Err):
 		msg = e.Err.Error()
 	case msg == "" && e.Object != (Object{}):
 		msg = fmt.Sprintf("%s: %v", e.Object, e.Err)
@@ -212,7 +211,7 @@ var kinds = []struct {
 	{ErrAmbiguous, []string{"^ambiguous "}},
 	{ErrExists, []string{"^duplicate session: ", " in use", "^session already exists", "already linked", "already set: ", "window is already linked", "duplicate buffer", " already exists", " is already added"}},
 	{ErrUnmet, []string{"^invalid option: " + unmet}},
-	{ErrGuarded, []string{"^invalid option: " + unasked}},
+	{guarded.Err, []string{"^invalid option: " + unasked}},
 	{ErrUnknownOption, []string{"^invalid option: ", "^unknown option: ", "^unknown variable: "}},
 	{ErrBadValue, []string{
 		"^unknown value: ", "^value is invalid: ", "^value is too ", "^bad colour: ", "^bad key: ", "^bad value: ", "^invalid style: ", "^not a suitable shell: ",

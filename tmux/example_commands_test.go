@@ -36,25 +36,6 @@ func ExampleServer_Do() {
 	// kill-pane: can't find pane: %99
 }
 
-// Kill a session only if nobody is attached to it, whatever the method sends.
-func ExampleWithGuard() {
-	srv, done := throwaway()
-	defer done()
-	ctx := context.Background()
-	session, err := srv.NewSession(ctx, tmux.NewSession{Name: "build"})
-	if err != nil {
-		log.Fatal(err)
-	}
-
-	window := tmux.Require{Target: session, Condition: tmux.MatchEqual("session_windows", "2")}
-	fmt.Println(errors.Is(session.Kill(tmux.WithGuard(ctx, window)), tmux.ErrGuarded))
-	detached := tmux.Require{Target: session, Condition: tmux.MatchEqual("session_attached", "0")}
-	fmt.Println(session.Kill(tmux.WithGuard(ctx, detached)))
-	// Output:
-	// true
-	// <nil>
-}
-
 // Run a shell command where the server is. tmux 3.3 and 3.4 cannot return its output.
 func ExampleServer_RunShell() {
 	srv, done := throwaway()

@@ -5,6 +5,8 @@ import (
 	"context"
 	"net"
 	"strings"
+
+	"tmuxmcp/internal/keys"
 )
 
 // Unvis undoes tmux's changes to the names that it stores.
@@ -20,12 +22,6 @@ func OptionNames(v Version) []string {
 	}
 	return names
 }
-
-// FieldFeature and CommandFeature return the features that tests ask about.
-var (
-	FieldFeature   = fieldFeature
-	CommandFeature = commandFeature
-)
 
 // CheckKey and KeyNames are what package tmux knows of the names of keys; BoundKey reports
 // whether a key is for bindings only.
@@ -92,4 +88,12 @@ func ProbesOf(s *Server) int {
 		return 0
 	}
 	return 1
+}
+
+// CommandName returns the name of a command.
+func CommandName(c Command) string { return c.commandName() }
+
+// KeyReaches reports whether a key reaches the program in a pane.
+func KeyReaches(ctx context.Context, pane PaneRef, key string) (bool, error) {
+	return keys.Reaches(key, pane.srv.keyMode(ctx, pane))
 }

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"sync"
 )
@@ -14,26 +15,31 @@ type Feature struct {
 	Since, Until Version
 }
 
-// Features that programs ask about. All others are declared by the tags of command fields;
-// using one that this tmux lacks fails with an [UnsupportedError].
+// Features that no flag stands for, or that programs often ask about. See [FeatureOf] for the
+// others.
 var (
 	// FloatingPanes: panes that float above the others.
 	FloatingPanes = Feature{Name: "new-pane", Since: Version{Major: 3, Minor: 7}}
-	// UsedCells: capture-pane can leave out cells that were never written to.
-	UsedCells = Feature{Name: "capture-pane -T", Since: Version{Major: 3, Minor: 4}}
-	// LiveMessages: panes are drawn while a message is shown.
-	LiveMessages = Feature{Name: "display-message -C", Since: Version{Major: 3, Minor: 6}}
 	// MirroredLayouts: the layouts main-horizontal-mirrored and main-vertical-mirrored.
 	MirroredLayouts = Feature{Name: "mirrored layouts", Since: Version{Major: 3, Minor: 5}}
-	// KeyModes: tmux tells whether the program in a pane has enabled extended keys.
-	KeyModes = Feature{Name: "key modes of panes", Since: Version{Major: 3, Minor: 5}}
-	// SessionSizes: the first window of a detached session has the requested size. Before,
-	// it has that of a client attached to another session, if there is one, and in 3.2
-	// always 80x23.
-	SessionSizes = Feature{Name: "sizes of detached sessions", Since: Version{Major: 3, Minor: 6}}
 	// JSONLayouts: layouts are printed and accepted as JSON.
 	JSONLayouts = Feature{Name: "layouts in JSON", Since: Version{Major: 3, Minor: 8}}
 )
+
+// FeatureOf returns the feature that a field of a command struct stands for or, if field is "",
+// the command itself. It panics if there is no such flag. Nobody has to ask: using what this
+// tmux lacks fails with an [UnsupportedError].
+func FeatureOf(cmd Command, field string) Feature {
+	plan := planOf(reflect.TypeOf(cmd))
+	if field == "" {
+		return Feature{Name: cmd.commandName(), Since: plan.since}
+	}
+	f := plan.flagOf(field)
+	if f == nil {
+		panic(fmt.Sprintf("tmux: %T has no flag %s", cmd, field))
+	}
+	return Feature{Name: cmd.commandName() + " -" + f.flag, Since: f.since, Until: f.until}
+}
 
 // Supports reports whether the running server has a feature or, if none is running, the
 // tmux program.
@@ -66,7 +72,7 @@ var commands = []Command{
 var commandsByName = sync.OnceValue(func() map[string]*commandPlan {
 	m := make(map[string]*commandPlan, len(commands))
 	for _, c := range commands {
-		m[c.CommandName()] = planOf(reflect.TypeOf(c))
+		m[c.commandName()] = planOf(reflect.TypeOf(c))
 	}
 	return m
 })

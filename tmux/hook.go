@@ -38,8 +38,8 @@ type ShowHooks struct {
 	Name     string `arg:"literal"`
 }
 
-func (SetHook) CommandName() string   { return "set-hook" }
-func (ShowHooks) CommandName() string { return "show-hooks" }
+func (SetHook) commandName() string   { return "set-hook" }
+func (ShowHooks) commandName() string { return "show-hooks" }
 
 func (c SetHook) check(func() (Version, error)) error {
 	if c.in == nil {

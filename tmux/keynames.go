@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/keys"
 	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/nearest"
 )
@@ -49,7 +50,7 @@ func isKey(version func() (Version, error), name string) (is bool, err error) {
 			return false, argumentError("%q is not a key that reaches a program: write C-%s", name, key)
 		}
 	}
-	_, key = unmodified(key)
+	_, key = keys.Unmodified(key)
 	r, size := utf8.DecodeRuneInString(key)
 	switch {
 	case key != "" && size == len(key) && r >= ' ' && (r != utf8.RuneError || size > 1):
@@ -61,15 +62,6 @@ func isKey(version func() (Version, error), name string) (is bool, err error) {
 		return err == nil, err
 	}
 	return namedKey(key) != "", nil
-}
-
-// unmodified splits what is before a key, such as C-, from it.
-func unmodified(name string) (before, key string) {
-	key = name
-	for len(key) > 2 && key[1] == '-' && strings.Contains("CMScms", key[:1]) {
-		key = key[2:]
-	}
-	return name[:len(name)-len(key)], key
 }
 
 // namedKey returns tmux's spelling of the name of a key, or "".
@@ -88,11 +80,11 @@ var foreignKeys = strings.NewReplacer("<", "", ">", "", "control-", "c-", "ctrl-
 
 // meantKey asks whether a word meant a key: one in another spelling, or a misspelt one.
 func meantKey(word string) string {
-	before, key := unmodified(foreignKeys.Replace(strings.ReplaceAll(strings.ToLower(word), "+", "-")))
+	before, key := keys.Unmodified(foreignKeys.Replace(strings.ReplaceAll(strings.ToLower(word), "+", "-")))
 	if name := namedKey(key); name != "" || before != "" && utf8.RuneCountInString(key) == 1 {
 		return "; did you mean " + strings.ToUpper(before) + cmp.Or(name, key) + "?"
 	}
-	if _, key = unmodified(word); len(key) > 3 {
+	if _, key = keys.Unmodified(word); len(key) > 3 {
 		return nearest.Meant(key, keyNames)
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/keys"
 	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
@@ -127,10 +128,10 @@ func TestKeyReaches(t *testing.T) {
 				if strings.Contains(modifiers, "C-") && strings.Contains("Space @ 2 `", name) {
 					continue // a NUL, which ends what is recorded
 				}
-				is, err := srv.KeyReaches(ctx, pane, key)
+				is, err := tmux.KeyReaches(ctx, pane.PaneRef, key)
 				check.OK(t, err)
 				if !is {
-					if tmux.PlainKey(key) {
+					if keys.Plain(key) {
 						t.Errorf("%s is plain, and does not reach a program in mode %q", key, asks)
 					}
 					continue

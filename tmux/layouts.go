@@ -31,9 +31,9 @@ type PreviousLayout struct {
 	Target Target `flag:"t"`
 }
 
-func (SelectLayout) CommandName() string   { return "select-layout" }
-func (NextLayout) CommandName() string     { return "next-layout" }
-func (PreviousLayout) CommandName() string { return "previous-layout" }
+func (SelectLayout) commandName() string   { return "select-layout" }
+func (NextLayout) commandName() string     { return "next-layout" }
+func (PreviousLayout) commandName() string { return "previous-layout" }
 
 func (c SelectLayout) check(version func() (Version, error)) error {
 	if c.Layout == "" {

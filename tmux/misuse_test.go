@@ -27,7 +27,7 @@ func TestHandlesWithoutServer(t *testing.T) {
 		none, &zero, none.Options(), none.Hooks(), none.Environment(), none.Channel("c"), none.Pane("%0"),
 	}
 	// These have nothing to ask without a server.
-	quiet := map[string]bool{"Script": true, "Zooming": true, "Unzooming": true, "Typing": true}
+	quiet := map[string]bool{"Script": true}
 	calls := 0
 	for _, h := range handles {
 		for _, m := range methodsOf(h) {

@@ -71,10 +71,10 @@ type BreakPane struct {
 	Format Format `flag:"F"`
 }
 
-func (SwapPane) CommandName() string  { return "swap-pane" }
-func (JoinPane) CommandName() string  { return "join-pane" }
-func (MovePane) CommandName() string  { return "move-pane" }
-func (BreakPane) CommandName() string { return "break-pane" }
+func (SwapPane) commandName() string  { return "swap-pane" }
+func (JoinPane) commandName() string  { return "join-pane" }
+func (MovePane) commandName() string  { return "move-pane" }
+func (BreakPane) commandName() string { return "break-pane" }
 
 func (c BreakPane) rows(f Format) (Command, []Scope) {
 	c.Print, c.Format = true, f

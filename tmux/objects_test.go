@@ -151,7 +151,7 @@ func (s *objectScript) object(name string) (reflect.Value, error) {
 
 // command returns the struct of a tmux command with some of its fields set.
 func (s *objectScript) command(name string, fields []string) (tmux.Command, error) {
-	i := slices.IndexFunc(tmux.Commands, func(c tmux.Command) bool { return c.CommandName() == name })
+	i := slices.IndexFunc(tmux.Commands, func(c tmux.Command) bool { return tmux.CommandName(c) == name })
 	if i < 0 {
 		return nil, fmt.Errorf("there is no command %s", name)
 	}

@@ -55,8 +55,8 @@ type ShowOptions struct {
 	Name string `arg:"literal"`
 }
 
-func (SetOption) CommandName() string   { return "set-option" }
-func (ShowOptions) CommandName() string { return "show-options" }
+func (SetOption) commandName() string   { return "set-option" }
+func (ShowOptions) commandName() string { return "show-options" }
 
 func (c SetOption) check(version func() (Version, error)) error {
 	if c.in == nil {

@@ -216,15 +216,15 @@ type ClockMode struct {
 	Target Target `flag:"t"`
 }
 
-func (SplitWindow) CommandName() string  { return "split-window" }
-func (NewPane) CommandName() string      { return "new-pane" }
-func (KillPane) CommandName() string     { return "kill-pane" }
-func (SelectPane) CommandName() string   { return "select-pane" }
-func (LastPane) CommandName() string     { return "last-pane" }
-func (ResizePane) CommandName() string   { return "resize-pane" }
-func (RespawnPane) CommandName() string  { return "respawn-pane" }
-func (DisplayPanes) CommandName() string { return "display-panes" }
-func (ClockMode) CommandName() string    { return "clock-mode" }
+func (SplitWindow) commandName() string  { return "split-window" }
+func (NewPane) commandName() string      { return "new-pane" }
+func (KillPane) commandName() string     { return "kill-pane" }
+func (SelectPane) commandName() string   { return "select-pane" }
+func (LastPane) commandName() string     { return "last-pane" }
+func (ResizePane) commandName() string   { return "resize-pane" }
+func (RespawnPane) commandName() string  { return "respawn-pane" }
+func (DisplayPanes) commandName() string { return "display-panes" }
+func (ClockMode) commandName() string    { return "clock-mode" }
 
 func (c SplitWindow) rows(f Format) (Command, []Scope) {
 	c.Print, c.Format = true, f
@@ -262,7 +262,7 @@ func (s *Server) PaneAt(ctx context.Context, target Target) (Pane, error) {
 		return Pane{}, err
 	}
 	if (*rows)[0].ID == "" {
-		return Pane{}, notFound(s, cmd.CommandName(), Object{})
+		return Pane{}, notFound(s, cmd.commandName(), Object{})
 	}
 	return (*rows)[0], nil
 }
@@ -369,13 +369,19 @@ func (r PaneRef) Resize(ctx context.Context, opts ResizePane) (Pane, error) {
 
 // Zoom makes the pane the active one and lets it fill its window. It is a no-op if it
 // already does.
-func (r PaneRef) Zoom(ctx context.Context) error { return r.srv.zoom(ctx, r, Zooming(r)) }
+func (r PaneRef) Zoom(ctx context.Context) error {
+	return r.srv.zoom(ctx, r, Require{Target: r, Condition: Not(zoomed)}, SelectPane{Target: r}, ResizePane{Target: r, ToggleZoom: true})
+}
 
 // Unzoom shows the window's other panes again if this pane is zoomed. It is a no-op
 // otherwise. See also [WindowRef.Unzoom].
-func (r PaneRef) Unzoom(ctx context.Context) error { return r.srv.zoom(ctx, r, Unzooming(r)) }
+func (r PaneRef) Unzoom(ctx context.Context) error { return r.srv.unzoom(ctx, r) }
 
-func (s *Server) zoom(ctx context.Context, target Target, change []Command) error {
+func (s *Server) unzoom(ctx context.Context, target Target) error {
+	return s.zoom(ctx, target, Require{Target: target, Condition: zoomed}, ResizePane{Target: target, ToggleZoom: true})
+}
+
+func (s *Server) zoom(ctx context.Context, target Target, change ...Command) error {
 	// Require alone would not report a target that does not exist.
 	err := s.run(ctx, append([]Command{ListPanes{Target: target, Filter: "0"}}, change...)...)
 	if errors.Is(err, ErrUnmet) {
@@ -387,18 +393,6 @@ func (s *Server) zoom(ctx context.Context, target Target, change []Command) erro
 // zoomed is the condition that a pane is zoomed: resize-pane -Z only toggles, and
 // window_zoomed_flag is the window's.
 const zoomed = "#{&&:#{window_zoomed_flag},#{pane_active}}"
-
-// Zooming returns the commands that zoom the target's pane, as [PaneRef.Zoom] does. They
-// must come last in a [Batch] or [Server.Do], which fails with [ErrUnmet] if the pane is
-// already zoomed.
-func Zooming(target Target) []Command {
-	return []Command{Require{Target: target, Condition: Not(zoomed)}, SelectPane{Target: target}, ResizePane{Target: target, ToggleZoom: true}}
-}
-
-// Unzooming returns the commands that end the zoom of the target's pane: see [Zooming].
-func Unzooming(target Target) []Command {
-	return []Command{Require{Target: target, Condition: zoomed}, ResizePane{Target: target, ToggleZoom: true}}
-}
 
 // Respawn restarts the pane's program. Unless opts.Kill is set it fails with [ErrRunning]
 // if the program is still running. opts.Dir is checked as by [SessionRef.NewWindow].

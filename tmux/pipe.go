@@ -21,7 +21,7 @@ type PipePane struct {
 	Command string `arg:"time"`
 }
 
-func (PipePane) CommandName() string { return "pipe-pane" }
+func (PipePane) commandName() string { return "pipe-pane" }
 
 // Pipe sends the pane's output from now on to a command for /bin/sh, until the command or
 // the pane exits or [PaneRef.ClosePipe] is called. It replaces the pane's earlier pipe. It

@@ -141,12 +141,12 @@ type ClearPromptHistory struct {
 	Type string   `flag:"T"`
 }
 
-func (CommandPrompt) CommandName() string      { return "command-prompt" }
-func (ConfirmBefore) CommandName() string      { return "confirm-before" }
-func (DisplayMenu) CommandName() string        { return "display-menu" }
-func (DisplayPopup) CommandName() string       { return "display-popup" }
-func (ShowPromptHistory) CommandName() string  { return "show-prompt-history" }
-func (ClearPromptHistory) CommandName() string { return "clear-prompt-history" }
+func (CommandPrompt) commandName() string      { return "command-prompt" }
+func (ConfirmBefore) commandName() string      { return "confirm-before" }
+func (DisplayMenu) commandName() string        { return "display-menu" }
+func (DisplayPopup) commandName() string       { return "display-popup" }
+func (ShowPromptHistory) commandName() string  { return "show-prompt-history" }
+func (ClearPromptHistory) commandName() string { return "clear-prompt-history" }
 
 func (c CommandPrompt) waits() bool { return !c.Background }
 func (c ConfirmBefore) waits() bool { return !c.Background }

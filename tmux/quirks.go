@@ -16,9 +16,8 @@ var (
 	// rawPastes: paste-buffer needs a flag to write control bytes unchanged; without it, it
 	// writes them as text.
 	rawPastes = Feature{Name: "paste-buffer -S", Since: Version{Major: 3, Minor: 7}}
-	// keySequences: literal control characters that not every keyboard has reach a program
-	// that has enabled extended keys as escape sequences.
-	keySequences = Feature{Name: "extended keys in literal text", Since: Version{Major: 3, Minor: 5}}
+	// keyModes: tmux says whether the program in a pane has enabled extended keys.
+	keyModes = Feature{Name: "key modes of panes", Since: Version{Major: 3, Minor: 5}}
 	// shellDirFormats: run-shell expands formats in its -c. Development versions of that
 	// release do not.
 	shellDirFormats = Feature{Name: "formats in run-shell -c", Since: Version{Major: 3, Minor: 8}}

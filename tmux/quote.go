@@ -13,7 +13,6 @@ import (
 //   - the configuration file language, for lists too long for an argument vector
 //     (configWord);
 //   - formats: names, titles and directories are expanded (Literal);
-//   - drawing: a message shown to a client may have styles (Plain);
 //   - strftime, in the arguments of display-message and pipe-pane (withoutTime).
 //
 // Every rule is fuzzed against real tmux: what goes in comes out.
@@ -28,18 +27,6 @@ type Format string
 func Literal(text string) Format { return Format(formatEscapes.Replace(text)) }
 
 var formatEscapes = strings.NewReplacer("#", "#{a:35}", "}", "#{a:125}", ",", "#{a:44}")
-
-// Drawing is text in the language of tmux's drawing step, which shows a message, a status line, a
-// border, or the title of a menu or popup, once formats have been expanded: "#[" begins a style, and
-// "##" is a "#".
-type Drawing string
-
-// Plain returns the drawing that shows exactly text. Control characters have no place in it: tmux
-// draws none.
-func Plain(text string) Drawing { return Drawing(strings.ReplaceAll(text, "#", "##")) }
-
-// Format returns the format that expands to the drawing.
-func (d Drawing) Format() Format { return Literal(string(d)) }
 
 // withoutTime protects the percent signs of a format from strftime, which display-message
 // and pipe-pane apply at every nesting level of the format.

@@ -41,7 +41,7 @@ func after[R any](ctx context.Context, srv *Server, change Command, read Lister)
 
 func first[R any](srv *Server, rows []R, err error, cmd Command, what Object) (R, error) {
 	if err == nil && len(rows) == 0 {
-		err = notFound(srv, cmd.CommandName(), what)
+		err = notFound(srv, cmd.commandName(), what)
 	}
 	if err != nil {
 		var none R

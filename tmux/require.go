@@ -1,6 +1,10 @@
 package tmux
 
-import "context"
+import (
+	"context"
+
+	"tmuxmcp/internal/guarded"
+)
 
 // Require ends the list of commands with [ErrUnmet] unless a condition is true. The
 // commands after it in the list run in the same step of the server: nothing happens between
@@ -16,7 +20,7 @@ type Require struct {
 	Condition Format `arg:"required,condition"`
 }
 
-func (Require) CommandName() string { return "show-options" }
+func (Require) commandName() string { return "show-options" }
 
 func (c Require) check(func() (Version, error)) error {
 	if c.Condition == "" {
@@ -38,32 +42,26 @@ func conditional(condition, otherwise string) string {
 	return "#{?#{||:" + condition + ",0},status," + otherwise + "}"
 }
 
-type guardKey struct{}
-
-// WithGuard returns a context for calls that may change something only under certain
-// conditions: each command that does not just read follows them in its list, as if each
-// were a [Require]. If one is not met, the command does not run, and the error is
-// [ErrGuarded].
-func WithGuard(ctx context.Context, conditions ...Require) context.Context {
-	return context.WithValue(ctx, guardKey{}, conditions)
-}
-
 // guard is a Require with an error of its own.
 type guard struct {
 	Target    Target `flag:"t"`
 	Condition Format `arg:"required,guard"`
 }
 
-func (guard) CommandName() string { return "show-options" }
+func (guard) commandName() string { return "show-options" }
 
-// guardFor returns what guards a command.
+// guardFor returns what guards a command: the conditions of package guarded, each as a Require.
 func guardFor(ctx context.Context, words encoded) (before []encoded, err error) {
-	conditions, _ := ctx.Value(guardKey{}).([]Require)
+	conditions := guarded.Of(ctx)
 	if len(conditions) == 0 || words.reads() {
 		return nil, nil
 	}
 	for _, c := range conditions {
-		words, err := encode(guard(c), nil)
+		g := guard{Condition: Format(c.Format)}
+		if c.Target != "" {
+			g.Target = TargetSpec(c.Target)
+		}
+		words, err := encode(g, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/guarded"
 	"tmuxmcp/internal/test/check"
 	"tmuxmcp/internal/test/testserver"
 	"tmuxmcp/tmux"
@@ -65,11 +66,11 @@ func TestGuard(t *testing.T) {
 	for _, way := range transports {
 		srv, ctx := testserver.By(t, base, way), testserver.Context(t)
 		under := func(conditions ...tmux.Format) context.Context {
-			var all []tmux.Require
+			var all []guarded.Condition
 			for _, c := range conditions {
-				all = append(all, tmux.Require{Target: tmux.PaneID("%0"), Condition: c})
+				all = append(all, guarded.Condition{Target: "%0", Format: string(c)})
 			}
-			return tmux.WithGuard(ctx, all...)
+			return guarded.With(ctx, all...)
 		}
 		set := func(value string) tmux.Command { return tmux.SetOption{Global: true, Name: "@guarded", Value: &value} }
 		got := func() string { return testserver.Run(t, base, "show-options", "-gqv", "@guarded") }
@@ -82,10 +83,10 @@ func TestGuard(t *testing.T) {
 			read := tmux.AddMessage(&b, tmux.DisplayMessage{Message: "read"})
 			tmux.Add(&b, set("unmet"))
 			err := b.Do(unmet, srv)
-			check.Kind(t, string(way), err, tmux.ErrGuarded)
+			check.Kind(t, string(way), err, guarded.Err)
 			check.Equal(t, string(way), "read", *read)
-			check.Kind(t, string(way), srv.Kill(unmet), tmux.ErrGuarded)
-			check.Kind(t, string(way)+", on standard input", do(unmet, srv, set(strings.Repeat("x", 20_000))), tmux.ErrGuarded)
+			check.Kind(t, string(way), srv.Kill(unmet), guarded.Err)
+			check.Kind(t, string(way)+", on standard input", do(unmet, srv, set(strings.Repeat("x", 20_000))), guarded.Err)
 		}
 		// A list's own conditions have another error.
 		check.Kind(t, string(way), do(under(is), srv, tmux.Require{Condition: "0"}, set("unmet")), tmux.ErrUnmet)

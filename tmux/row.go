@@ -107,7 +107,7 @@ func formatOf(fields []rowField, v Version, begin string, most int, measured boo
 		case most > 0:
 			token = f.cut(token, v, begin, most, measured)
 		}
-		b.WriteString(string(guarded(f.token, token, v)))
+		b.WriteString(string(inScope(f.token, token, v)))
 		b.WriteByte(fieldEnd)
 	}
 	return Format(b.String())
@@ -144,9 +144,9 @@ func (f *rowField) cut(whole Format, v Version, mark string, most int, measured 
 // is in it.
 const mostQuick = 20_000
 
-// guarded returns a format that expands to nothing where the token in it must not be
+// inScope returns a format that expands to nothing where the token in it must not be
 // expanded: see [Token.Scoped].
-func guarded(token string, f Format, v Version) Format {
+func inScope(token string, f Format, v Version) Format {
 	if t := tokensByName()[token]; t != nil {
 		return t.Guarded(f, v)
 	}

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tmuxmcp/internal/guarded"
 	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/turns"
 )
@@ -360,7 +361,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 			own = own[strings.LastIndexByte(own, '\n')+1:]
 		}
 		e.Err = kindOf(own)
-		if e.Err != ErrUnmet && e.Err != ErrGuarded {
+		if e.Err != ErrUnmet && e.Err != guarded.Err {
 			e.Object = objectIn(own)
 		}
 		failed = blame(e.Stderr, failed, items)

@@ -37,11 +37,11 @@ type ListCommands struct {
 	Name string `arg:""`
 }
 
-func (StartServer) CommandName() string  { return "start-server" }
-func (KillServer) CommandName() string   { return "kill-server" }
-func (LockServer) CommandName() string   { return "lock-server" }
-func (ServerAccess) CommandName() string { return "server-access" }
-func (ListCommands) CommandName() string { return "list-commands" }
+func (StartServer) commandName() string  { return "start-server" }
+func (KillServer) commandName() string   { return "kill-server" }
+func (LockServer) commandName() string   { return "lock-server" }
+func (ServerAccess) commandName() string { return "server-access" }
+func (ListCommands) commandName() string { return "list-commands" }
 
 func (c ListCommands) rows(f Format) (Command, []Scope) {
 	c.Format = f

@@ -94,12 +94,12 @@ type LockSession struct {
 	Target Target `flag:"t"`
 }
 
-func (NewSession) CommandName() string    { return "new-session" }
-func (AttachSession) CommandName() string { return "attach-session" }
-func (HasSession) CommandName() string    { return "has-session" }
-func (KillSession) CommandName() string   { return "kill-session" }
-func (RenameSession) CommandName() string { return "rename-session" }
-func (LockSession) CommandName() string   { return "lock-session" }
+func (NewSession) commandName() string    { return "new-session" }
+func (AttachSession) commandName() string { return "attach-session" }
+func (HasSession) commandName() string    { return "has-session" }
+func (KillSession) commandName() string   { return "kill-session" }
+func (RenameSession) commandName() string { return "rename-session" }
+func (LockSession) commandName() string   { return "lock-session" }
 
 func (c NewSession) rows(f Format) (Command, []Scope) {
 	c.Print, c.Format = true, f

@@ -78,9 +78,9 @@ type WaitFor struct {
 	Channel string `arg:"required"`
 }
 
-func (RunShell) CommandName() string { return "run-shell" }
-func (IfShell) CommandName() string  { return "if-shell" }
-func (WaitFor) CommandName() string  { return "wait-for" }
+func (RunShell) commandName() string { return "run-shell" }
+func (IfShell) commandName() string  { return "if-shell" }
+func (WaitFor) commandName() string  { return "wait-for" }
 
 func (c RunShell) waits() bool { return !c.Background && c.Template == "" }
 

@@ -34,8 +34,8 @@ type ShowMessages struct {
 	Terminals bool `flag:"T"`
 }
 
-func (SourceFile) CommandName() string   { return "source-file" }
-func (ShowMessages) CommandName() string { return "show-messages" }
+func (SourceFile) commandName() string   { return "source-file" }
+func (ShowMessages) commandName() string { return "show-messages" }
 
 func (c SourceFile) stdin() []byte {
 	if slices.Contains(c.Paths, "-") {

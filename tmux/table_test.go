@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -79,7 +78,7 @@ func TestCommandsAgreeWithTheTable(t *testing.T) {
 	table := commandTable(t)
 	seen := map[string]bool{}
 	for _, c := range commands {
-		name := c.CommandName()
+		name := c.commandName()
 		seen[name] = true
 		forms, ok := table[name]
 		if !ok {
@@ -208,25 +207,10 @@ func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
 	}
 }
 
-// commandFeature returns the feature for a command.
-func commandFeature(cmd Command) Feature {
-	return Feature{Name: cmd.CommandName(), Since: planOf(reflect.TypeOf(cmd)).since}
-}
-
-// fieldFeature returns the feature for the flag of a field.
-func fieldFeature(cmd Command, field string) Feature {
-	f := planOf(reflect.TypeOf(cmd)).flagOf(field)
-	if f == nil {
-		panic(fmt.Sprintf("tmux: %T has no flag %s", cmd, field))
-	}
-	return Feature{Name: cmd.CommandName() + " -" + f.flag, Since: f.since, Until: f.until}
-}
-
 // A feature that stands for a flag or command is what the command's struct says.
 func TestFeaturesAreThoseOfTheTags(t *testing.T) {
 	for f, want := range map[Feature]Feature{
-		FloatingPanes: commandFeature(NewPane{}), UsedCells: fieldFeature(CapturePane{}, "UsedCells"),
-		LiveMessages: fieldFeature(DisplayMessage{}, "Live"), rawPastes: fieldFeature(PasteBuffer{}, "Raw"),
+		FloatingPanes: FeatureOf(NewPane{}, ""), rawPastes: FeatureOf(PasteBuffer{}, "Raw"),
 	} {
 		if f != want {
 			t.Errorf("%+v, want %+v", f, want)
@@ -240,11 +224,11 @@ func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
 	t.Parallel()
 	srv, known := usages(t)
 	for _, f := range []Feature{
-		FloatingPanes, fieldFeature(MovePane{}, "Position"), fieldFeature(SplitWindow{}, "Wait"),
-		fieldFeature(SplitWindow{}, "Style"), fieldFeature(KillPane{}, "Filter"), fieldFeature(KillSession{}, "Group"),
-		fieldFeature(ListClients{}, "Filter"), fieldFeature(ListPanes{}, "Order"), commandFeature(ServerAccess{}),
-		commandFeature(ShowPromptHistory{}), fieldFeature(RunShell{}, "Stderr"), fieldFeature(RunShell{}, "Dir"),
-		fieldFeature(WaitFor{}, "Event"),
+		FloatingPanes, FeatureOf(MovePane{}, "Position"), FeatureOf(SplitWindow{}, "Wait"),
+		FeatureOf(SplitWindow{}, "Style"), FeatureOf(KillPane{}, "Filter"), FeatureOf(KillSession{}, "Group"),
+		FeatureOf(ListClients{}, "Filter"), FeatureOf(ListPanes{}, "Order"), FeatureOf(ServerAccess{}, ""),
+		FeatureOf(ShowPromptHistory{}, ""), FeatureOf(RunShell{}, "Stderr"), FeatureOf(RunShell{}, "Dir"),
+		FeatureOf(WaitFor{}, "Event"),
 	} {
 		name, flag, isFlag := strings.Cut(f.Name, " -")
 		usage, has := known[name]

@@ -354,7 +354,7 @@ func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
 			case errors.Is(err, tmux.ErrUntrusted):
 				asked++
 			case errors.Is(err, tmux.ErrArgument):
-			case cmd.CommandName() == "load-buffer" && errors.Is(err, tmux.ErrNotFound): // before anything is sent
+			case tmux.CommandName(cmd) == "load-buffer" && errors.Is(err, tmux.ErrNotFound): // before anything is sent
 			default:
 				t.Errorf("%s %T: %v", way, cmd, err)
 			}

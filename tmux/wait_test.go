@@ -84,7 +84,7 @@ func signal(t *testing.T, srv *tmux.Server, sig syscall.Signal) {
 func TestAwaitActivity(t *testing.T) {
 	t.Parallel()
 	srv, ctx := testserver.Started(t), testserver.Context(t)
-	if v := check.Must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
+	if v := check.Must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FeatureOf(tmux.WaitFor{}, "Event").Since) {
 		check.Kind(t, "on "+v.String(), srv.AwaitOutput(ctx, nil, "%1"), tmux.ErrUnsupported)
 		t.Skip("this tmux does not announce what panes print")
 	}
@@ -141,7 +141,7 @@ func TestSignalBesideAWaitThatGaveUp(t *testing.T) {
 			t.Parallel()
 			srv, ctx := testserver.Started(t), testserver.Context(t)
 			other := signals(srv)
-			if v := check.Must[tmux.Version](t)(srv.Version(ctx)); other != srv && v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
+			if v := check.Must[tmux.Version](t)(srv.Version(ctx)); other != srv && v.Has(tmux.FeatureOf(tmux.WaitFor{}, "Event").Since) {
 				t.Skip("this tmux gives a signal to a client that has gone, until it notices, and says nothing of it")
 			}
 			check.OK(t, do(ctx, srv, tmux.ListSessions{})) // so that one connection is all that they need
@@ -223,7 +223,7 @@ func TestPaneWait(t *testing.T) {
 	t.Parallel()
 	srv, ctx := testserver.Started(t), testserver.Context(t)
 	_, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"exit 3"}})
-	if !check.Must[bool](t)(srv.Supports(ctx, tmux.FieldFeature(tmux.SplitWindow{}, "Wait"))) {
+	if !check.Must[bool](t)(srv.Supports(ctx, tmux.FeatureOf(tmux.SplitWindow{}, "Wait"))) {
 		check.Kind(t, "to wait for a pane", err, tmux.ErrUnsupported)
 		return
 	}

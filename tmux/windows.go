@@ -164,21 +164,21 @@ type FindWindow struct {
 	Match string `arg:"required,literal"`
 }
 
-func (NewWindow) CommandName() string      { return "new-window" }
-func (KillWindow) CommandName() string     { return "kill-window" }
-func (RenameWindow) CommandName() string   { return "rename-window" }
-func (SelectWindow) CommandName() string   { return "select-window" }
-func (MoveWindow) CommandName() string     { return "move-window" }
-func (LinkWindow) CommandName() string     { return "link-window" }
-func (UnlinkWindow) CommandName() string   { return "unlink-window" }
-func (SwapWindow) CommandName() string     { return "swap-window" }
-func (RotateWindow) CommandName() string   { return "rotate-window" }
-func (LastWindow) CommandName() string     { return "last-window" }
-func (NextWindow) CommandName() string     { return "next-window" }
-func (PreviousWindow) CommandName() string { return "previous-window" }
-func (ResizeWindow) CommandName() string   { return "resize-window" }
-func (RespawnWindow) CommandName() string  { return "respawn-window" }
-func (FindWindow) CommandName() string     { return "find-window" }
+func (NewWindow) commandName() string      { return "new-window" }
+func (KillWindow) commandName() string     { return "kill-window" }
+func (RenameWindow) commandName() string   { return "rename-window" }
+func (SelectWindow) commandName() string   { return "select-window" }
+func (MoveWindow) commandName() string     { return "move-window" }
+func (LinkWindow) commandName() string     { return "link-window" }
+func (UnlinkWindow) commandName() string   { return "unlink-window" }
+func (SwapWindow) commandName() string     { return "swap-window" }
+func (RotateWindow) commandName() string   { return "rotate-window" }
+func (LastWindow) commandName() string     { return "last-window" }
+func (NextWindow) commandName() string     { return "next-window" }
+func (PreviousWindow) commandName() string { return "previous-window" }
+func (ResizeWindow) commandName() string   { return "resize-window" }
+func (RespawnWindow) commandName() string  { return "respawn-window" }
+func (FindWindow) commandName() string     { return "find-window" }
 
 func (c NewWindow) rows(f Format) (Command, []Scope) {
 	c.Print, c.Format = true, f
@@ -288,7 +288,7 @@ func (r WindowRef) Rotate(ctx context.Context, opts RotateWindow) ([]Pane, error
 }
 
 // Unzoom shows all panes of the window again if one is zoomed.
-func (r WindowRef) Unzoom(ctx context.Context) error { return r.srv.zoom(ctx, r, Unzooming(r)) }
+func (r WindowRef) Unzoom(ctx context.Context) error { return r.srv.unzoom(ctx, r) }
 
 // Resize sets the window's size, and its option window-size to manual. It fails with
 // [ErrArgument] if opts has nothing to resize.

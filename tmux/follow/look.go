@@ -372,7 +372,7 @@ func addLook(b *tmux.Batch, target tmux.Target, above int) *Look {
 		what.Target, what.Print = target, true
 		tmux.AddFunc(b, func(v tmux.Version) (tmux.Command, error) {
 			// Rows as -J joins them: up to tmux 3.3, with the unused cells.
-			what.UsedCells = what.KeepSpaces && tmux.UsedCells.In(v)
+			what.UsedCells = what.KeepSpaces && tmux.FeatureOf(what, "UsedCells").In(v)
 			return what, nil
 		}, func(_ tmux.Version, out []byte) error { then(out); return nil })
 	}

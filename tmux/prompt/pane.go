@@ -1,4 +1,8 @@
-// Package prompt types into a shell that somebody uses in a pane, at its prompt.
+// Package prompt finds the shell that somebody uses in a pane, waits until it is at its prompt
+// with nothing typed, and types there.
+//
+// It is what package [tmuxmcp/tmux/shell] and tmux-mcp have in common, and grows with them. To
+// run a command and get its output, use package shell.
 package prompt
 
 import (

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"tmuxmcp/internal/guarded"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/target"
@@ -202,8 +203,12 @@ func (g *Guard) Spare(ctx context.Context, h Harm, kind target.Kind, objects ...
 // Proceed does harm to the objects of the call, unless that reaches the agent's own pane
 // and the user does not agree.
 func (g *Guard) Proceed(ctx context.Context, act func(context.Context) error) error {
-	err := act(tmux.WithGuard(ctx, g.spared...))
-	if !errors.Is(err, tmux.ErrGuarded) {
+	conditions := make([]guarded.Condition, len(g.spared))
+	for i, r := range g.spared {
+		conditions[i] = guarded.Condition{Target: r.Target.TargetSpec(), Format: string(r.Condition)}
+	}
+	err := act(guarded.With(ctx, conditions...))
+	if !errors.Is(err, guarded.Err) {
 		return err
 	}
 	if err := g.Consent(ctx, g.doing, g.held); err != nil {

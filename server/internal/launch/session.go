@@ -26,10 +26,14 @@ func UntilServerEnds(ctx context.Context, srv *tmux.Server, create func() error)
 	return err
 }
 
+// sessionSizes: the first window of a detached session has the requested size. Before, it has
+// that of a client attached to another session, if there is one, and in 3.2 always 80x23.
+var sessionSizes = tmux.Feature{Name: "sizes of detached sessions", Since: tmux.Version{Major: 3, Minor: 6}}
+
 // ResizeFirst gives the only window of a new session the size that was asked for, where
-// tmux does not: see [tmux.SessionSizes].
+// tmux does not.
 func ResizeFirst(ctx context.Context, srv *tmux.Server, made tmux.SessionID, width, height int) error {
-	if has, err := srv.Supports(ctx, tmux.SessionSizes); has || err != nil || width == 0 && height == 0 {
+	if has, err := srv.Supports(ctx, sessionSizes); has || err != nil || width == 0 && height == 0 {
 		return err
 	}
 	_, err := srv.Do(ctx, resizing(tmux.TargetSpec(string(made)+":"), width, height)...)

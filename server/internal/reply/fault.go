@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"tmuxmcp/internal/guarded"
 	"tmuxmcp/server/internal/lost"
 	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/stdio"
@@ -117,7 +118,7 @@ func Cause(err error) string {
 	case errors.As(err, &program):
 		return cause + program.Error()
 	}
-	for _, known := range append(append([]error{follow.ErrEnded}, tmux.Kinds()...), context.DeadlineExceeded, context.Canceled, stdio.ErrCancelled) {
+	for _, known := range append(append([]error{follow.ErrEnded, guarded.Err}, tmux.Kinds()...), context.DeadlineExceeded, context.Canceled, stdio.ErrCancelled) {
 		if errors.Is(err, known) {
 			return cause + known.Error()
 		}

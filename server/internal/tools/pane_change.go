@@ -114,11 +114,13 @@ func (in resizePaneIn) Check(tool.Limits) error {
 
 // zoom makes a pane fill its window, or makes sure that it does not.
 func zoom(ctx context.Context, c tool.Call, on bool) (*rows.Pane, error) {
-	change := tmux.Unzooming
+	at := c.On.Target
+	// resize-pane -Z only toggles, and window_zoomed_flag is the window's.
+	condition, zoomed := tmux.Format("#{&&:#{window_zoomed_flag},#{pane_active}}"), []tmux.Command{tmux.ResizePane{Target: at, ToggleZoom: true}}
 	if on {
-		change = tmux.Zooming
+		condition, zoomed = tmux.Not(condition), append([]tmux.Command{tmux.SelectPane{Target: at}}, zoomed...)
 	}
-	p, err := rows.Find[rows.Pane](ctx, c.Source, c.On.Selection, change(c.On.Target)...)
+	p, err := rows.Find[rows.Pane](ctx, c.Source, c.On.Selection, append([]tmux.Command{tmux.Require{Target: at, Condition: condition}}, zoomed...)...)
 	if errors.Is(err, tmux.ErrUnmet) {
 		return rows.Find[rows.Pane](ctx, c.Source, c.On.Selection)
 	}

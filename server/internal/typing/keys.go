@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/keys"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/target"
@@ -64,23 +65,44 @@ func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []
 
 // keyCommands returns the commands that type a key.
 func (t *Typist) keyCommands(ctx context.Context, to tmux.Target, k Key) ([]tmux.Command, error) {
-	if k.Name == "" {
-		return t.Tmux.Typing(ctx, to, k.Text)
+	mode := func() (string, error) {
+		if v, err := t.Tmux.Version(ctx); err != nil || !keyModes.In(v) {
+			return keys.Unknown, err
+		}
+		var b tmux.Batch
+		shown := tmux.AddMessage(&b, tmux.DisplayMessage{Target: to, Message: "#{pane_key_mode}"})
+		err := b.Do(ctx, t.Tmux)
+		return *shown, err
 	}
-	reaches, err := t.Tmux.KeyReaches(ctx, to, k.Name)
-	if err != nil {
-		return nil, err
+	if k.Name != "" {
+		reaches, err := keys.Reaches(k.Name, mode)
+		if err == nil && !reaches {
+			err = t.unreached(ctx, k.Name)
+		}
+		return []tmux.Command{tmux.SendKeys{Target: to, Keys: []string{k.Name}}}, err
 	}
-	if !reaches {
-		return nil, t.unreached(ctx, k.Name)
+	if strings.IndexByte(k.Text, 0) >= 0 {
+		return nil, fmt.Errorf("%w: text with a NUL byte", tmux.ErrArgument)
 	}
-	return []tmux.Command{tmux.SendKeys{Target: to, Keys: []string{k.Name}}}, nil
+	numbers, err := keys.Bytes(k.Text, mode)
+	if numbers == nil || err != nil {
+		// Even for an empty text: a pane that does not exist is still an error.
+		return []tmux.Command{tmux.SendKeys{Target: to, Literal: true, Keys: []string{k.Text}}}, err
+	}
+	var all []tmux.Command
+	for _, n := range numbers {
+		all = append(all, tmux.SendKeys{Target: to, Hex: true, Keys: n})
+	}
+	return all, nil
 }
+
+// keyModes: tmux says whether the program in a pane has enabled extended keys.
+var keyModes = tmux.Feature{Name: "key modes of panes", Since: tmux.Version{Major: 3, Minor: 5}}
 
 // unreached returns the fault for a key that tmux would not send as this key.
 func (t *Typist) unreached(ctx context.Context, name string) *reply.Fault {
 	why := "the program in the pane does not ask for it"
-	if v, err := t.Tmux.Version(ctx); err == nil && !tmux.KeyModes.In(v) {
+	if v, err := t.Tmux.Version(ctx); err == nil && !keyModes.In(v) {
 		why = fmt.Sprintf("tmux %s cannot tell whether the program asks for it", v)
 	}
 	f := reply.Faultf(reply.KindUnsupported, "nothing was typed: %s is an extended key, and %s", name, why)

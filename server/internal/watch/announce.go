@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -72,10 +73,14 @@ func (w *watcher) problem(format string, args ...any) {
 // messageTime is how long a message is shown, unless a key is pressed.
 const messageTime = 5 * time.Second
 
+// undrawn escapes text for tmux's drawing step, which takes "#[" for the beginning of a style once
+// formats have been expanded.
+func undrawn(text string) string { return strings.ReplaceAll(text, "#", "##") }
+
 // message shows a message in a client's status line. Before tmux 3.6 what the client shows
 // freezes as long as a message is there, so it is there only for the user's display-time.
 func (w *watcher) message(ctx context.Context, name string, a *agent) error {
-	live, err := w.srv.Supports(ctx, tmux.LiveMessages)
+	live, err := w.srv.Supports(ctx, tmux.FeatureOf(tmux.DisplayMessage{}, "Live"))
 	if err != nil {
 		return err
 	}
@@ -84,7 +89,7 @@ func (w *watcher) message(ctx context.Context, name string, a *agent) error {
 	if a.question != "" {
 		text += ": " + a.question
 	}
-	m := tmux.DisplayMessage{Client: w.srv.Client(name), Message: tmux.Plain(terminal.Visible(reply.Flat(text))).Format()}
+	m := tmux.DisplayMessage{Client: w.srv.Client(name), Message: tmux.Literal(undrawn(terminal.Visible(reply.Flat(text))))}
 	if live {
 		delay := messageTime
 		m.Live, m.Delay = true, &delay
