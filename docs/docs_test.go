@@ -29,7 +29,7 @@ func TestNoPrograms(t *testing.T) {
 // internal/test, is one of its own.
 var floors = [][]string{
 	{"internal"},
-	{"tmux/layout"},
+	{"tmux/layout", "tmux/internal/wire"},
 	{"tmux"},
 	{"tmux/follow", "tmux/inert", "tmux/prompt"},
 	{"tmux/shell", "tmux/tmuxtest"},
@@ -46,7 +46,7 @@ var never = map[string][]string{
 
 // only has all that some packages import of this module.
 var only = map[string][]string{
-	"tmux":                   {"internal/guarded", "internal/keys", "internal/lazy", "internal/nearest", "internal/procstat", "internal/shellquote", "internal/turns", "tmux/layout"},
+	"tmux":                   {"internal/guarded", "internal/keys", "internal/lazy", "internal/nearest", "internal/procstat", "internal/shellquote", "internal/turns", "tmux/internal/wire", "tmux/layout"},
 	"tmux/shell":             {"internal/pause", "tmux/prompt", "internal/runner", "tmux"},
 	"tmux/tmuxtest":          {"internal/cells", "internal/procstat", "tmux"},
 	"conform/report":         {"internal/terminal", "tmux"},

@@ -21,10 +21,10 @@ var wallClock = map[string]string{
 	"server/internal/conversation/qwen.go":     "times of another program's files",
 	"server/internal/supervise/answer.go":      "is shown",
 	"server/internal/typing/others.go":         "seconds of tmux, compared with tmux's own",
-	"tmux/attach.go":                           "seconds of tmux, compared with each other",
+	"tmux/clients.go":                          "seconds of tmux, compared with each other",
 	"tmux/files.go":                            "a deadline that has passed",
-	"tmux/native.go":                           "a deadline that has passed",
-	"tmux/silence.go":                          "a deadline that has passed",
+	"tmux/internal/wire/native.go":             "a deadline that has passed",
+	"tmux/internal/wire/silence.go":            "a deadline that has passed",
 	"tmux/row.go":                              "seconds of tmux",
 	"tmux/shell/execution.go":                  "the start of a tmux server, as its name",
 }

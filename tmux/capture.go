@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"tmuxmcp/internal/turns"
+	"tmuxmcp/tmux/internal/wire"
 )
 
 // Line is the number of a line in a pane: 0 is the first line of the screen; negative
@@ -132,9 +133,9 @@ func (s *Server) CaptureAll(ctx context.Context, groups [][]CapturePane) ([][]by
 	if turn == nil {
 		return s.roundTrip(ctx, list, nil)
 	}
-	list[0].turn = &runTurn{Locker: turn}
-	defer list[0].turn.end()
-	return s.roundTrip(ctx, list, list[0].turn.end)
+	list[0].turn = &wire.RunTurn{Locker: turn}
+	defer list[0].turn.End()
+	return s.roundTrip(ctx, list, list[0].turn.End)
 }
 
 // Pending returns output of the program that tmux is holding back: the start of an escape

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"tmuxmcp/tmux/internal/wire"
 )
 
 // A Command is one tmux command with its arguments: one of this package's command structs,
@@ -202,9 +204,9 @@ func planOf(t reflect.Type) *commandPlan {
 			case "glob":
 				f.escape = Glob
 			case "condition":
-				f.escape = func(s string) string { return conditional(s, unmet) }
+				f.escape = func(s string) string { return conditional(s, wire.Unmet) }
 			case "guard":
-				f.escape = func(s string) string { return conditional(s, unasked) }
+				f.escape = func(s string) string { return conditional(s, wire.Unasked) }
 			case "milliseconds":
 				f.unit = time.Millisecond
 			case "utf8":

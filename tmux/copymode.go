@@ -73,14 +73,14 @@ var copyCommands = []struct {
 // [UnsupportedError] for a command that copy mode, or that of this tmux, does not have. A
 // command with too few or too many arguments is silently ignored.
 func (r PaneRef) CopyCommand(ctx context.Context, command string, args ...string) error {
-	if err := r.srv.checkCopyCommand(ctx, command); err != nil {
+	if err := checkCopyCommand(ctx, r.srv, command); err != nil {
 		return fmt.Errorf("%s: %w", r.ID, err)
 	}
 	return r.srv.run(ctx, SendKeys{Target: r, Command: true, Keys: append([]string{command}, args...)})
 }
 
 // checkCopyCommand refuses a copy mode command that tmux would silently ignore.
-func (s *Server) checkCopyCommand(ctx context.Context, command string) error {
+func checkCopyCommand(ctx context.Context, s *Server, command string) error {
 	var all []string
 	for _, c := range copyCommands {
 		names := strings.Fields(c.names)

@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 
+	"tmuxmcp/internal/procstat"
+
 	"golang.org/x/sys/unix"
 )
 
 // checkDir makes the path of a working directory absolute, and refuses one that the server
 // is known not to be able to enter: tmux would take another.
-func (s *Server) checkDir(ctx context.Context, dir *string) error {
+func checkDir(ctx context.Context, s *Server, dir *string) error {
 	if *dir == "" {
 		return nil
 	}
@@ -26,7 +28,7 @@ func (s *Server) checkDir(ctx context.Context, dir *string) error {
 	case errors.Is(err, ErrNoServer) || errors.Is(err, ErrServerGone): // one that is started here
 	case err != nil:
 		return err
-	case !process.Here || !sharesFiles(process.PID):
+	case !process.Here || !procstat.SharesFiles(process.PID):
 		return nil
 	}
 	info, err := os.Stat(abs)

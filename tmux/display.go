@@ -12,30 +12,30 @@ import (
 // those of the most recently used objects, if there are any. Percent signs are kept, so the
 // modifier #{t/f/…} works only with the Display of other objects.
 func (s *Server) Display(ctx context.Context, format Format) (string, error) {
-	return s.display(ctx, format, DisplayMessage{}, "", "")
+	return display(ctx, s, format, DisplayMessage{}, "", "")
 }
 
 // Display expands a format for the session. It fails with [ErrNotFound] if that is gone.
 func (r SessionRef) Display(ctx context.Context, format Format) (string, error) {
 	list := ListSessions{Filter: MatchEqual("session_id", string(r.ID))}
-	return r.srv.display(ctx, format, list, "session_id", string(r.ID))
+	return display(ctx, r.srv, format, list, "session_id", string(r.ID))
 }
 
 // Display expands a format for the window, in a session it is linked to. It fails with
 // [ErrNotFound] if the window is gone.
 func (r WindowRef) Display(ctx context.Context, format Format) (string, error) {
-	return r.srv.display(ctx, format, r.self(), "window_id", string(r.ID))
+	return display(ctx, r.srv, format, r.self(), "window_id", string(r.ID))
 }
 
 // Display expands a format for the pane. It fails with [ErrNotFound] if the pane is gone.
 func (r PaneRef) Display(ctx context.Context, format Format) (string, error) {
-	return r.srv.display(ctx, format, r.self(), "pane_id", string(r.ID))
+	return display(ctx, r.srv, format, r.self(), "pane_id", string(r.ID))
 }
 
 // Display expands a format for the client and the session, window and pane it shows. It
 // fails with [ErrNotFound] if the client is gone.
 func (r ClientRef) Display(ctx context.Context, format Format) (string, error) {
-	return r.srv.display(ctx, format, ListClients{}, "client_name", r.Name)
+	return display(ctx, r.srv, format, ListClients{}, "client_name", r.Name)
 }
 
 // visSafe returns a format that doubles the backslashes in f's expansion, to tell them from
@@ -46,7 +46,7 @@ func visSafe(f Format) Format { return `#{s/\\/\\\\/:` + nested(f) + "}" }
 // without a token, for the server. display-message would not do: if the object is gone it
 // expands the format with empty values, and for a window in several sessions it may use the
 // current window of another session.
-func (s *Server) display(ctx context.Context, format Format, list Lister, token, value string) (string, error) {
+func display(ctx context.Context, s *Server, format Format, list Lister, token, value string) (string, error) {
 	v, err := s.Version(ctx)
 	if err != nil {
 		return "", err

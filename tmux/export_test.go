@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tmuxmcp/internal/keys"
+	"tmuxmcp/tmux/internal/wire"
 )
 
 // Unvis undoes tmux's changes to the names that it stores.
@@ -45,24 +46,24 @@ func CopyCommands(v Version) (names []string) {
 // Exhausted and KindOf classify errors of the system and of tmux; Commands are all
 // commands.
 var (
-	Exhausted = exhausted
-	KindOf    = kindOf
+	Exhausted = wire.Exhausted
+	KindOf    = wire.KindOf
 	Commands  = commands
 )
 
 // ErrProtocol reports a server that does not speak the protocol.
-var ErrProtocol = errProtocol
+var ErrProtocol = wire.ErrProtocol
 
 // RunNative sends one command to the server at a socket.
 func RunNative(ctx context.Context, path string, env []string, words ...string) (stderr string, code int, err error) {
-	rep, err := newNativeTransport(socket{path: path}, env).run(ctx, request{words: words})
-	return string(rep.stderr), rep.code, err
+	rep, err := wire.NewNativeTransport(wire.Socket{Path: path}, env).Run(ctx, wire.Request{Words: words})
+	return string(rep.Stderr), rep.Code, err
 }
 
 // CallNative lets a server answer a list that reads standard input.
 func CallNative(conn net.Conn) error {
-	c := nativeCall{conn: conn, in: bufio.NewReaderSize(conn, 4*maxMessage), stdin: []byte("input")}
-	_, err := c.do(nil, []string{"list-sessions"})
+	c := wire.NativeCall{Conn: conn, In: bufio.NewReaderSize(conn, 4*wire.MaxMessage), Stdin: []byte("input")}
+	_, err := c.Do(nil, []string{"list-sessions"})
 	return err
 }
 
@@ -77,14 +78,14 @@ func TurnTaken(s *Server, channel string) bool {
 
 // IsSilent reports whether calls to a server fail at once until it reacts.
 func IsSilent(s *Server) bool {
-	_, silent := silences.Load(s.at.path)
+	_, silent := wire.Silences.Load(s.at.Path)
 	return silent
 }
 
 // ProbesOf returns how many connections wait for a silent server to react.
 func ProbesOf(s *Server) int {
-	q, silent := silences.Load(s.at.path)
-	if !silent || q.(*silence).conn == nil {
+	q, silent := wire.Silences.Load(s.at.Path)
+	if !silent || q.(*wire.Silence).Conn == nil {
 		return 0
 	}
 	return 1
@@ -95,5 +96,5 @@ func CommandName(c Command) string { return c.commandName() }
 
 // KeyReaches reports whether a key reaches the program in a pane.
 func KeyReaches(ctx context.Context, pane PaneRef, key string) (bool, error) {
-	return keys.Reaches(key, pane.srv.keyMode(ctx, pane))
+	return keys.Reaches(key, keyMode(ctx, pane.srv, pane))
 }

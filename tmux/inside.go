@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tmuxmcp/internal/procstat"
+	"tmuxmcp/tmux/internal/wire"
 )
 
 // FromEnv returns a handle on the server in whose pane this process runs, according to the
@@ -30,7 +31,7 @@ func FromEnv(cfg Config) (*Server, error) {
 	}
 	path, _ := SocketFromEnv(env)
 	if path == "" {
-		value := lookupEnv(env, "TMUX")
+		value := wire.LookupEnv(env, "TMUX")
 		if value == "" {
 			return nil, outside("TMUX is not set in the environment")
 		}
@@ -45,7 +46,7 @@ func FromEnv(cfg Config) (*Server, error) {
 // are "" and 0. env has "K=V" strings, as [os.Environ] returns them.
 func SocketFromEnv(env []string) (path string, server int) {
 	// A session number follows them, and the path may contain commas too.
-	path = lookupEnv(env, "TMUX")
+	path = wire.LookupEnv(env, "TMUX")
 	for range 2 {
 		i := strings.LastIndexByte(path, ',')
 		if i < 0 {
@@ -83,7 +84,7 @@ func (s *Server) CurrentPane(ctx context.Context) (PaneRef, error) {
 		return PaneRef{}, err
 	}
 	if !process.Here {
-		return PaneRef{}, outside("the tmux server on %s runs in another PID namespace or on another machine, so its processes cannot be seen", s.at.path)
+		return PaneRef{}, outside("the tmux server on %s runs in another PID namespace or on another machine, so its processes cannot be seen", s.at.Path)
 	}
 	panes, err := listAll[struct {
 		PaneRef `tmux:"pane_id"`
@@ -107,10 +108,10 @@ func (s *Server) CurrentPane(ctx context.Context) (PaneRef, error) {
 		}
 	}
 	if slices.ContainsFunc(above, func(p procstat.Process) bool { return p.PID == process.PID }) {
-		return PaneRef{}, outside("the tmux server on %s started this process outside its panes, as run-shell does", s.at.path)
+		return PaneRef{}, outside("the tmux server on %s started this process outside its panes, as run-shell does", s.at.Path)
 	}
-	if path, server := SocketFromEnv(os.Environ()); path == s.at.path && server == process.PID {
-		return PaneRef{}, outside("this process was started in a pane of the tmux server on %s, but is no longer a descendant of a pane's program", s.at.path)
+	if path, server := SocketFromEnv(os.Environ()); path == s.at.Path && server == process.PID {
+		return PaneRef{}, outside("this process was started in a pane of the tmux server on %s, but is no longer a descendant of a pane's program", s.at.Path)
 	}
-	return PaneRef{}, outside("this process runs in no pane of the tmux server on %s", s.at.path)
+	return PaneRef{}, outside("this process runs in no pane of the tmux server on %s", s.at.Path)
 }

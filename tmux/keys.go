@@ -96,7 +96,7 @@ func (r PaneRef) checkKeys(ctx context.Context, names []string) error {
 		if boundKey().MatchString(key) {
 			return argumentError("%s is a key for key bindings only, and the pane is in no mode", key)
 		}
-		if reaches, err := keys.Reaches(key, r.srv.keyMode(ctx, r)); err != nil || !reaches {
+		if reaches, err := keys.Reaches(key, keyMode(ctx, r.srv, r)); err != nil || !reaches {
 			return cmp.Or(err, argumentError("%s is a key that the pane's program does not get: it has not enabled extended keys, or not in a form that has this key, or this tmux cannot send it", key))
 		}
 	}
@@ -141,7 +141,7 @@ func (r PaneRef) SendLine(ctx context.Context, text string) error {
 }
 
 func (r PaneRef) typing(ctx context.Context, text string, after ...Command) error {
-	cmds, err := r.srv.typing(ctx, r, text)
+	cmds, err := typing(ctx, r.srv, r, text)
 	if err != nil {
 		return fmt.Errorf("send text to %s: %w", r.ID, err)
 	}
@@ -156,11 +156,11 @@ func (r PaneRef) Reset(ctx context.Context) error {
 }
 
 // typing returns the commands that type text into the target's pane, as [PaneRef.SendText] does.
-func (s *Server) typing(ctx context.Context, target Target, text string) ([]Command, error) {
+func typing(ctx context.Context, s *Server, target Target, text string) ([]Command, error) {
 	if strings.IndexByte(text, 0) >= 0 {
 		return nil, argumentError("text with a NUL byte")
 	}
-	numbers, err := keys.Bytes(text, s.keyMode(ctx, target))
+	numbers, err := keys.Bytes(text, keyMode(ctx, s, target))
 	if numbers == nil || err != nil {
 		// Even for an empty text: a pane that does not exist is still an error.
 		return []Command{SendKeys{Target: target, Literal: true, Keys: []string{text}}}, err
@@ -173,7 +173,7 @@ func (s *Server) typing(ctx context.Context, target Target, text string) ([]Comm
 }
 
 // keyMode returns what asks for the key mode of the target's pane.
-func (s *Server) keyMode(ctx context.Context, target Target) keys.Mode {
+func keyMode(ctx context.Context, s *Server, target Target) keys.Mode {
 	return func() (string, error) {
 		if v, err := s.Version(ctx); err != nil || !keyModes.In(v) {
 			return keys.Unknown, err

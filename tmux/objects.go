@@ -69,7 +69,7 @@ var tokenTable = sync.OnceValue(func() []Token {
 				panic(name + ": " + err.Error())
 			}
 			table = append(table, Token{
-				Name: name, Scope: scope, Type: strings.TrimPrefix(strings.TrimPrefix(field.Type.String(), "*"), "tmux."),
+				Name: name, Scope: scope, Type: typeName(field.Type),
 				Since: f.since, Until: f.until,
 				Nullable: strings.Contains(field.Tag.Get("token"), "nullable"),
 				Scoped:   strings.Contains(field.Tag.Get("token"), "scoped"),
@@ -597,4 +597,15 @@ type Buffer struct {
 	Sample string `json:"buffer_sample" tmux:"buffer_sample"`
 	// Length of the content in bytes.
 	Size int64 `json:"buffer_size" tmux:"buffer_size"`
+}
+
+// typeName returns the name of a field's type as Type of [Token] has it. A layout is a text.
+func typeName(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == reflect.TypeFor[layout.Layout]() {
+		return "string"
+	}
+	return strings.TrimPrefix(t.String(), "tmux.")
 }

@@ -280,7 +280,7 @@ func (r PaneRef) self() ListPanes {
 // Split creates a pane next to or below this one. opts.Dir is checked as by
 // [SessionRef.NewWindow].
 func (r PaneRef) Split(ctx context.Context, opts SplitWindow) (Pane, error) {
-	if err := cmp.Or(checkSizes(opts.Size), r.srv.checkDir(ctx, &opts.Dir)); err != nil {
+	if err := cmp.Or(checkSizes(opts.Size), checkDir(ctx, r.srv, &opts.Dir)); err != nil {
 		return Pane{}, fmt.Errorf("split-window: %w", err)
 	}
 	opts.Target = own(r, opts.Target)
@@ -290,7 +290,7 @@ func (r PaneRef) Split(ctx context.Context, opts SplitWindow) (Pane, error) {
 // Float creates a pane that floats above this one's window. It needs tmux 3.7. opts.Dir is
 // checked as by [SessionRef.NewWindow].
 func (r PaneRef) Float(ctx context.Context, opts NewPane) (Pane, error) {
-	if err := cmp.Or(checkSizes(opts.Size, opts.Width, opts.Height), r.srv.checkDir(ctx, &opts.Dir)); err != nil {
+	if err := cmp.Or(checkSizes(opts.Size, opts.Width, opts.Height), checkDir(ctx, r.srv, &opts.Dir)); err != nil {
 		return Pane{}, fmt.Errorf("new-pane: %w", err)
 	}
 	opts.Target = own(r, opts.Target)
@@ -370,18 +370,18 @@ func (r PaneRef) Resize(ctx context.Context, opts ResizePane) (Pane, error) {
 // Zoom makes the pane the active one and lets it fill its window. It is a no-op if it
 // already does.
 func (r PaneRef) Zoom(ctx context.Context) error {
-	return r.srv.zoom(ctx, r, Require{Target: r, Condition: Not(zoomed)}, SelectPane{Target: r}, ResizePane{Target: r, ToggleZoom: true})
+	return zoom(ctx, r.srv, r, Require{Target: r, Condition: Not(zoomed)}, SelectPane{Target: r}, ResizePane{Target: r, ToggleZoom: true})
 }
 
 // Unzoom shows the window's other panes again if this pane is zoomed. It is a no-op
 // otherwise. See also [WindowRef.Unzoom].
-func (r PaneRef) Unzoom(ctx context.Context) error { return r.srv.unzoom(ctx, r) }
+func (r PaneRef) Unzoom(ctx context.Context) error { return unzoom(ctx, r.srv, r) }
 
-func (s *Server) unzoom(ctx context.Context, target Target) error {
-	return s.zoom(ctx, target, Require{Target: target, Condition: zoomed}, ResizePane{Target: target, ToggleZoom: true})
+func unzoom(ctx context.Context, s *Server, target Target) error {
+	return zoom(ctx, s, target, Require{Target: target, Condition: zoomed}, ResizePane{Target: target, ToggleZoom: true})
 }
 
-func (s *Server) zoom(ctx context.Context, target Target, change ...Command) error {
+func zoom(ctx context.Context, s *Server, target Target, change ...Command) error {
 	// Require alone would not report a target that does not exist.
 	err := s.run(ctx, append([]Command{ListPanes{Target: target, Filter: "0"}}, change...)...)
 	if errors.Is(err, ErrUnmet) {
@@ -397,7 +397,7 @@ const zoomed = "#{&&:#{window_zoomed_flag},#{pane_active}}"
 // Respawn restarts the pane's program. Unless opts.Kill is set it fails with [ErrRunning]
 // if the program is still running. opts.Dir is checked as by [SessionRef.NewWindow].
 func (r PaneRef) Respawn(ctx context.Context, opts RespawnPane) (Pane, error) {
-	if err := r.srv.checkDir(ctx, &opts.Dir); err != nil {
+	if err := checkDir(ctx, r.srv, &opts.Dir); err != nil {
 		return Pane{}, fmt.Errorf("respawn-pane: %w", err)
 	}
 	opts.Target = own(r, opts.Target)

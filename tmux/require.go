@@ -29,12 +29,6 @@ func (c Require) check(func() (Version, error)) error {
 	return nil
 }
 
-// Names that no option has.
-const (
-	unmet   = "condition-is-not-met"
-	unasked = "guard-is-not-met"
-)
-
 // conditional returns a format that expands to the name of an option if the condition is
 // true, otherwise to the given one. The option has no value in the scope that is read, so
 // nothing is printed.

@@ -20,6 +20,7 @@ import (
 	"tmuxmcp/internal/guarded"
 	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/turns"
+	"tmuxmcp/tmux/internal/wire"
 )
 
 // Config says which tmux server to talk to, and how. The zero Config means the user's
@@ -62,8 +63,8 @@ type Config struct {
 type Server struct {
 	cfg       Config
 	binary    string
-	at        socket
-	transport *transports
+	at        wire.Socket
+	transport *wire.Transports
 	// marker is text that nobody else knows, and lists counts the lists sent: see newMark.
 	marker string
 	lists  atomic.Int64
@@ -121,24 +122,27 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if way == TransportNative && !nativeUsable {
+	if way == TransportNative && !wire.NativeUsable {
 		return nil, argumentError("the native transport needs a little-endian machine, and a system that shows who listens on a socket")
 	}
-	s.transport = &transports{
-		native: newNativeTransport(s.at, cfg.Env),
-		exec:   &execTransport{binary: binary, flags: flags, socket: s.at, env: cfg.Env, lean: leanEnvironment(cfg.Env)},
-		only:   way == TransportNative, refused: way == TransportExec || !nativeUsable, logger: cfg.Logger,
+	s.transport = wire.NewTransports(s.at, &wire.ExecTransport{Binary: binary, Flags: flags, Env: cfg.Env})
+	s.transport.Logger = cfg.Logger
+	switch way {
+	case TransportNative:
+		s.transport.Only = true
+	case TransportExec:
+		s.transport.Refused = true
 	}
 	s.marker = "end-" + rand.Text()[:16]
 	return s, nil
 }
 
 // socketOf returns the socket that tmux uses for cfg.
-func socketOf(cfg Config) socket {
+func socketOf(cfg Config) wire.Socket {
 	if cfg.SocketPath != "" {
-		return socket{path: cfg.SocketPath}
+		return wire.Socket{Path: cfg.SocketPath}
 	}
-	return socket{path: filepath.Join(SocketDir(cfg.Env), cmp.Or(cfg.SocketName, "default")), named: true}
+	return wire.Socket{Path: filepath.Join(SocketDir(cfg.Env), cmp.Or(cfg.SocketName, "default")), Named: true}
 }
 
 // SocketDir returns the directory in which tmux, run by this user in an environment of
@@ -146,7 +150,7 @@ func socketOf(cfg Config) socket {
 // in /tmp.
 func SocketDir(env []string) string {
 	base := "/tmp"
-	if dir := lookupEnv(env, "TMUX_TMPDIR"); dir != "" {
+	if dir := wire.LookupEnv(env, "TMUX_TMPDIR"); dir != "" {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			base = real
 		}
@@ -168,7 +172,7 @@ func (s *Server) SocketPath() string {
 	if s == nil {
 		return ""
 	}
-	return s.at.path
+	return s.at.Path
 }
 
 // String names the server by its socket, and shows nothing of its [Config].
@@ -197,7 +201,7 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 		return nil, err
 	}
 	list := make([]item, len(cmds))
-	waits, private := false, s.transport.private()
+	waits, private := false, s.transport.Private()
 	for i, c := range cmds {
 		if f, ok := c.(interface{ named() (Command, *namedFile) }); ok {
 			c, list[i].file = f.named()
@@ -260,8 +264,16 @@ func (s *Server) Limited(ctx context.Context) (context.Context, context.CancelFu
 	return WithTimeout(ctx, s.cfg.Timeout)
 }
 
+// WithTimeout returns a context for calls that tmux should answer within d. If it does not, it
+// counts as stopped: later calls to that server fail at once with [ErrNoAnswer], until it reacts
+// again. No other deadline has that effect. Do not use it for commands that wait by nature. The
+// Timeout of [Config] is such a limit.
+func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return wire.WithTimeout(ctx, d)
+}
+
 // roundTrip runs one list that can be sent together. It returns the outputs of its
-// commands, or of those up to the one that failed. For printed see [request].
+// commands, or of those up to the one that failed. For printed see [wire.Request].
 func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([][]byte, error) {
 	list := make([]encoded, 0, 2*len(items))
 	var stdin []byte
@@ -295,23 +307,26 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	if err != nil {
 		return nil, err
 	}
-	req.printed, req.file, req.turn = printed, items[0].file, items[0].turn
-	req.text, req.mixed = text, stdin != nil && len(items) > 1 && typed
+	req.Printed, req.Turn = printed, items[0].turn
+	if file := items[0].file; file != nil {
+		req.File = file
+	}
+	req.Text, req.Mixed = text, stdin != nil && len(items) > 1 && typed
 	start := time.Now()
-	rep, err := s.transport.run(ctx, req)
+	rep, err := s.transport.Run(ctx, req)
 	if l := s.cfg.Logger; l != nil && l.Enabled(ctx, slog.LevelDebug) {
 		// The words themselves may be what a user types.
 		var names []string
-		size := len(req.stdin)
+		size := len(req.Stdin)
 		for _, it := range items {
 			names = append(names, it.words[0])
 		}
-		for _, w := range req.words {
+		for _, w := range req.Words {
 			size += len(w)
 		}
-		l.DebugContext(ctx, "tmux", "commands", names, "bytes", size, "code", rep.code, "duration", time.Since(start), "error", err)
+		l.DebugContext(ctx, "tmux", "commands", names, "bytes", size, "code", rep.Code, "duration", time.Since(start), "error", err)
 	}
-	outputs := m.split(rep.stdout, parts)
+	outputs := m.split(rep.Stdout, parts)
 	proven := closed && len(outputs) == parts
 	if proven {
 		notice(ctx, string(outputs[len(items)]))
@@ -325,17 +340,17 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	}
 	whole := len(outputs) == len(items)
 	if err == nil && proven {
-		notice(ctx, string(rep.stderr))
+		notice(ctx, string(rep.Stderr))
 		return outputs, nil
 	}
 	// Without the mark, as when the server exits, the status counts. A hook may have set it.
-	cut := !whole || rep.open && (len(outputs[len(items)-1]) > 0 || req.file != nil) || closed && last.words.effects()&readsOnly != 0
-	ended := rep.code == 0 && (!closed || len(rep.stderr) == 0)
+	cut := !whole || rep.Open && (len(outputs[len(items)-1]) > 0 || req.File != nil) || closed && last.words.effects()&readsOnly != 0
+	ended := rep.Code == 0 && (!closed || len(rep.Stderr) == 0)
 	if err == nil && ended && !cut {
 		return outputs, nil
 	}
 	failed := items[len(outputs)-1].words
-	e := &Error{ExitCode: rep.code, Stderr: string(rep.stderr), Socket: s.at.path, Err: err}
+	e := &Error{ExitCode: rep.Code, Stderr: string(rep.Stderr), Socket: s.at.Path, Err: err}
 	e.Pending = err != nil && ctx.Err() != nil && slices.ContainsFunc(items, func(it item) bool { return !it.words.reads() })
 	if err == nil && ended {
 		// A server that is told to exit sends its clients nothing. If it is still running,
@@ -346,7 +361,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 			e.Err = err
 		case !answers:
 			e.Err = ErrServerGone
-		case rep.open:
+		case rep.Open:
 			e.Err = errors.New("tmux's output did not end in time")
 		case whole:
 			return outputs, nil
@@ -360,7 +375,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 			// What hooks of the commands before have complained about comes first.
 			own = own[strings.LastIndexByte(own, '\n')+1:]
 		}
-		e.Err = kindOf(own)
+		e.Err = wire.KindOf(own)
 		if e.Err != ErrUnmet && e.Err != guarded.Err {
 			e.Object = objectIn(own)
 		}
@@ -369,7 +384,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	e.Command, e.Args = failed[0], failed[1:]
 	if errors.Is(e.Err, ErrNoServer) || errors.Is(e.Err, ErrServerGone) {
 		s.forgetVersion()
-		if mismatch := s.versionMismatch(ctx, e); mismatch != nil {
+		if mismatch := versionMismatch(ctx, s, e); mismatch != nil {
 			e.Err = mismatch
 		}
 	}
@@ -382,8 +397,8 @@ func (s *Server) answers(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	rep, err := s.transport.run(ctx, req)
-	return strings.HasPrefix(string(rep.stdout), s.marker+"\n"), err
+	rep, err := s.transport.Run(ctx, req)
+	return strings.HasPrefix(string(rep.Stdout), s.marker+"\n"), err
 }
 
 // parseError matches the command in what tmux prints before it runs anything.
@@ -437,7 +452,7 @@ func (s *Server) Process(ctx context.Context) (Process, error) {
 	if err != nil || r.placed {
 		return r.process, err
 	}
-	if r.process.Here, err = s.at.listens(ctx, r.process.PID); err != nil {
+	if r.process.Here, err = s.at.Listens(ctx, r.process.PID); err != nil {
 		return Process{}, err
 	}
 	r.placed = true
@@ -457,7 +472,7 @@ type running struct {
 
 // whoRuns asks the running server who it is, unless it was asked already.
 func (s *Server) whoRuns(ctx context.Context) (running, error) {
-	socket, _ := os.Stat(s.at.path)
+	socket, _ := os.Stat(s.at.Path)
 	s.mu.Lock()
 	r := s.running
 	s.mu.Unlock()
@@ -524,8 +539,8 @@ func programVersion(ctx context.Context, binary string, env []string) (Version, 
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	cmd := exec.CommandContext(ctx, binary, "-V")
-	stdout := &boundedWriter{giveUp: giveUp}
-	cmd.Env, cmd.Stdout, cmd.WaitDelay = env, stdout, waitDelay
+	stdout := &wire.BoundedWriter{GiveUp: giveUp}
+	cmd.Env, cmd.Stdout, cmd.WaitDelay = env, stdout, wire.WaitDelay
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // another process holds the pipe open, perhaps forever
@@ -536,7 +551,7 @@ func programVersion(ctx context.Context, binary string, env []string) (Version, 
 	if err != nil {
 		return Version{}, fmt.Errorf("%s -V: %w", binary, err)
 	}
-	line, _, _ := strings.Cut(string(stdout.bytes()), "\n")
+	line, _, _ := strings.Cut(string(stdout.Bytes()), "\n")
 	v, err := ParseVersion(line)
 	if err != nil {
 		err = fmt.Errorf("%s -V: %w", binary, err)

@@ -119,14 +119,14 @@ func (c RenameSession) check(func() (Version, error)) error {
 // and for a name with ":" or "." before tmux 3.7, which would change it.
 func (s *Server) NewSession(ctx context.Context, opts NewSession) (Session, error) {
 	opts.Detached = true
-	if err := cmp.Or(s.checkSessionName(ctx, opts.Name), s.checkDir(ctx, &opts.Dir)); err != nil {
+	if err := cmp.Or(checkSessionName(ctx, s, opts.Name), checkDir(ctx, s, &opts.Dir)); err != nil {
 		return Session{}, fmt.Errorf("new-session: %w", err)
 	}
 	return one[Session](ctx, s, opts)
 }
 
 // checkSessionName refuses a name that this tmux would change.
-func (s *Server) checkSessionName(ctx context.Context, name string) error {
+func checkSessionName(ctx context.Context, s *Server, name string) error {
 	if !strings.ContainsAny(name, ":.") {
 		return nil
 	}
@@ -145,10 +145,10 @@ func (s *Server) Sessions(ctx context.Context) ([]Session, error) {
 // SessionNamed returns the session with exactly this name. It fails with [ErrNotFound] if
 // there is none.
 func (s *Server) SessionNamed(ctx context.Context, name string) (Session, error) {
-	return s.oneSession(ctx, "session_name", name)
+	return oneSession(ctx, s, "session_name", name)
 }
 
-func (s *Server) oneSession(ctx context.Context, token, value string) (Session, error) {
+func oneSession(ctx context.Context, s *Server, token, value string) (Session, error) {
 	cmd := ListSessions{Filter: MatchEqual(token, value)}
 	rows, err := List[Session](ctx, s, cmd)
 	return first(s, rows, err, cmd, Object{"session", value})
@@ -169,7 +169,7 @@ func (r SessionRef) Info(ctx context.Context) (Session, error) {
 	if err := r.checkTarget(); err != nil {
 		return Session{}, err
 	}
-	return r.srv.oneSession(ctx, "session_id", string(r.ID))
+	return oneSession(ctx, r.srv, "session_id", string(r.ID))
 }
 
 // Windows returns the windows linked into the session, ordered by index.
@@ -222,7 +222,7 @@ func (r SessionRef) At(index int) Target {
 // Linux, for a server of this user that has the same file system as this process. A relative
 // one is resolved here.
 func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, error) {
-	if err := r.srv.checkDir(ctx, &opts.Dir); err != nil {
+	if err := checkDir(ctx, r.srv, &opts.Dir); err != nil {
 		return Window{}, fmt.Errorf("new-window: %w", err)
 	}
 	if opts.Target == nil {
@@ -258,7 +258,7 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 // Rename renames the session: see [NewSession] for how names are stored. A name with ":" or
 // "." is an [ErrArgument] before tmux 3.7, which would change it.
 func (r SessionRef) Rename(ctx context.Context, name string) error {
-	if err := r.srv.checkSessionName(ctx, name); err != nil {
+	if err := checkSessionName(ctx, r.srv, name); err != nil {
 		return fmt.Errorf("rename-session: %w", err)
 	}
 	return r.srv.run(ctx, RenameSession{Target: r, Name: name})

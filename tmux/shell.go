@@ -139,7 +139,7 @@ func (s *Server) RunShell(ctx context.Context, command string, opts ShellOptions
 		if !filepath.IsAbs(opts.Dir) {
 			return fail(argumentError("directory %q is not an absolute path", opts.Dir))
 		}
-		if err := s.checkDir(ctx, &opts.Dir); err != nil {
+		if err := checkDir(ctx, s, &opts.Dir); err != nil {
 			return fail(err)
 		}
 	}

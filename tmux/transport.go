@@ -1,130 +1,38 @@
 package tmux
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
+
+	"tmuxmcp/tmux/internal/wire"
 )
 
-// request is one command list.
-type request struct {
-	list []encoded
-	// words are the same commands, escaped and separated by ";", or a command that sources
-	// them from standard input.
-	words []string
-	// file, if set, gets what the list prints on standard output.
-	file *namedFile
-	// stdin is what a command of the list may read from "-".
-	stdin []byte
-	// turn, if set, is what the list has from when it is sent until printed is called.
-	turn *runTurn
-	// mixed is set if something that a user may have typed is in one list with a command
-	// that reads stdin. Such lists are made only for a private transport.
-	mixed bool
-	// text is set if any item's text is.
-	text bool
-	// needs is how much of the environment the list needs.
-	needs environ
-	// startsServer is set if a command of the list starts a server if none is running.
-	startsServer bool
-	// printed, if set, is called once the server has printed something, and so has begun to
-	// run the list. It may be called again.
-	printed func()
-}
-
-// environ is a part of the client's environment. The server is sent only the part that a
-// list needs: it keeps the variables until the client disconnects, and spends a fifth of
-// its time on them.
-type environ int
+// Transport selects how commands are sent to a tmux server. All transports give the same
+// results and differ only in speed.
+type Transport string
 
 const (
-	needsNone environ = iota
-	// needsPath: a new pane, even one created by a hook, takes its PATH from the client.
-	needsPath
-	// needsAll: a new session takes the variables that match the patterns in
-	// update-environment.
-	needsAll
+	// TransportAuto uses native if the server turns out to speak the protocol as expected,
+	// and exec from then on if it does not.
+	TransportAuto Transport = "auto"
+	// TransportExec runs the tmux program for every command list.
+	TransportExec Transport = "exec"
+	// TransportNative speaks tmux's client protocol over the socket, without spawning a
+	// process. The tmux program is still used to start a server, and to send commands given
+	// as text, since they may name files.
+	TransportNative Transport = "native"
 )
 
-// runTurn is a turn to have a server run a list.
-type runTurn struct {
-	sync.Locker
-	begun bool
-	over  sync.Once
-}
-
-func (t *runTurn) begin() {
-	if t != nil {
-		t.Lock()
-		t.begun = true
+// ParseTransport parses the name of a transport: auto, exec or native; "" is auto.
+func ParseTransport(s string) (Transport, error) {
+	switch t := Transport(s); t {
+	case "":
+		return TransportAuto, nil
+	case TransportAuto, TransportExec, TransportNative:
+		return t, nil
 	}
+	return "", argumentError("unknown transport %q: want auto, exec or native", s)
 }
-
-func (t *runTurn) end() {
-	if t.begun {
-		t.over.Do(t.Unlock)
-	}
-}
-
-// maxOutput bounds what a list may print on standard output, and likewise on standard
-// error: a server that runs wild must not exhaust this process's memory.
-const maxOutput = 16 << 20
-
-// printed is the output of a list.
-type printed struct {
-	// parts have at least minPart bytes each, except the last: a buffer that grows by
-	// copying takes three times the memory.
-	parts [][]byte
-	size  int
-	// file, if set, gets the output instead.
-	file *namedFile
-	// notice, if set, is called when there is more output.
-	notice func()
-}
-
-const minPart = 256 << 10
-
-func (p *printed) add(data []byte) error {
-	if p.file != nil {
-		p.file.Write(data)
-		return nil
-	}
-	if p.size += len(data); p.size > maxOutput {
-		return fmt.Errorf("%w: tmux printed more than %d MB; ask for less at a time", ErrTooMuch, maxOutput>>20)
-	}
-	last := len(p.parts) - 1
-	if last < 0 || len(p.parts[last]) >= minPart {
-		p.parts = append(p.parts, nil)
-		last++
-	}
-	p.parts[last] = append(p.parts[last], data...)
-	if p.notice != nil {
-		p.notice()
-	}
-	return nil
-}
-
-// bytes returns all output.
-func (p *printed) bytes() []byte {
-	if len(p.parts) == 1 {
-		return p.parts[0]
-	}
-	return bytes.Join(p.parts, nil)
-}
-
-// reply is the result of a command list.
-type reply struct {
-	stdout, stderr []byte
-	// code is the exit status of the client, or -1 if it was killed.
-	code int
-	// open is set if there may be more on stdout that was not waited for.
-	open bool
-}
-
-// noServer reports whether nothing listens on the socket.
-func (r reply) noServer() bool { return r.code == 1 && kindOf(string(r.stderr)) == ErrNoServer }
 
 // Limits of one command list in an argument vector. tmux packs the words into one message
 // of 16 KB, and from 3.7 on takes no more than 1000 of them.
@@ -136,7 +44,7 @@ const (
 // newRequest joins commands into one list. A list over tmux's limits goes through
 // source-file on standard input instead, as one line, so that it stops at a failing command
 // exactly as an argument vector does.
-func newRequest(cmds []encoded, stdin []byte) (request, error) {
+func newRequest(cmds []encoded, stdin []byte) (wire.Request, error) {
 	words, size := make([]string, 0, 8*len(cmds)), 0
 	var does effects
 	for i, c := range cmds {
@@ -151,17 +59,17 @@ func newRequest(cmds []encoded, stdin []byte) (request, error) {
 	for _, w := range words {
 		size += len(w) + 1
 	}
-	req := request{list: cmds, words: words, stdin: stdin, needs: needsPath, startsServer: does&startsServer != 0}
+	req := wire.Request{Line: func() string { return configLine(cmds) }, Words: words, Stdin: stdin, Needs: wire.NeedsPath, StartsServer: does&startsServer != 0}
 	if does&touchesSessions != 0 {
-		req.needs = needsAll
+		req.Needs = wire.NeedsAll
 	}
 	if size <= maxListBytes && len(words) <= maxListWords {
 		return req, nil
 	}
 	if stdin != nil {
-		return request{}, argumentError("%d bytes of arguments together with standard input; tmux accepts %d", size, maxListBytes)
+		return wire.Request{}, argumentError("%d bytes of arguments together with standard input; tmux accepts %d", size, maxListBytes)
 	}
-	return req.onStdin(), nil
+	return req.OnStdin(), nil
 }
 
 // endCommand ends a command with a ";", appended to its last word if that means nothing
@@ -175,16 +83,6 @@ func endCommand(words []string) []string {
 	return words
 }
 
-// onStdin returns the request with its list on standard input.
-func (r request) onStdin() request {
-	r.words = []string{"source-file", "-"}
-	if r.startsServer {
-		r.words = append([]string{"start-server", ";"}, r.words...)
-	}
-	r.stdin = []byte(configLine(r.list) + "\n")
-	return r
-}
-
 // item is a command of a list and what it reads from standard input, nil for nothing. The
 // commands in before run first, as part of it. A command with a file is alone in its list.
 type item struct {
@@ -193,7 +91,7 @@ type item struct {
 	stdin  []byte
 	file   *namedFile
 	// turn is set in the first item of a list, for the whole list.
-	turn *runTurn
+	turn *wire.RunTurn
 	// text is set if it runs commands, or names a file, given only as text.
 	text bool
 }
@@ -210,7 +108,7 @@ func partSize(private bool) int {
 
 // roundTrips splits a list into parts that can be sent together. It is one part, except for
 // commands that cannot share standard output or input, and for a long list that only reads.
-// For private see [transports].
+// For private see [wire.Transports].
 func roundTrips(list []item, private bool) [][]item {
 	size, words, all := 0, 0, readsOnly|hasNoUserText
 	for _, it := range list {

@@ -2,9 +2,12 @@ package tmux
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"tmuxmcp/tmux/internal/wire"
 )
 
 // Version is a tmux version, as in the output of `tmux -V` and the format #{version}:
@@ -84,4 +87,28 @@ func (v Version) String() string {
 		s = "next-" + s
 	}
 	return s
+}
+
+// versionMismatch explains a connection that broke at once: an older client program cannot
+// talk to a newer server, and neither says so. The server is asked over the native
+// transport, which has no version. It returns nil if the versions are equal or unknown.
+func versionMismatch(ctx context.Context, s *Server, e *Error) error {
+	if e.Err != ErrServerGone || !wire.NativeUsable {
+		return nil
+	}
+	m := s.newMark()
+	rep, err := s.transport.Ask(ctx, "display-message", "-p", string(m.around("#{version}")))
+	if err != nil {
+		return nil
+	}
+	version, _ := m.inside(string(rep.Stdout))
+	theirs, err := ParseVersion(version)
+	if err != nil {
+		return nil
+	}
+	ours, err := s.ProgramVersion(ctx)
+	if err != nil || ours == theirs {
+		return nil
+	}
+	return fmt.Errorf("%w: the program is %s, the server on %s is %s", ErrVersionMismatch, ours, s.at.Path, theirs)
 }

@@ -52,16 +52,16 @@ func (c Channel) Signal(ctx context.Context) error {
 	if err := c.srv.usable(); err != nil {
 		return err
 	}
-	giveBack, err := c.srv.takeTurn(ctx, c.name)
+	giveBack, err := c.takeTurn(ctx)
 	if err != nil {
 		return err
 	}
 	defer giveBack()
-	return c.srv.signal(ctx, c.name)
+	return c.signal(ctx)
 }
 
-func (s *Server) signal(ctx context.Context, channel string) error {
-	return s.run(ctx, WaitFor{Channel: channel, Signal: true})
+func (c Channel) signal(ctx context.Context) error {
+	return c.srv.run(ctx, WaitFor{Channel: c.name, Signal: true})
 }
 
 // Lock locks the channel, waiting until it is free. See [WaitFor] for what is left behind
@@ -100,11 +100,11 @@ func (c Channel) Wait(ctx context.Context) error {
 	// all waiters, and then runs the command after the wait without a session.
 	stays := item{words: encoded{"display-message", "-p", "#{?session_id,#{?exit-unattached,,1},}"}}
 	list := []item{stays, {words: words}, stays}
-	giveBack, err := s.takeTurn(ctx, channel)
+	giveBack, err := c.takeTurn(ctx)
 	if err != nil {
 		return err
 	}
-	s.countWaits(channel, 1)
+	c.countWaits(1)
 	waiting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	begun, begin := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -128,12 +128,12 @@ func (c Channel) Wait(ctx context.Context) error {
 	}
 	select {
 	case <-ended:
-		s.countWaits(channel, -1)
+		c.countWaits(-1)
 		if hasTurn {
 			giveBack()
 		}
 		if err == nil && strings.TrimSpace(string(outs[2])) == "" {
-			err = s.stillThere(ctx)
+			err = stillThere(ctx, s)
 		}
 		var e *Error
 		if errors.As(err, &e) && e.Err != ErrNoServer && (e.ExitCode == 0 || e.Err == nil) {
@@ -151,14 +151,14 @@ func (c Channel) Wait(ctx context.Context) error {
 			case <-ended:
 			case <-within.Done():
 			}
-		} else if again, err := s.takeTurn(within, channel); err == nil {
+		} else if again, err := c.takeTurn(within); err == nil {
 			giveBack, hasTurn = again, true
 		}
 		if hasTurn {
 			defer giveBack()
 		}
-		last := s.countWaits(channel, -1) == 0
-		if last && hasTurn && begun.Err() != nil && s.wake(within, channel, ended) {
+		last := c.countWaits(-1) == 0
+		if last && hasTurn && begun.Err() != nil && c.wake(within, ended) {
 			return
 		}
 		stop(context.Cause(ctx))
@@ -166,7 +166,7 @@ func (c Channel) Wait(ctx context.Context) error {
 		switch {
 		case err == nil && told.CompareAndSwap(false, true):
 		case err == nil && last: // nobody got the signal
-			_ = s.signal(within, channel)
+			_ = c.signal(within)
 		}
 	})
 	if told.CompareAndSwap(false, true) {
@@ -176,7 +176,7 @@ func (c Channel) Wait(ctx context.Context) error {
 }
 
 // stillThere distinguishes a server without sessions from one that is about to exit.
-func (s *Server) stillThere(ctx context.Context) error {
+func stillThere(ctx context.Context, s *Server) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
 	for range 20 {
@@ -191,8 +191,8 @@ func (s *Server) stillThere(ctx context.Context) error {
 // takeTurn waits for the turn of a channel. Only its holder begins a wait, ends one early,
 // or signals: a waiter that is left behind, or that begins late, would take the signal, and
 // emptying the channel's queue wakes all waiters.
-func (s *Server) takeTurn(ctx context.Context, channel string) (giveBack func(), err error) {
-	giveBack, _, ok := s.turns.Take(ctx, channel, math.MaxInt64)
+func (c Channel) takeTurn(ctx context.Context) (giveBack func(), err error) {
+	giveBack, _, ok := c.srv.turns.Take(ctx, c.name, math.MaxInt64)
 	if !ok {
 		return nil, context.Cause(ctx)
 	}
@@ -200,15 +200,16 @@ func (s *Server) takeTurn(ctx context.Context, channel string) (giveBack func(),
 }
 
 // countWaits changes the number of this Server's waits on a channel, and returns it.
-func (s *Server) countWaits(channel string, by int) int {
+func (c Channel) countWaits(by int) int {
+	s := c.srv
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.waits == nil {
 		s.waits = map[string]int{}
 	}
-	n := s.waits[channel] + by
-	if s.waits[channel] = n; n == 0 {
-		delete(s.waits, channel)
+	n := s.waits[c.name] + by
+	if s.waits[c.name] = n; n == 0 {
+		delete(s.waits, c.name)
 	}
 	return n
 }
@@ -217,13 +218,13 @@ func (s *Server) countWaits(channel string, by int) int {
 // whether it has ended. tmux before 3.8 never frees a client that ends while it waits, some
 // 5 kB. A signal in flight is not lost: either it or this one finds no waiter and is kept
 // for the next.
-func (s *Server) wake(ctx context.Context, channel string, ended <-chan struct{}) bool {
+func (c Channel) wake(ctx context.Context, ended <-chan struct{}) bool {
 	select {
 	case <-ended: // signalled
 		return false
 	default:
 	}
-	if v, err := s.Version(ctx); err != nil || forgetsWaiters.released(v) || s.signal(ctx, channel) != nil {
+	if v, err := c.srv.Version(ctx); err != nil || forgetsWaiters.released(v) || c.signal(ctx) != nil {
 		return false
 	}
 	select {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -170,4 +171,22 @@ func Parse(stat []byte) (p Process, err error) {
 // TTYNumber returns a device number as in /proc/PID/stat.
 func TTYNumber(dev uint64) int {
 	return int(unix.Minor(dev)&0xff | unix.Major(dev)<<8 | unix.Minor(dev)&^0xff<<12)
+}
+
+// SharesFiles reports whether a process is known to see the same files as this one, as the
+// same user.
+func SharesFiles(pid int) bool {
+	for _, link := range []string{"ns/mnt", "ns/user", "root"} {
+		its, err := os.Readlink(File(pid, link))
+		own, err2 := os.Readlink(File(os.Getpid(), link))
+		if err != nil || err2 != nil || its != own {
+			return false
+		}
+	}
+	info, err := os.Stat(File(pid, ""))
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
 }

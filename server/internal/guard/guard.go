@@ -205,7 +205,10 @@ func (g *Guard) Spare(ctx context.Context, h Harm, kind target.Kind, objects ...
 func (g *Guard) Proceed(ctx context.Context, act func(context.Context) error) error {
 	conditions := make([]guarded.Condition, len(g.spared))
 	for i, r := range g.spared {
-		conditions[i] = guarded.Condition{Target: r.Target.TargetSpec(), Format: string(r.Condition)}
+		conditions[i].Format = string(r.Condition)
+		if r.Target != nil { // a server has none
+			conditions[i].Target = r.Target.TargetSpec()
+		}
 	}
 	err := act(guarded.With(ctx, conditions...))
 	if !errors.Is(err, guarded.Err) {

@@ -1,6 +1,6 @@
 //go:build darwin || freebsd
 
-package tmux
+package wire
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package tmux
+package wire
 
 import (
 	"bytes"
@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// execTransport runs the tmux client program, one process per command list. The list is
+// ExecTransport runs the tmux client program, one process per command list. The list is
 // passed on standard input, because every user can see arguments.
-type execTransport struct {
-	binary string
-	// flags precede the commands: -u, -L or -S, -f.
-	flags  []string
-	socket socket
-	// env is used if a server may be started, which inherits it, or a session created;
+type ExecTransport struct {
+	Binary string
+	// Flags precede the commands: -u, -L or -S, -f.
+	Flags  []string
+	socket Socket
+	// Env is used if a server may be started, which inherits it, or a session created;
 	// otherwise lean, which is enough for the program.
-	env, lean []string
+	Env, lean []string
 }
 
 // leanEnvironment returns what the tmux program needs to run and to find the server.
@@ -41,9 +41,9 @@ func leanEnvironment(env []string) []string {
 	})
 }
 
-// reach checks the server before the program is started, since the program does not. If
+// Reach checks the server before the program is started, since the program does not. If
 // nothing listens and the list starts no server, it returns the answer.
-func (t *execTransport) reach(ctx context.Context, req request) (answer *reply, err error) {
+func (t *ExecTransport) Reach(ctx context.Context, req Request) (answer *Reply, err error) {
 	conn, err := t.socket.dial(ctx)
 	none := errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
 	switch {
@@ -51,7 +51,7 @@ func (t *execTransport) reach(ctx context.Context, req request) (answer *reply, 
 		conn.Close()
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case !none || !req.startsServer:
+	case !none || !req.StartsServer:
 		rep, err := t.socket.noServer(err)
 		return &rep, err
 	default:
@@ -62,57 +62,57 @@ func (t *execTransport) reach(ctx context.Context, req request) (answer *reply, 
 	return nil, t.socket.checkPath()
 }
 
-// waitDelay is how long the pipes of an exited client may stay open before they are closed
+// WaitDelay is how long the pipes of an exited client may stay open before they are closed
 // on our side. The tmux server has them too, until it notices.
-const waitDelay = time.Second
+const WaitDelay = time.Second
 
-func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
-	if req.mixed {
+func (t *ExecTransport) run(ctx context.Context, req Request) (Reply, error) {
+	if req.Mixed {
 		// The server that the list was made for has exited.
-		return reply{code: -1}, fmt.Errorf("%w before it got the commands", ErrServerGone)
+		return Reply{Code: -1}, fmt.Errorf("%w before it got the commands", ErrServerGone)
 	}
-	if answer, err := t.reach(ctx, req); err != nil {
-		return reply{code: -1}, err
+	if answer, err := t.Reach(ctx, req); err != nil {
+		return Reply{Code: -1}, err
 	} else if answer != nil {
 		return *answer, nil
 	}
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	sourced := req.stdin == nil
+	sourced := req.Stdin == nil
 	if sourced {
-		req = req.onStdin()
+		req = req.OnStdin()
 	}
-	cmd := exec.CommandContext(ctx, t.binary, slices.Concat(t.flags, req.words)...)
+	cmd := exec.CommandContext(ctx, t.Binary, slices.Concat(t.Flags, req.Words)...)
 	cmd.Env = t.lean
-	if req.startsServer || req.needs == needsAll {
-		cmd.Env = t.env
+	if req.StartsServer || req.Needs == NeedsAll {
+		cmd.Env = t.Env
 	}
-	cmd.WaitDelay = waitDelay
-	cmd.Stdin = bytes.NewReader(req.stdin)
-	stdout, stderr := &boundedWriter{giveUp: giveUp}, &boundedWriter{giveUp: giveUp}
-	stdout.notice, stdout.file = req.printed, req.file
+	cmd.WaitDelay = WaitDelay
+	cmd.Stdin = bytes.NewReader(req.Stdin)
+	stdout, stderr := &BoundedWriter{GiveUp: giveUp}, &BoundedWriter{GiveUp: giveUp}
+	stdout.notice, stdout.file = req.Printed, req.File
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	req.turn.begin()
+	req.Turn.begin()
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		return reply{code: -1}, context.Cause(ctx)
+		return Reply{Code: -1}, context.Cause(ctx)
 	}
-	rep := reply{stdout: stdout.bytes(), stderr: bytes.TrimRight(stderr.bytes(), "\n")}
+	rep := Reply{Stdout: stdout.Bytes(), Stderr: bytes.TrimRight(stderr.Bytes(), "\n")}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		if bytes.HasPrefix(rep.stderr, []byte(creating[1:])) {
-			rep.code = 1
+		if bytes.HasPrefix(rep.Stderr, []byte(Creating[1:])) {
+			rep.Code = 1
 		}
 	case errors.As(err, &exit):
-		rep.code = exit.ExitCode()
+		rep.Code = exit.ExitCode()
 		if sourced {
 			rep.asGiven()
 		}
 	case errors.Is(err, exec.ErrWaitDelay):
-		rep.open = true
+		rep.Open = true
 	default:
-		return reply{code: -1}, exhausted(err)
+		return Reply{Code: -1}, Exhausted(err)
 	}
 	return rep, nil
 }
@@ -121,10 +121,10 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 // given as arguments: without the position in the file, and with parse errors on
 // standard error instead of standard output, where they may follow what tmux has to say
 // about its configuration.
-func (r *reply) asGiven() {
-	if len(r.stderr) == 0 {
+func (r *Reply) asGiven() {
+	if len(r.Stderr) == 0 {
 		var out, parse []byte
-		for line := range bytes.Lines(r.stdout) {
+		for line := range bytes.Lines(r.Stdout) {
 			if bytes.HasPrefix(line, sourcedAt) {
 				parse = append(parse, line...)
 			} else {
@@ -132,25 +132,25 @@ func (r *reply) asGiven() {
 			}
 		}
 		if parse != nil {
-			r.stdout, r.stderr = out, bytes.TrimRight(parse, "\n")
+			r.Stdout, r.Stderr = out, bytes.TrimRight(parse, "\n")
 		}
 	}
-	r.stderr = bytes.TrimPrefix(r.stderr, sourcedAt)
-	r.stderr = bytes.ReplaceAll(r.stderr, append([]byte("\n"), sourcedAt...), []byte("\n"))
+	r.Stderr = bytes.TrimPrefix(r.Stderr, sourcedAt)
+	r.Stderr = bytes.ReplaceAll(r.Stderr, append([]byte("\n"), sourcedAt...), []byte("\n"))
 }
 
 // sourcedAt is tmux's prefix for an error in the first line of standard input.
 var sourcedAt = []byte("-:1: ")
 
-// boundedWriter collects what the program prints, and ends the program if that is too much.
-type boundedWriter struct {
+// BoundedWriter collects what the program prints, and ends the program if that is too much.
+type BoundedWriter struct {
 	printed
-	giveUp context.CancelCauseFunc
+	GiveUp context.CancelCauseFunc
 }
 
-func (w *boundedWriter) Write(p []byte) (int, error) {
+func (w *BoundedWriter) Write(p []byte) (int, error) {
 	if err := w.add(p); err != nil {
-		w.giveUp(err)
+		w.GiveUp(err)
 		return 0, err
 	}
 	return len(p), nil

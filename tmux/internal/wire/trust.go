@@ -1,4 +1,4 @@
-package tmux
+package wire
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// socket is where a server listens or will listen. Before the first byte is sent, it is
+// Socket is where a server listens or will listen. Before the first byte is sent, it is
 // checked that the server is run by this user or by root:
 //
 //   - the directory of named sockets must be the user's own and closed to others, as tmux
@@ -21,10 +21,10 @@ import (
 //   - the process at the other end of each connection must be the user's own or root's;
 //   - the tmux program makes its own connection, so before it is started nobody else may be
 //     able to replace the socket.
-type socket struct {
-	path string
-	// named is set if the socket is in tmux's directory of named sockets.
-	named bool
+type Socket struct {
+	Path string
+	// Named is set if the socket is in tmux's directory of named sockets.
+	Named bool
 }
 
 // untrusted returns an [ErrUntrusted] that says what was found and what to do.
@@ -34,7 +34,7 @@ func untrusted(format string, args ...any) error {
 
 // dial connects to the server and checks who runs it. It waits for a server that is slow to
 // accept, as the tmux program does with its blocking socket.
-func (s socket) dial(ctx context.Context) (*net.UnixConn, error) {
+func (s Socket) dial(ctx context.Context) (*net.UnixConn, error) {
 	if err := s.checkDirectory(); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (s socket) dial(ctx context.Context) (*net.UnixConn, error) {
 		return nil, err
 	}
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", s.path)
+		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", s.Path)
 		if err == nil {
 			conn := conn.(*net.UnixConn)
 			if err := s.checkPeer(conn); err != nil {
@@ -67,11 +67,11 @@ func (s socket) dial(ctx context.Context) (*net.UnixConn, error) {
 
 // checkDirectory refuses directories that tmux refuses to keep named sockets in. One that
 // does not exist is created, and checked, by tmux.
-func (s socket) checkDirectory() error {
-	if !s.named {
+func (s Socket) checkDirectory() error {
+	if !s.Named {
 		return nil
 	}
-	dir := filepath.Dir(s.path)
+	dir := filepath.Dir(s.Path)
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return nil // connecting reports why
@@ -88,44 +88,44 @@ func (s socket) checkDirectory() error {
 
 // checkFile refuses a path that is too long for a socket, and one that is something other
 // than a socket: tmux would remove it to listen there.
-func (s socket) checkFile() error {
-	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(s.path) > most {
-		return argumentError("the path of the socket has %d bytes, and this system takes %d: use a shorter one, or a shorter TMUX_TMPDIR: %s", len(s.path), most, s.path)
+func (s Socket) checkFile() error {
+	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(s.Path) > most {
+		return Argument("the path of the socket has %d bytes, and this system takes %d: use a shorter one, or a shorter TMUX_TMPDIR: %s", len(s.Path), most, s.Path)
 	}
-	info, err := os.Stat(s.path)
+	info, err := os.Stat(s.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		info, err = os.Lstat(s.path) // a dangling link
+		info, err = os.Lstat(s.Path) // a dangling link
 	}
 	if err == nil && info.Mode().Type() != fs.ModeSocket {
-		return argumentError("%s is not a socket (%v), and tmux would remove it to listen there: use another path", s.path, info.Mode())
+		return Argument("%s is not a socket (%v), and tmux would remove it to listen there: use another path", s.Path, info.Mode())
 	}
 	return nil // connecting reports why
 }
 
 // checkLock refuses a file in the place of the one that the tmux program locks while it
 // starts a server, and then removes. tmux's own lock is empty.
-func (s socket) checkLock() error {
-	lock := s.path + ".lock"
+func (s Socket) checkLock() error {
+	lock := s.Path + ".lock"
 	info, err := os.Lstat(lock)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > 0) {
-		return argumentError("%s exists (%v), and tmux would remove it to start a server on %s: use another path", lock, info.Mode(), s.path)
+		return Argument("%s exists (%v), and tmux would remove it to start a server on %s: use another path", lock, info.Mode(), s.Path)
 	}
 	return nil
 }
 
 // checkPeer refuses a server that another user runs: it could read what it is sent, and ask
 // for files.
-func (s socket) checkPeer(conn *net.UnixConn) error {
+func (s Socket) checkPeer(conn *net.UnixConn) error {
 	if !knowsPeers {
 		return nil // only the tmux program is used, on a path that others cannot change
 	}
 	peer, err := peerOf(conn)
 	if err != nil {
-		return untrusted("cannot find out who runs the server on %s: %v", s.path, err)
+		return untrusted("cannot find out who runs the server on %s: %v", s.Path, err)
 	}
 	if peer.uid != os.Geteuid() && peer.uid != 0 {
-		what := s.path
-		if real, err := filepath.EvalSymlinks(s.path); err == nil {
+		what := s.Path
+		if real, err := filepath.EvalSymlinks(s.Path); err == nil {
 			if info, err := os.Lstat(real); err == nil {
 				what = found(real, info)
 			}
@@ -150,9 +150,9 @@ func peerOf(conn *net.UnixConn) (cred credentials, err error) {
 	return cred, err
 }
 
-// listens reports whether the process that listens on the socket has this number here. It
+// Listens reports whether the process that listens on the socket has this number here. It
 // does as far as is known on systems that do not show the process.
-func (s socket) listens(ctx context.Context, pid int) (bool, error) {
+func (s Socket) Listens(ctx context.Context, pid int) (bool, error) {
 	if !showsPeers {
 		return true, nil
 	}
@@ -172,7 +172,7 @@ var errOthersMayCreate = errors.New("free for others")
 // tmux program connects: every directory on the way must belong to this user or root and be
 // writable by no other, or have the sticky bit, as /tmp does; what is in such a directory
 // must belong to the user or root too.
-func (s socket) checkPath() error {
+func (s Socket) checkPath() error {
 	top, err := os.Stat("/")
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (s socket) checkPath() error {
 	// In a container, root's files may be mapped to another user: the owner of the root
 	// directory.
 	root, _ := ownerOf(top)
-	path := s.path
+	path := s.Path
 	if !filepath.IsAbs(path) {
 		path = workingDirectory() + "/" + path
 	}
@@ -199,7 +199,7 @@ func (s socket) checkPath() error {
 		at := filepath.Join(dir, name)
 		info, err := os.Lstat(at)
 		if errors.Is(err, fs.ErrNotExist) {
-			if shared && !s.named {
+			if shared && !s.Named {
 				dirInfo, _ := os.Lstat(dir)
 				return fmt.Errorf("%w: %w", errOthersMayCreate, untrusted("%s does not exist, and others may create it in %s: use a socket in a directory of your own, or start this server yourself", at, found(dir, dirInfo)))
 			}
@@ -210,7 +210,7 @@ func (s socket) checkPath() error {
 		}
 		uid, gid := ownerOf(info)
 		if uid != os.Geteuid() && uid != 0 && uid != root {
-			return untrusted("%s, so others can put a server of their own in the place of %s: use a socket in a directory of your own", found(at, info), s.path)
+			return untrusted("%s, so others can put a server of their own in the place of %s: use a socket in a directory of your own", found(at, info), s.Path)
 		}
 		switch info.Mode().Type() {
 		case fs.ModeSymlink:
@@ -230,7 +230,7 @@ func (s socket) checkPath() error {
 			perm := info.Mode().Perm()
 			open := perm&0o002 != 0 || perm&0o020 != 0 && gid != uid
 			if open && info.Mode()&fs.ModeSticky == 0 {
-				return untrusted("%s, so others can put a server of their own in the place of %s: use a socket in a directory of your own, or run chmod go-w %s", found(at, info), s.path, at)
+				return untrusted("%s, so others can put a server of their own in the place of %s: use a socket in a directory of your own, or run chmod go-w %s", found(at, info), s.Path, at)
 			}
 			dir, shared = at, open
 		}
@@ -252,28 +252,28 @@ func ownerOf(info fs.FileInfo) (uid, gid int) {
 }
 
 // noServer returns what the tmux program prints when it cannot connect.
-func (s socket) noServer(err error) (reply, error) {
+func (s Socket) noServer(err error) (Reply, error) {
 	var errno syscall.Errno
 	ok := errors.As(err, &errno)
-	if err = exhausted(err); !ok || errors.Is(err, ErrExhausted) {
-		return reply{code: -1}, err
+	if err = Exhausted(err); !ok || errors.Is(err, ErrExhausted) {
+		return Reply{Code: -1}, err
 	}
 	if errno == syscall.EACCES {
-		what := s.path
-		if info, err := os.Lstat(s.path); err == nil {
-			what = found(s.path, info)
+		what := s.Path
+		if info, err := os.Lstat(s.Path); err == nil {
+			what = found(s.Path, info)
 		}
-		return reply{code: -1}, untrusted("this user may not connect to the socket: %s; use a socket of your own", what)
+		return Reply{Code: -1}, untrusted("this user may not connect to the socket: %s; use a socket of your own", what)
 	}
-	text := fmt.Sprintf("error connecting to %s (%s)", s.path, errnoText(errno))
+	text := fmt.Sprintf("error connecting to %s (%s)", s.Path, ErrnoText(errno))
 	if errno == syscall.ECONNREFUSED {
-		text = "no server running on " + s.path
+		text = "no server running on " + s.Path
 	}
-	return reply{code: 1, stderr: []byte(text)}, nil
+	return Reply{Code: 1, Stderr: []byte(text)}, nil
 }
 
-// errnoText returns strerror's text; Go's begins with a lower-case letter.
-func errnoText(errno syscall.Errno) string {
+// ErrnoText returns strerror's text; Go's begins with a lower-case letter.
+func ErrnoText(errno syscall.Errno) string {
 	s := errno.Error()
 	return strings.ToUpper(s[:1]) + s[1:]
 }

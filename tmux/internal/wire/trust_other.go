@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !freebsd
 
-package tmux
+package wire
 
 import "errors"
 

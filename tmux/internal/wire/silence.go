@@ -1,4 +1,4 @@
-package tmux
+package wire
 
 import (
 	"context"
@@ -16,30 +16,27 @@ type lateError struct{ limit time.Duration }
 func (e *lateError) Error() string { return fmt.Sprintf("tmux did not answer in %v", e.limit) }
 func (*lateError) Unwrap() error   { return context.DeadlineExceeded }
 
-// WithTimeout returns a context for calls that tmux should answer within d. If it does not, it
-// counts as stopped: later calls to that server fail at once with [ErrNoAnswer], until it reacts
-// again. No other deadline has that effect. Do not use it for commands that wait by nature. The
-// Timeout of [Config] is such a limit.
+// WithTimeout returns a context for calls that tmux should answer within d.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, d, &lateError{d})
 }
 
-// silences are the servers that have not answered, by socket. All handles on a server share
+// Silences are the servers that have not answered, by socket. All handles on a server share
 // one.
-var silences sync.Map
+var Silences sync.Map
 
-// A silence is a server that has not answered by the deadline of a call. Each later call looks
+// A Silence is a server that has not answered by the deadline of a call. Each later call looks
 // whether it reacts to a connection that was closed on this side: tmux, of any version, then
 // closes the other. That connection is made once and kept, so that a server that is stopped has
 // only one in its queue, and one that goes on has reacted before the next call looks.
-type silence struct {
+type Silence struct {
 	since time.Time
 	file  os.FileInfo   // the socket; another server may take its place
 	turn  chan struct{} // held by the call that looks
 	// looked is when the last look began, and over is set once the server has reacted.
 	looked time.Time
 	over   bool
-	conn   *net.UnixConn
+	Conn   *net.UnixConn
 }
 
 const (
@@ -50,21 +47,21 @@ const (
 )
 
 // fellSilent records that a server has not answered a call that began at a time.
-func (s socket) fellSilent(began time.Time) {
-	file, err := os.Lstat(s.path)
+func (s Socket) fellSilent(began time.Time) {
+	file, err := os.Lstat(s.Path)
 	if err == nil {
-		silences.LoadOrStore(s.path, &silence{since: began, file: file, turn: make(chan struct{}, 1)})
+		Silences.LoadOrStore(s.Path, &Silence{since: began, file: file, turn: make(chan struct{}, 1)})
 	}
 }
 
 // silent returns an [ErrNoAnswer] while the server has not answered an earlier call and does
 // not react.
-func (s socket) silent(ctx context.Context) error {
-	known, ok := silences.Load(s.path)
+func (s Socket) silent(ctx context.Context) error {
+	known, ok := Silences.Load(s.Path)
 	if !ok {
 		return nil
 	}
-	q, called := known.(*silence), time.Now()
+	q, called := known.(*Silence), time.Now()
 	select {
 	case q.turn <- struct{}{}:
 		defer func() { <-q.turn }()
@@ -73,7 +70,7 @@ func (s socket) silent(ctx context.Context) error {
 	}
 	if !q.over && (q.replaced(s) || !q.looked.After(called) && q.reacts(ctx, s)) {
 		q.over = true
-		silences.CompareAndDelete(s.path, q)
+		Silences.CompareAndDelete(s.Path, q)
 	}
 	if q.over {
 		return nil
@@ -82,7 +79,7 @@ func (s socket) silent(ctx context.Context) error {
 }
 
 // error returns why a call sends nothing: the server, unless the caller has given up.
-func (q *silence) error(ctx context.Context) error {
+func (q *Silence) error(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.As(cause, new(*lateError)) {
 		return cause
 	}
@@ -91,17 +88,17 @@ func (q *silence) error(ctx context.Context) error {
 
 // replaced reports whether another server, or none, has taken the place of the one that did not
 // answer.
-func (q *silence) replaced(s socket) bool {
-	now, err := os.Lstat(s.path)
+func (q *Silence) replaced(s Socket) bool {
+	now, err := os.Lstat(s.Path)
 	is := err != nil || !os.SameFile(now, q.file) || !now.ModTime().Equal(q.file.ModTime())
-	if is && q.conn != nil {
-		q.conn.Close()
+	if is && q.Conn != nil {
+		q.Conn.Close()
 	}
 	return is
 }
 
 // reacts reports whether the server reacts, or is no longer there.
-func (q *silence) reacts(ctx context.Context, s socket) bool {
+func (q *Silence) reacts(ctx context.Context, s Socket) bool {
 	most := nextLook
 	if q.looked.IsZero() {
 		most = firstLook
@@ -109,27 +106,27 @@ func (q *silence) reacts(ctx context.Context, s socket) bool {
 	q.looked = time.Now()
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	if q.conn == nil {
+	if q.Conn == nil {
 		conn, err := s.dial(ctx)
 		if err != nil {
 			return ctx.Err() == nil // what is wrong, the call itself reports
 		}
 		conn.CloseWrite()
-		q.conn = conn
+		q.Conn = conn
 	}
-	q.conn.SetReadDeadline(time.Time{})
+	q.Conn.SetReadDeadline(time.Time{})
 	late := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		q.conn.SetReadDeadline(time.Unix(1, 0))
+		q.Conn.SetReadDeadline(time.Unix(1, 0))
 		close(late)
 	})
-	_, err := q.conn.Read(make([]byte, 1))
+	_, err := q.Conn.Read(make([]byte, 1))
 	if !stop() {
 		<-late // or it could end the next look
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return false
 	}
-	q.conn.Close()
+	q.Conn.Close()
 	return true
 }

@@ -1,4 +1,4 @@
-package tmux
+package wire
 
 import (
 	"bufio"
@@ -21,10 +21,10 @@ import (
 // exactly like a tmux client that runs a command.
 //
 // The protocol is private to tmux and may change. Its version and the messages used here
-// are the same from 3.2a on, and [transports] uses it only with servers proven to speak
+// are the same from 3.2a on, and [Transports] uses it only with servers proven to speak
 // it.
 type nativeTransport struct {
-	socket socket
+	socket Socket
 	// hello is everything before the command: who we are, with as much of the
 	// environment as a list needs.
 	hello [3][]byte
@@ -66,20 +66,20 @@ const (
 const (
 	protocolVersion = 8
 	headerSize      = 16
-	// maxMessage is the largest message either side sends, header included.
-	maxMessage        = 16384
+	// MaxMessage is the largest message either side sends, header included.
+	MaxMessage        = 16384
 	flagNoStartServer = 0x1000
 	flagUTF8          = 0x10000
 )
 
-// errProtocol reports a peer that does not speak the protocol as expected.
-var errProtocol = errors.New("unexpected message from the tmux server")
+// ErrProtocol reports a peer that does not speak the protocol as expected.
+var ErrProtocol = errors.New("unexpected message from the tmux server")
 
-func newNativeTransport(socket socket, env []string) *nativeTransport {
+func NewNativeTransport(socket Socket, env []string) *nativeTransport {
 	t := &nativeTransport{socket: socket}
 	var b []byte
 	b = appendMessage(b, msgIdentifyLongFlags, binary.NativeEndian.AppendUint64(nil, flagUTF8|flagNoStartServer))
-	b = appendMessage(b, msgIdentifyTerm, cString(lookupEnv(env, "TERM")))
+	b = appendMessage(b, msgIdentifyTerm, cString(LookupEnv(env, "TERM")))
 	b = appendMessage(b, msgIdentifyFeatures, binary.NativeEndian.AppendUint32(nil, 0))
 	// tmux 3.6 dereferences the terminal's name without checking it.
 	b = appendMessage(b, msgIdentifyTTYName, cString(""))
@@ -88,18 +88,18 @@ func newNativeTransport(socket socket, env []string) *nativeTransport {
 		t.hello[need] = slices.Clone(b)
 	}
 	for _, kv := range env {
-		if !strings.Contains(kv, "=") || len(kv) >= maxMessage-headerSize {
+		if !strings.Contains(kv, "=") || len(kv) >= MaxMessage-headerSize {
 			continue
 		}
-		t.hello[needsAll] = appendMessage(t.hello[needsAll], msgIdentifyEnviron, cString(kv))
+		t.hello[NeedsAll] = appendMessage(t.hello[NeedsAll], msgIdentifyEnviron, cString(kv))
 		if strings.HasPrefix(kv, "PATH=") {
-			t.hello[needsPath] = appendMessage(t.hello[needsPath], msgIdentifyEnviron, cString(kv))
+			t.hello[NeedsPath] = appendMessage(t.hello[NeedsPath], msgIdentifyEnviron, cString(kv))
 		}
 	}
 	return t
 }
 
-func lookupEnv(env []string, key string) string {
+func LookupEnv(env []string, key string) string {
 	value := ""
 	for _, kv := range env {
 		if v, ok := strings.CutPrefix(kv, key+"="); ok {
@@ -116,7 +116,7 @@ var processID = uint32(os.Getpid())
 // appendMessage frames a message: type, length, protocol version, process id. tmux up to
 // 3.5 has a length of 16 bits and flags in the next 16, later versions a length of 32 bits.
 // Without descriptors the bytes are the same on little-endian machines, which
-// [nativeUsable] insists on.
+// [NativeUsable] insists on.
 func appendMessage(b []byte, typ uint32, data []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, typ)
 	b = binary.LittleEndian.AppendUint32(b, uint32(headerSize+len(data)))
@@ -125,9 +125,9 @@ func appendMessage(b []byte, typ uint32, data []byte) []byte {
 	return append(b, data...)
 }
 
-// nativeUsable reports whether this machine has the byte order that the framing assumes,
+// NativeUsable reports whether this machine has the byte order that the framing assumes,
 // and whether the system shows who is at the other end of a socket.
-var nativeUsable = knowsPeers && binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+var NativeUsable = knowsPeers && binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // message is one message from the server.
 type message struct {
@@ -138,23 +138,23 @@ type message struct {
 
 // readers have buffers for more than the largest message, so that one read often gets
 // several.
-var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4*maxMessage) }}
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4*MaxMessage) }}
 
 // next reads a message. Its data is valid until the next call.
-func (c *nativeCall) next() (message, error) {
-	header, err := c.in.Peek(headerSize)
+func (c *NativeCall) next() (message, error) {
+	header, err := c.In.Peek(headerSize)
 	if err != nil {
 		return message{}, err
 	}
 	size := binary.LittleEndian.Uint32(header[4:])
-	if size < headerSize || size > maxMessage {
-		return message{}, fmt.Errorf("%w: length %d", errProtocol, size)
+	if size < headerSize || size > MaxMessage {
+		return message{}, fmt.Errorf("%w: length %d", ErrProtocol, size)
 	}
-	whole, err := c.in.Peek(int(size))
+	whole, err := c.In.Peek(int(size))
 	if err != nil {
 		return message{}, err
 	}
-	c.in.Discard(len(whole)) // leaves the bytes in the buffer
+	c.In.Discard(len(whole)) // leaves the bytes in the buffer
 	return message{
 		typ:     binary.LittleEndian.Uint32(whole),
 		version: uint8(binary.LittleEndian.Uint32(whole[8:])),
@@ -163,16 +163,16 @@ func (c *nativeCall) next() (message, error) {
 }
 
 // arrived reports whether the next message has already arrived in full.
-func (c *nativeCall) arrived() bool {
-	have, _ := c.in.Peek(c.in.Buffered())
+func (c *NativeCall) arrived() bool {
+	have, _ := c.In.Peek(c.In.Buffered())
 	return len(have) >= headerSize && uint64(binary.LittleEndian.Uint32(have[4:])) <= uint64(len(have))
 }
 
-func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
+func (t *nativeTransport) Run(ctx context.Context, req Request) (Reply, error) {
 	conn, err := t.socket.dial(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			return reply{code: -1}, context.Cause(ctx)
+			return Reply{Code: -1}, context.Cause(ctx)
 		}
 		return t.socket.noServer(err)
 	}
@@ -184,56 +184,56 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 	in := readers.Get().(*bufio.Reader)
 	defer readers.Put(in)
 	in.Reset(conn)
-	c := nativeCall{
-		conn: conn, in: in, stdin: req.stdin, socket: t.socket.path,
-		stdout: printed{notice: req.printed, file: req.file}, turn: req.turn,
+	c := NativeCall{
+		Conn: conn, In: in, Stdin: req.Stdin, socket: t.socket.Path,
+		stdout: printed{notice: req.Printed, file: req.File}, turn: req.Turn,
 	}
-	rep, err := c.do(t.hello[req.needs], req.words)
+	rep, err := c.Do(t.hello[req.Needs], req.Words)
 	if ctx.Err() != nil {
 		// tmux notices at once, even if a program that is just being started still holds a
 		// copy of the connection.
 		conn.CloseWrite()
-		return reply{code: -1}, context.Cause(ctx)
+		return Reply{Code: -1}, context.Cause(ctx)
 	}
 	return rep, err
 }
 
-// nativeCall is one command list on one connection.
-type nativeCall struct {
-	conn           net.Conn
-	in             *bufio.Reader // from conn
+// NativeCall is one command list on one connection.
+type NativeCall struct {
+	Conn           net.Conn
+	In             *bufio.Reader // from conn
 	stdout, stderr printed
 	// ready are the pending answers to requests to write.
 	ready []byte
-	// stdin is what the list reads from "-", and has not read yet.
-	stdin  []byte
+	// Stdin is what the list reads from "-", and has not read yet.
+	Stdin  []byte
 	socket string // the server's, for errors
-	turn   *runTurn
+	turn   *RunTurn
 	// dropped is the number of the stream to /dev/null; 0 if there is none.
 	dropped uint32
 }
 
-// do sends the list and serves the server's requests until it reports how the list ended.
-func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
+// Do sends the list and serves the server's requests until it reports how the list ended.
+func (c *NativeCall) Do(hello []byte, words []string) (Reply, error) {
 	packed := binary.NativeEndian.AppendUint32(nil, uint32(len(words)))
 	for _, w := range words {
 		packed = append(append(packed, w...), 0)
 	}
-	if len(packed) > maxMessage-headerSize {
-		return reply{code: 1, stderr: []byte("command too long")}, nil
+	if len(packed) > MaxMessage-headerSize {
+		return Reply{Code: 1, Stderr: []byte("command too long")}, nil
 	}
 	out := slices.Grow(bytes.Clone(hello), len(packed)+256)
 	out = appendMessage(out, msgIdentifyCWD, cString(workingDirectory()))
 	out = appendMessage(out, msgIdentifyDone, nil)
 	if c.turn != nil {
-		if _, err := c.conn.Write(out); err != nil {
+		if _, err := c.Conn.Write(out); err != nil {
 			return c.lost(err)
 		}
 		c.turn.begin()
 		out = nil
 	}
 	out = appendMessage(out, msgCommand, packed)
-	if _, err := c.conn.Write(out); err != nil {
+	if _, err := c.Conn.Write(out); err != nil {
 		return c.lost(err)
 	}
 	for {
@@ -242,7 +242,7 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 		if len(c.ready) > 0 && !c.arrived() {
 			ready := c.ready
 			c.ready = c.ready[:0]
-			if _, err := c.conn.Write(ready); err != nil {
+			if _, err := c.Conn.Write(ready); err != nil {
 				return c.lost(err)
 			}
 		}
@@ -251,10 +251,10 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 			return c.lost(err)
 		}
 		if msg.typ == msgVersion {
-			return reply{code: 1, stderr: fmt.Appendf(nil, "protocol version mismatch (client %d, server %d)", protocolVersion, msg.version)}, nil
+			return Reply{Code: 1, Stderr: fmt.Appendf(nil, "protocol version mismatch (client %d, server %d)", protocolVersion, msg.version)}, nil
 		}
 		if msg.version != protocolVersion {
-			return reply{code: -1}, fmt.Errorf("%w: protocol version %d", errProtocol, msg.version)
+			return Reply{Code: -1}, fmt.Errorf("%w: protocol version %d", ErrProtocol, msg.version)
 		}
 		done, err := c.serve(msg)
 		if err != nil {
@@ -275,17 +275,17 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 	}
 }
 
-func (c *nativeCall) reply(code int) reply {
-	return reply{stdout: c.stdout.bytes(), stderr: bytes.TrimRight(c.stderr.bytes(), "\n"), code: code}
+func (c *NativeCall) reply(code int) Reply {
+	return Reply{Stdout: c.stdout.Bytes(), Stderr: bytes.TrimRight(c.stderr.Bytes(), "\n"), Code: code}
 }
 
 // lost handles a connection that broke before the server reported how the list ended, or
 // that is given up because of what the server sent.
-func (c *nativeCall) lost(err error) (reply, error) {
-	err = exhausted(err)
-	for _, known := range []error{errProtocol, ErrUntrusted, ErrTooMuch, ErrExhausted} {
+func (c *NativeCall) lost(err error) (Reply, error) {
+	err = Exhausted(err)
+	for _, known := range []error{ErrProtocol, ErrUntrusted, ErrTooMuch, ErrExhausted} {
 		if errors.Is(err, known) {
-			return reply{code: -1}, err
+			return Reply{Code: -1}, err
 		}
 	}
 	c.stderr.add([]byte("server exited unexpectedly"))
@@ -298,11 +298,11 @@ var streamSizes = map[uint32]int{
 }
 
 // serve handles one message. It reports whether that was the last.
-func (c *nativeCall) serve(msg message) (done bool, err error) {
+func (c *NativeCall) serve(msg message) (done bool, err error) {
 	var id uint32
 	if size, ok := streamSizes[msg.typ]; ok {
 		if len(msg.data) < size {
-			return false, fmt.Errorf("%w: type %d with %d bytes", errProtocol, msg.typ, len(msg.data))
+			return false, fmt.Errorf("%w: type %d with %d bytes", ErrProtocol, msg.typ, len(msg.data))
 		}
 		id = binary.NativeEndian.Uint32(msg.data)
 	}
@@ -321,14 +321,14 @@ func (c *nativeCall) serve(msg message) (done bool, err error) {
 		return false, c.send(msgReadDone, pair(id, 0))
 	case msgReady, msgShell, msgExec:
 		// Only a client that attaches gets these.
-		return false, fmt.Errorf("%w: type %d", errProtocol, msg.typ)
+		return false, fmt.Errorf("%w: type %d", ErrProtocol, msg.typ)
 	}
 	// tmux clients ignore messages that they do not know.
 	return false, nil
 }
 
-func (c *nativeCall) send(typ uint32, data []byte) error {
-	_, err := c.conn.Write(appendMessage(nil, typ, data))
+func (c *NativeCall) send(typ uint32, data []byte) error {
+	_, err := c.Conn.Write(appendMessage(nil, typ, data))
 	return err
 }
 

@@ -1,4 +1,4 @@
-package tmux
+package wire
 
 import "golang.org/x/sys/unix"
 
