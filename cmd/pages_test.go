@@ -36,10 +36,10 @@ func pages(t *testing.T) map[string]string {
 }
 
 // A command of a page is a line of a block, or code in its text, that begins with the
-// name of a program.
+// name of a program, or with variables before it.
 var (
-	commandLine = regexp.MustCompile(`(?m)^(?:    )?(?:\$ )?((?:tmux-mcp|mcp-swap|mcp-conform|go test|\.ci/\w+) .*)$`)
-	commandCode = regexp.MustCompile("`((?:tmux-mcp|mcp-swap|mcp-conform|go test|\\.ci/\\w+) [^`]*)`")
+	commandLine = regexp.MustCompile(`(?m)^(?:    )?(?:\$ )?(?:[A-Z_]+=\S+ )*((?:tmux-mcp|mcp-swap|mcp-conform|go test|\.ci/\w+) .*)$`)
+	commandCode = regexp.MustCompile("`(?:[A-Z_]+=\\S+ )*((?:tmux-mcp|mcp-swap|mcp-conform|go test|\\.ci/\\w+) [^`]*)`")
 )
 
 // oneCommand is what stands before a comment, and before what the shell does besides.
@@ -92,7 +92,7 @@ func withHelp(words []string) []string {
 
 func checkTests(t *testing.T, page, command string) {
 	t.Helper()
-	dir := regexp.MustCompile(`\./[\w/]+`).FindString(command)
+	dir := regexp.MustCompile(`\./[\w/-]+`).FindString(command)
 	if dir == "" {
 		return
 	}

@@ -76,7 +76,7 @@ func TestServerEndsDuringAList(t *testing.T) {
 func TestKindsAreComplete(t *testing.T) {
 	t.Parallel()
 	declared := 0
-	for _, v := range packageDoc(t).Vars {
+	for _, v := range packageDoc(t, ".").Vars {
 		for _, name := range v.Names {
 			if strings.HasPrefix(name, "Err") {
 				declared++

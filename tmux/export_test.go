@@ -56,7 +56,7 @@ var ErrProtocol = wire.ErrProtocol
 
 // RunNative sends one command to the server at a socket.
 func RunNative(ctx context.Context, path string, env []string, words ...string) (stderr string, code int, err error) {
-	rep, err := wire.NewNativeTransport(wire.Socket{Path: path}, env).Run(ctx, wire.Request{Words: words})
+	rep, err := wire.NewTransports(wire.Socket{Path: path}, &wire.ExecTransport{Env: env}).Ask(ctx, words...)
 	return string(rep.Stderr), rep.Code, err
 }
 

@@ -27,8 +27,8 @@ var (
 )
 
 // FeatureOf returns the feature that a field of a command struct stands for or, if field is "",
-// the command itself. It panics if there is no such flag. Nobody has to ask: using what this
-// tmux lacks fails with an [UnsupportedError].
+// the command itself. It panics if there is no such flag. Asking is optional: a
+// call that uses what this tmux lacks fails with an [UnsupportedError].
 func FeatureOf(cmd Command, field string) Feature {
 	plan := planOf(reflect.TypeOf(cmd))
 	if field == "" {

@@ -265,6 +265,13 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 			_, _, err := follow.WaitFor(ctx, srv.Pane("%0"), "x")
 			return err
 		}},
+		{"follow.WaitForNew", true, true, func(ctx context.Context) error {
+			_, _, err := follow.WaitForNew(ctx, srv.Pane("%0"), nil, "x")
+			return err
+		}},
+		{"follow.Follower.Look", true, true, func(ctx context.Context) error {
+			return check.Second(follow.New(ctx, srv, time.Second).Look(ctx, "%0", nil))
+		}},
 		{"a loop over follow.Panes", true, true, func(ctx context.Context) error {
 			for _, err := range follow.Panes(ctx, srv, "%0") {
 				return err
@@ -337,6 +344,10 @@ func TestNoCallWithContextIsForgotten(t *testing.T) {
 	called := map[string]bool{}
 	for _, c := range callsWithContext(t, testserver.Handle(t, tmux.Config{SocketPath: "/nowhere/s"})) {
 		called[c.name] = true
+	}
+	// Next asks nothing of a server unless a pane is followed, and Panes are loops.
+	for _, name := range []string{"follow.New", "follow.Follower.Next", "follow.Panes", "follow.PanesWith"} {
+		called[name] = true
 	}
 	for _, name := range withContext(t) {
 		check.That(t, called[name], "%s is not called", name)

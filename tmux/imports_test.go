@@ -17,7 +17,7 @@ func TestRooms(t *testing.T) {
 // belongs to that program.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	pkg := packageDoc(t)
+	pkg := packageDoc(t, ".")
 	n := len(pkg.Funcs)
 	for _, values := range pkg.Consts {
 		n += len(values.Names)

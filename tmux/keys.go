@@ -172,7 +172,7 @@ func typing(ctx context.Context, s *Server, target Target, text string) ([]Comma
 	return all, nil
 }
 
-// keyMode returns what asks for the key mode of the target's pane.
+// keyMode returns a function that queries the key mode of the target's pane.
 func keyMode(ctx context.Context, s *Server, target Target) keys.Mode {
 	return func() (string, error) {
 		if v, err := s.Version(ctx); err != nil || !keyModes.In(v) {

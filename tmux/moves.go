@@ -59,7 +59,8 @@ type BreakPane struct {
 	Before   bool   `flag:"b"`
 	Detached bool   `flag:"d"` // do not make it the current window
 	// Name names the window and turns off its automatic renaming. tmux does not expand
-	// formats in it.
+	// formats in it, and 3.7 ignores it, so [Server.Do] refuses it there; Break renames the
+	// window.
 	Name string `flag:"n,utf8"`
 	// Float makes the pane a floating one in its window instead.
 	Float  bool   `flag:"W" since:"3.8"`
@@ -81,8 +82,32 @@ func (c BreakPane) rows(f Format) (Command, []Scope) {
 	return c, paneScopes
 }
 
+// withName returns the command with a name where this tmux needs one that it ignores, and refuses one
+// that it would ignore.
+func (c BreakPane) withName(version func() (Version, error)) (Command, error) {
+	v, err := version()
+	if err == nil && v.breaksNameless() {
+		if c.Name != "" {
+			return nil, &UnsupportedError{What: "break-pane -n", Since: Version{Major: 3, Minor: 7, Letter: 'a'}, Have: v}
+		}
+		c.Name = "ignored"
+	}
+	return c, err
+}
+
 // Break moves the pane into a new window and returns the window.
 func (r PaneRef) Break(ctx context.Context, opts BreakPane) (Window, error) {
 	opts.Source = own(r, opts.Source)
-	return one[Window](ctx, r.srv, opts)
+	v, err := r.srv.Version(ctx)
+	if err != nil || opts.Name == "" || !v.breaksNameless() {
+		return one[Window](ctx, r.srv, opts)
+	}
+	name := opts.Name
+	opts.Name = ""
+	var b Batch
+	Add(&b, opts)
+	Add(&b, RenameWindow{Target: r, Name: name})
+	rows := AddRows[Window](&b, DisplayMessage{Target: r})
+	err = b.Do(ctx, r.srv)
+	return first(r.srv, *rows, err, opts, r.object())
 }

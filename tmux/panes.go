@@ -48,8 +48,8 @@ type SplitWindow struct {
 	// Stdin creates a pane that runs nothing and shows Input.
 	Stdin bool   `flag:"I"`
 	Input []byte `flag:"-"`
-	// Empty creates a pane that runs nothing. Before tmux 3.7, set Command to one empty
-	// text.
+	// Empty creates a pane that runs nothing. Before tmux 3.7, set Command to one empty string
+	// instead, for which 3.7 and 3.7a run a shell that ends at once.
 	Empty bool `flag:"E" since:"3.7"`
 	// Keep keeps the pane after its program has ended, until a key is pressed.
 	Keep bool `flag:"k" since:"3.7"`

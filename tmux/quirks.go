@@ -15,8 +15,8 @@ var (
 	quietUserOptions = Feature{Name: "show-options -q of user options", Since: Version{Major: 3, Minor: 3}}
 	// exactBuffers: commands on a missing paste buffer fail. Before, they take the newest.
 	exactBuffers = Feature{Name: "exact buffer names", Since: Version{Major: 3, Minor: 4}}
-	// exactSessions: names of sessions may have colons and dots.
-	exactSessions = Feature{Name: "colons in the names of sessions", Since: Version{Major: 3, Minor: 7}}
+	// exactSessions: names of sessions may have colons and dots. 3.7 itself refuses them.
+	exactSessions = Feature{Name: "colons in the names of sessions", Since: Version{Major: 3, Minor: 7, Letter: 'a'}}
 	// rawPastes: paste-buffer needs a flag to write control bytes unchanged; without it, it
 	// writes them as text.
 	rawPastes = Feature{Name: "paste-buffer -S", Since: Version{Major: 3, Minor: 7}}
@@ -44,6 +44,10 @@ func (v Version) printsVis() bool { return v.Major == 3 && (v.Minor == 4 || v.Mi
 // showsShellOutput reports whether run-shell shows its output instead of printing it.
 func (v Version) showsShellOutput() bool { return v.Major == 3 && (v.Minor == 3 || v.Minor == 4) }
 
+// breaksNameless reports a defect of 3.7, which 3.7a does not have: break-pane ignores the name of
+// the window, and the server does not survive one form of the command without a name (tmux#5295).
+func (v Version) breaksNameless() bool { return v == Version{Major: 3, Minor: 7} }
+
 // unzoomsFirst reports a defect of 3.4 and of the development version before 3.8: the server
 // does not survive one way of closing a window. See [Server.encode].
 func (v Version) unzoomsFirst() bool { return v.isExactly34() || v.Next }
@@ -54,6 +58,11 @@ func (v Version) unzoomsFirst() bool { return v.isExactly34() || v.Next }
 // server's memory.
 func (s *Server) encode(ctx context.Context, cmd Command) (words encoded, before []encoded, err error) {
 	version := func() (Version, error) { return s.Version(ctx) }
+	if c, ok := cmd.(BreakPane); ok {
+		if cmd, err = c.withName(version); err != nil {
+			return nil, nil, err
+		}
+	}
 	if words, err = encode(cmd, version); err != nil {
 		return nil, nil, err
 	}

@@ -51,6 +51,7 @@ func TestLongTextsAreCut(t *testing.T) {
 	}
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
 		srv := testserver.Handle(t, tmux.Config{SocketPath: base.SocketPath(), Binary: base.Binary(), Transport: way, MostText: most})
+		v := check.Must[tmux.Version](t)(srv.Version(testserver.Context(t)))
 		set := func(text string) row {
 			t.Helper()
 			var b tmux.Batch
@@ -68,6 +69,9 @@ func TestLongTextsAreCut(t *testing.T) {
 		for what, huge := range hugeTexts() {
 			for _, n := range []int{1, most / 2, most/2 + 1, most - 1, most, most + 1, 1000} {
 				text := strings.ToValidUTF8(huge[:n], "")
+				if text == "" && v == (tmux.Version{Major: 3, Minor: 7}) {
+					continue // which refuses an empty name
+				}
 				got := set(text) // what tmux takes as a name or title differs by version
 				check.Equal(t, "note", text, got.WholeNote)
 				same(fmt.Sprintf("title of %d bytes of %s", n, what), got.WholeTitle, *got.Title)

@@ -273,7 +273,7 @@ func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context
 }
 
 // roundTrip runs one list that can be sent together. It returns the outputs of its
-// commands, or of those up to the one that failed. For printed see [wire.Request].
+// commands, or of those up to the one that failed. For printed see Printed of [wire.Request].
 func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([][]byte, error) {
 	list := make([]encoded, 0, 2*len(items))
 	var stdin []byte

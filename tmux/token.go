@@ -37,8 +37,7 @@ type Token struct {
 	// mode, no group. An empty title is a value.
 	Nullable bool
 	// Scoped tokens are not safe on tmux 3.2a without an object of their scope. This package
-	// does not ask for them there.
-	// Guarded formats expand to nothing there.
+	// does not ask for them there; see [Token.Guarded].
 	Scoped bool
 	// text is how long its values can be, if they are text.
 	text textKind
@@ -68,8 +67,8 @@ func (t Token) In(v Version) bool {
 // are not among them.
 func Tokens() []Token { return slices.Clone(tokenTable()) }
 
-// Guarded returns a format that contains the token as one that, on version v, expands to
-// nothing where the token must not be expanded: see Scoped.
+// Guarded wraps f, a format that contains the token, so that on version v it expands to nothing
+// where the token is not safe: see Scoped.
 func (t Token) Guarded(f Format, v Version) Format {
 	if !t.Scoped || strayTokens.In(v) {
 		return f

@@ -237,10 +237,18 @@ func (c Channel) wake(ctx context.Context, ended <-chan struct{}) bool {
 
 // AwaitOutput waits until one of the panes prints, or until the context ends. Output before
 // armed is called may be missed, but none after that: so look at the panes in armed or later.
-// A pane that exits prints nothing. It needs tmux 3.8.
+// A pane that exits prints nothing. It needs tmux 3.8, and at least one pane.
 func (s *Server) AwaitOutput(ctx context.Context, armed func(), panes ...PaneID) error {
 	if err := s.usable(); err != nil {
 		return err
+	}
+	if len(panes) == 0 {
+		return argumentError("no panes to wait for")
+	}
+	for _, id := range panes {
+		if err := id.checkTarget(); err != nil {
+			return err
+		}
 	}
 	filter := MatchOneOf("pane", panes...)
 	var list []item

@@ -355,7 +355,7 @@ func (c SelectLayout) check(version func() (Version, error)) error {
 	if _, err := layout.Parse(c.Layout); err != nil {
 		return argumentError("%v", err)
 	}
-	if c.Layout[0] == '{' {
+	if c.Layout[0] == '{' { // and of more than 30 bytes, as all that are valid
 		return need(version, "layout "+string(c.Layout[:30])+"…", JSONLayouts.Since, Version{})
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 var Err = errors.New("guarded")
 
 // A Condition is a format that is true if it expands to something other than "" and "0", for a
-// target in tmux's syntax. If the target does not exist, its tokens are empty.
+// target in tmux's syntax, "" for the server. If the target does not exist, its tokens are empty.
 type Condition struct{ Target, Format string }
 
 type key struct{}

@@ -1,5 +1,5 @@
-// Package keys knows what of a key or a text tmux sends to the program in a pane. Measured with
-// tmux 3.3a to 3.8.
+// Package keys knows which keys and texts tmux passes unchanged to the program in a pane. Measured
+// with tmux 3.3a to 3.8.
 package keys
 
 import (
@@ -21,8 +21,8 @@ const Unknown = "unknown"
 // Reaches reports whether tmux sends a key to a program as the key that it is. Keys that every
 // keyboard has always reach it; others, such as S-Enter and C-Tab, only from tmux 3.5 on, and
 // only a program that has enabled extended keys: see [Plain]. tmux sends another key in place
-// of these, types their names or sends nothing. The mode is asked for only if that matters. The
-// name is not checked.
+// of these, types their names or sends nothing. Mode is called only if needed. The name is not
+// checked.
 func Reaches(name string, mode Mode) (bool, error) {
 	if Plain(name) {
 		return true, nil
@@ -104,7 +104,7 @@ const atOnce = 64
 //
 // Literal keys can carry any text, in one command of any length. But from tmux 3.5 on, a
 // newline or another control character that not every keyboard has reaches a program that has
-// enabled extended keys as an escape sequence. Only for a text with one is the mode asked for.
+// enabled extended keys as an escape sequence. Only for a text with one is mode called.
 // Numbers cost tmux about 4 µs each.
 func Bytes(text string, mode Mode) (commands [][]string, err error) {
 	if !strings.ContainsFunc(text, notPlain) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/internal/wire"
 )
 
 // A Follower looks at panes again and again, and decides when another look is worth its
@@ -63,7 +64,7 @@ func (f *Follower) Next(ctx context.Context, deadline time.Time) ([]tmux.PaneID,
 // Dead of [PaneState].
 func (f *Follower) Look(ctx context.Context, pane tmux.PaneID, since *Mark) (*Look, error) {
 	if since != nil && since.Pane != pane {
-		return nil, argumentError("a mark of pane %s, for pane %s", since.Pane, pane)
+		return nil, wire.Argument("a mark of pane %s, for pane %s", since.Pane, pane)
 	}
 	last := f.last[pane]
 	if since != nil {
@@ -136,11 +137,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-timer.C:
 		return true
 	}
-}
-
-// argumentError returns a [tmux.ErrArgument] with its reason.
-func argumentError(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", tmux.ErrArgument, fmt.Sprintf(format, args...))
 }
 
 // below returns the lines of screen that follow the lines ending earlier, for a screen

@@ -115,7 +115,7 @@ func shrink(t *testing.T, srv *tmux.Server, p paneprog.Program, f *follower, pla
 	if srv.Binary() != "tmux" {
 		binary = "TMUX_TEST_BINARY=" + srv.Binary() + " "
 	}
-	return fmt.Sprintf("%s\n%sgo test ./tmux -run TestFollowingRandomPrograms -program '%s'", last, binary, short)
+	return fmt.Sprintf("%s\n%sgo test ./tmux/follow -run TestFollowingRandomPrograms -program '%s'", last, binary, short)
 }
 
 // A follower runs one program and counts what it saw.
@@ -192,7 +192,7 @@ func (f *follower) String() string {
 		f.programs, f.failed, f.looks, 100*float64(f.missed)/float64(max(1, f.looks)), f.words, f.lost, f.drawn, f.erased)
 }
 
-// follow runs a program in a new pane until it ends or fails.
+// followed runs a program in a new pane until it ends or fails.
 func followed(ctx context.Context, srv *tmux.Server, p paneprog.Program, plain bool) (*follower, error) {
 	f := &follower{plain: plain, limit: p.History, fresh: map[int]bool{}}
 	var err error

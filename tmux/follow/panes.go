@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/internal/wire"
 )
 
 // EventKind is what an [Event] is about.
@@ -184,27 +185,30 @@ func (p *followed) finished(l *Look, lines []string, rows []int) []string {
 }
 
 // check refuses arguments that make no sense.
-func (f *following) check(panes []tmux.PaneID) error {
+func (f *following) check(ctx context.Context, srv *tmux.Server, panes []tmux.PaneID) error {
+	if _, err := srv.Do(ctx); err != nil { // which asks nothing, and refuses what is no server
+		return err
+	}
 	if len(panes) == 0 {
-		return argumentError("no panes to follow")
+		return wire.Argument("no panes to follow")
 	}
 	for _, id := range panes {
 		if !id.Valid() {
-			return argumentError("%q is not a pane id", id)
+			return wire.Argument("%q is not a pane id", id)
 		}
 		if mark := f.options.Since[id]; mark != nil && mark.Pane != id {
-			return argumentError("a mark of pane %s, for pane %s", mark.Pane, id)
+			return wire.Argument("a mark of pane %s, for pane %s", mark.Pane, id)
 		}
 	}
 	if f.options.Quiet < 0 || f.options.Interval < 0 {
-		return argumentError("a negative time: %+v", f.options)
+		return wire.Argument("a negative time: %+v", f.options)
 	}
 	return nil
 }
 
 // run follows panes until all have ended or the body of the loop breaks.
 func (f *following) run(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) error {
-	if err := f.check(ids); err != nil {
+	if err := f.check(ctx, srv, ids); err != nil {
 		return err
 	}
 	f.Follower = New(ctx, srv, cmp.Or(f.options.Interval, defaultInterval))
@@ -371,11 +375,11 @@ func WaitForNew(ctx context.Context, pane tmux.PaneRef, since *Mark, texts ...st
 
 func waitFor(ctx context.Context, pane tmux.PaneRef, since *Mark, shown bool, texts []string) (text, line string, err error) {
 	if len(texts) == 0 {
-		return "", "", argumentError("no text to wait for")
+		return "", "", wire.Argument("no text to wait for")
 	}
 	for _, t := range texts {
 		if strings.TrimSpace(t) == "" || !utf8.ValidString(t) || strings.ContainsFunc(t, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
-			return "", "", argumentError("%q cannot be waited for: it is blank, or no text of one line", t)
+			return "", "", wire.Argument("%q cannot be waited for: it is blank, or no text of one line", t)
 		}
 	}
 	var last *Look

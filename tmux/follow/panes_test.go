@@ -211,7 +211,21 @@ func TestFollowArguments(t *testing.T) {
 		return follow.Options{Since: map[tmux.PaneID]*follow.Mark{id: mark}}
 	}
 	var none *tmux.Server
-	check.Kind(t, "no server", check.Second(next(follow.Panes(ctx, none, "%0"))), tmux.ErrArgument)
+	for _, handle := range []*tmux.Server{none, {}} {
+		check.Kind(t, "no server", check.Second(next(follow.Panes(ctx, handle, "%0"))), tmux.ErrArgument)
+		check.Kind(t, "no server to look at", check.Second(follow.LookAt(ctx, handle, tmux.PaneID("%0"), nil)), tmux.ErrArgument)
+		f := follow.New(ctx, handle, time.Second)
+		check.Kind(t, "no server to follow", check.Second(f.Look(ctx, "%0", nil)), tmux.ErrArgument)
+		f.Close()
+		for _, wait := range []func() (string, string, error){
+			func() (string, string, error) { return follow.WaitFor(ctx, handle.Pane("%0"), "x") },
+			func() (string, string, error) { return follow.WaitForNew(ctx, handle.Pane("%0"), nil, "x") },
+		} {
+			_, _, err := wait()
+			check.Kind(t, "no server to wait on", err, tmux.ErrArgument)
+			check.That(t, !strings.Contains(err.Error(), "follow pane"), "%v is found out too late", err)
+		}
+	}
 	check.Kind(t, "no pane", check.Second(next(follow.Panes(ctx, srv))), tmux.ErrArgument)
 	check.Kind(t, "no id", check.Second(next(follow.Panes(ctx, srv, panes[0], "0"))), tmux.ErrArgument)
 	check.Kind(t, "another pane's mark", check.Second(next(follow.PanesWith(ctx, srv, at(panes[1]), panes[1]))), tmux.ErrArgument)
@@ -334,7 +348,7 @@ func TestFollowLeavesNothing(t *testing.T) {
 			testtool.Eventually(t, string(way)+" leaves nothing", func() bool {
 				stacks := make([]byte, 1<<20)
 				stacks = stacks[:runtime.Stack(stacks, true)]
-				left := watches() > files || strings.Contains(string(stacks), "awaitActivity") || strings.Contains(string(stacks), "ttyWatch")
+				left := watches() > files || strings.Contains(string(stacks), "AwaitOutput") || strings.Contains(string(stacks), "ttyWatch")
 				for name := range testserver.InFlight(t) {
 					left = left || before[name] == ""
 				}

@@ -18,6 +18,7 @@ import (
 
 	"tmuxmcp/internal/lazy"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/internal/wire"
 )
 
 // Limits on the formats that [Format] accepts. tmux expands formats in its only thread, so a
@@ -51,7 +52,7 @@ const (
 // loops use a list; match regular expressions in the caller.
 func Format(format string, v tmux.Version) (tmux.Format, error) {
 	if len(format) > maxBytes {
-		return "", argumentError("format longer than %d bytes", maxBytes)
+		return "", wire.Argument("format longer than %d bytes", maxBytes)
 	}
 	p := parser{s: format, v: v}
 	part, err := p.sequence("")
@@ -67,11 +68,6 @@ func Format(format string, v tmux.Version) (tmux.Format, error) {
 	return tmux.Format(fmt.Sprintf("#{?#{e|<=|:#{n:%s},%d},%s,%s%d;}", values, limit, part.format, tooLong, limit)), nil
 }
 
-// argumentError returns an [tmux.ErrArgument] with its reason.
-func argumentError(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", tmux.ErrArgument, fmt.Sprintf(format, args...))
-}
-
 // tooLong is what a format expands to if its values are too long. No program on a screen
 // can know it.
 var tooLong = "inert" + rand.Text()
@@ -84,7 +80,7 @@ func Check(text string) error {
 		return nil
 	}
 	limit, _, _ := strings.Cut(after, ";")
-	return argumentError("its values are longer than the %s bytes that this format affords in all; one that reads fewer affords more", limit)
+	return wire.Argument("its values are longer than the %s bytes that this format affords in all; one that reads fewer affords more", limit)
 }
 
 type parser struct {
@@ -149,7 +145,7 @@ func (p *parser) sequence(end string) (part piece, err error) {
 		var inner tmux.Format
 		switch {
 		case next == '(':
-			return part, argumentError("#( ) runs a shell command")
+			return part, wire.Argument("#( ) runs a shell command")
 		case next == '{':
 			inner, err = p.braces()
 		case formatAliases[next] != "":
@@ -177,7 +173,7 @@ func (p *parser) sequence(end string) (part piece, err error) {
 	return part, nil
 }
 
-var errOpen = argumentError("unclosed #{")
+var errOpen = wire.Argument("unclosed #{")
 
 // value returns the format for a name with modifiers.
 func (p *parser) value(modifiers, name string) tmux.Format {
@@ -213,7 +209,7 @@ func (p *parser) known(name string) (string, error) {
 	if t, ok := tokens()[name]; ok {
 		switch {
 		case t.Scope == tmux.BufferScope:
-			return "", argumentError("#{%s} belongs to a paste buffer, which formats may not read", name)
+			return "", wire.Argument("#{%s} belongs to a paste buffer, which formats may not read", name)
 		case t.In(p.v):
 			return name, nil
 		}
@@ -224,7 +220,7 @@ func (p *parser) known(name string) (string, error) {
 		}
 		return name, nil
 	}
-	return "", argumentError("%.40q is not a token, option or @option of tmux %s (environment variables are not read)", name, p.v)
+	return "", wire.Argument("%.40q is not a token, option or @option of tmux %s (environment variables are not read)", name, p.v)
 }
 
 var (
@@ -237,7 +233,7 @@ var (
 // braces parses what follows #{, including the closing brace.
 func (p *parser) braces() (tmux.Format, error) {
 	if p.depth++; p.depth > maxDepth {
-		return "", argumentError("formats nested more than %d deep", maxDepth)
+		return "", wire.Argument("formats nested more than %d deep", maxDepth)
 	}
 	defer func() { p.depth-- }()
 	rest := p.s[p.i:]
@@ -258,7 +254,7 @@ func (p *parser) braces() (tmux.Format, error) {
 		p.i += end + 1
 		return p.value(modifiers, name), err
 	case modifiers == "":
-		return "", argumentError("#{%.20s is not taken: a format has text, #{name}, #{?name,a,b}, == != && || of these, and = p t b d n w q l before them; "+
+		return "", wire.Argument("#{%.20s is not taken: a format has text, #{name}, #{?name,a,b}, == != && || of these, and = p t b d n w q l before them; "+
 			"the list tools loop and filter", rest)
 	}
 	start := p.i
@@ -268,7 +264,7 @@ func (p *parser) braces() (tmux.Format, error) {
 	}
 	p.i++
 	if !part.formats {
-		return "", argumentError("%q is not a name", p.s[start:p.i-1])
+		return "", wire.Argument("%q is not a name", p.s[start:p.i-1])
 	}
 	return "#{" + tmux.Format(modifiers) + part.format + "}", nil
 }
@@ -310,7 +306,7 @@ func (p *parser) operator(op string) (tmux.Format, error) {
 	case (op == "==" || op == "!=") && n == 2:
 		return "#{" + tmux.Format(op) + ":" + texts[0] + "," + texts[1] + "}", nil
 	}
-	return "", argumentError("%s with %d operands", op, len(operands))
+	return "", wire.Argument("%s with %d operands", op, len(operands))
 }
 
 // literal parses the text after l:, including the closing brace.

@@ -111,7 +111,7 @@ func TestInertRefuses(t *testing.T) {
 	}
 }
 
-// FuzzInert expands whatever Inert accepts on a real server, where values try to run
+// FuzzInert expands whatever Format accepts on a real server, where values try to run
 // commands, and looks for the file that any of them would create.
 func FuzzInert(f *testing.F) {
 	for _, seed := range inertLines(f, "seeds") {

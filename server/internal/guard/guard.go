@@ -5,6 +5,7 @@ package guard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -207,7 +208,9 @@ func (g *Guard) Proceed(ctx context.Context, act func(context.Context) error) er
 	for i, r := range g.spared {
 		conditions[i].Format = string(r.Condition)
 		if r.Target != nil { // a server has none
-			conditions[i].Target = r.Target.TargetSpec()
+			if conditions[i].Target = r.Target.TargetSpec(); conditions[i].Target == "" {
+				return fmt.Errorf("%w: a condition for no object", tmux.ErrArgument)
+			}
 		}
 	}
 	err := act(guarded.With(ctx, conditions...))

@@ -33,12 +33,12 @@ type Transports struct {
 // NewTransports returns both ways to the server at a socket.
 func NewTransports(at Socket, program *ExecTransport) *Transports {
 	program.socket, program.lean = at, leanEnvironment(program.Env)
-	return &Transports{native: NewNativeTransport(at, program.Env), Exec: program, Refused: !NativeUsable}
+	return &Transports{native: newNativeTransport(at, program.Env), Exec: program, Refused: !NativeUsable}
 }
 
 // Ask runs a command over the native transport.
 func (t *Transports) Ask(ctx context.Context, words ...string) (Reply, error) {
-	return t.native.Run(ctx, Request{Words: words, Needs: needsNone})
+	return t.native.run(ctx, Request{Words: words, Needs: needsNone})
 }
 
 // Run sends one command list to the server and returns what the tmux client program would
@@ -65,7 +65,7 @@ func (t *Transports) send(ctx context.Context, req Request) (Reply, error) {
 	case req.Text || !native:
 		return t.Exec.run(ctx, req)
 	}
-	rep, err := t.native.Run(ctx, req)
+	rep, err := t.native.run(ctx, req)
 	t.learn(rep, err)
 	if rep.noServer() && req.StartsServer {
 		return t.Exec.run(ctx, req)

@@ -75,7 +75,7 @@ const (
 // ErrProtocol reports a peer that does not speak the protocol as expected.
 var ErrProtocol = errors.New("unexpected message from the tmux server")
 
-func NewNativeTransport(socket Socket, env []string) *nativeTransport {
+func newNativeTransport(socket Socket, env []string) *nativeTransport {
 	t := &nativeTransport{socket: socket}
 	var b []byte
 	b = appendMessage(b, msgIdentifyLongFlags, binary.NativeEndian.AppendUint64(nil, flagUTF8|flagNoStartServer))
@@ -99,6 +99,8 @@ func NewNativeTransport(socket Socket, env []string) *nativeTransport {
 	return t
 }
 
+// LookupEnv returns the last value of a variable in an environment of "K=V" strings, "" if it has
+// none.
 func LookupEnv(env []string, key string) string {
 	value := ""
 	for _, kv := range env {
@@ -168,7 +170,7 @@ func (c *NativeCall) arrived() bool {
 	return len(have) >= headerSize && uint64(binary.LittleEndian.Uint32(have[4:])) <= uint64(len(have))
 }
 
-func (t *nativeTransport) Run(ctx context.Context, req Request) (Reply, error) {
+func (t *nativeTransport) run(ctx context.Context, req Request) (Reply, error) {
 	conn, err := t.socket.dial(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -201,7 +203,7 @@ func (t *nativeTransport) Run(ctx context.Context, req Request) (Reply, error) {
 // NativeCall is one command list on one connection.
 type NativeCall struct {
 	Conn           net.Conn
-	In             *bufio.Reader // from conn
+	In             *bufio.Reader // from Conn
 	stdout, stderr printed
 	// ready are the pending answers to requests to write.
 	ready []byte

@@ -21,12 +21,12 @@ type Request struct {
 	File io.Writer
 	// Stdin is what a command of the list may read from "-".
 	Stdin []byte
-	// Turn, if set, is what the list has from when it is sent until printed is called.
+	// Turn, if set, is what the list has from when it is sent until Printed is called.
 	Turn *RunTurn
 	// Mixed is set if something that a user may have typed is in one list with a command
 	// that reads stdin. Such lists are made only for a private transport.
 	Mixed bool
-	// Text is set if any item's text is.
+	// Text is set if a command runs commands, or names a file, given only as text.
 	Text bool
 	// Needs is how much of the environment the list needs.
 	Needs Environ
@@ -65,6 +65,7 @@ func (t *RunTurn) begin() {
 	}
 }
 
+// End gives the turn back, if the list has it.
 func (t *RunTurn) End() {
 	if t.begun {
 		t.over.Do(t.Unlock)
