@@ -86,7 +86,7 @@ func (c BreakPane) rows(f Format) (Command, []Scope) {
 // that it would ignore.
 func (c BreakPane) withName(version func() (Version, error)) (Command, error) {
 	v, err := version()
-	if err == nil && v.breaksNameless() {
+	if err == nil && v.ignoresBrokenName() {
 		if c.Name != "" {
 			return nil, &UnsupportedError{What: "break-pane -n", Since: Version{Major: 3, Minor: 7, Letter: 'a'}, Have: v}
 		}
@@ -99,7 +99,7 @@ func (c BreakPane) withName(version func() (Version, error)) (Command, error) {
 func (r PaneRef) Break(ctx context.Context, opts BreakPane) (Window, error) {
 	opts.Source = own(r, opts.Source)
 	v, err := r.srv.Version(ctx)
-	if err != nil || opts.Name == "" || !v.breaksNameless() {
+	if err != nil || opts.Name == "" || !v.ignoresBrokenName() {
 		return one[Window](ctx, r.srv, opts)
 	}
 	name := opts.Name

@@ -1,8 +1,6 @@
 package tmux
 
-import (
-	"context"
-)
+import "context"
 
 // This file is the one place for differences between versions that do not show as a command
 // or flag. Those that do are declared by the tags of fields.
@@ -44,9 +42,9 @@ func (v Version) printsVis() bool { return v.Major == 3 && (v.Minor == 4 || v.Mi
 // showsShellOutput reports whether run-shell shows its output instead of printing it.
 func (v Version) showsShellOutput() bool { return v.Major == 3 && (v.Minor == 3 || v.Minor == 4) }
 
-// breaksNameless reports a defect of 3.7, which 3.7a does not have: break-pane ignores the name of
-// the window, and the server does not survive one form of the command without a name (tmux#5295).
-func (v Version) breaksNameless() bool { return v == Version{Major: 3, Minor: 7} }
+// ignoresBrokenName reports a defect of 3.7, which 3.7a does not have: break-pane ignores the name
+// of the window, and the server does not survive one form of the command (tmux#5295).
+func (v Version) ignoresBrokenName() bool { return v == Version{Major: 3, Minor: 7} }
 
 // unzoomsFirst reports a defect of 3.4 and of the development version before 3.8: the server
 // does not survive one way of closing a window. See [Server.encode].
