@@ -20,8 +20,7 @@ binary form, so another process can go on where one has stopped. [AddLook] makes
 of a list of commands.
 
 A [Follower] decides when another look is worth its cost. From tmux 3.8 on, the server
-announces output; for older servers, the kernel does, on Linux. Elsewhere panes are looked at
-at intervals.
+announces output; for older servers, the kernel does, on Linux. Elsewhere it polls.
 
 Nothing here attaches to the server or changes a pane, and no pipe is opened: other programs,
 and any number of followers, can watch the same pane.
