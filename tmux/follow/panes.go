@@ -117,7 +117,7 @@ func PanesWith(ctx context.Context, srv *tmux.Server, options Options, panes ...
 	}
 }
 
-// defaultInterval is that of [Options].
+// defaultInterval is the default for Interval of [Options].
 const defaultInterval = 100 * time.Millisecond
 
 // following is a loop over events.

@@ -56,8 +56,11 @@ func Format(format string, v tmux.Version) (tmux.Format, error) {
 	}
 	p := parser{s: format, v: v}
 	part, err := p.sequence("")
-	if err != nil || p.uses == 0 {
-		return part.format, err
+	switch {
+	case err != nil:
+		return "", err
+	case p.uses == 0:
+		return part.format, nil
 	}
 	// It is enough to measure each name once.
 	var values tmux.Format

@@ -97,7 +97,7 @@ func TestInertRefuses(t *testing.T) {
 	for _, line := range append(inertLines(t, "refused"), deep, "longer than: "+strings.Repeat("x", 3000)) {
 		why, format, _ := strings.Cut(line, ": ")
 		f, err := inert.Format(format, tmux.Version{Major: 3, Minor: 8})
-		if !errors.Is(err, tmux.ErrArgument) || !strings.Contains(err.Error(), why) {
+		if f != "" || !errors.Is(err, tmux.ErrArgument) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%.60q: %q, %v; want an error with %q", format, f, err, why)
 		}
 	}

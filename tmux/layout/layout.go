@@ -61,6 +61,9 @@ const maxSize = 10000
 // "80x24,0,0{40x24,0,0,0,39x24,41,0,1}") or the JSON of tmux 3.8. Anything else is
 // an error, including a named layout.
 func Parse(l Layout) (Cell, error) {
+	if l.Named() {
+		return Cell{}, fmt.Errorf("layout %q: a named layout, whose cells tmux makes for the panes that a window has", l)
+	}
 	parse := parseOld
 	if strings.HasPrefix(string(l), "{") {
 		parse = parseJSON

@@ -158,3 +158,10 @@ func FuzzLayouts(f *testing.F) {
 		check.OK(t, do(t.Context(), srv, tmux.ListPanes{}))
 	})
 }
+
+// A named layout is not said to be none.
+func TestNamedLayoutsHaveNoCells(t *testing.T) {
+	t.Parallel()
+	_, err := layout.Parse(layout.Tiled)
+	check.That(t, err != nil && strings.Contains(err.Error(), `layout "tiled": a named layout`), "%v", err)
+}

@@ -132,8 +132,7 @@ func By(t testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
 	return Handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way})
 }
 
-// Handle returns a handle on a server; the program is that of [Binary] unless cfg has
-// another.
+// Handle returns a handle on a server. If cfg names no program, it is that of [Binary].
 func Handle(t testing.TB, cfg tmux.Config) *tmux.Server {
 	t.Helper()
 	if cfg.Binary == "" {

@@ -26,8 +26,8 @@ func UntilServerEnds(ctx context.Context, srv *tmux.Server, create func() error)
 	return err
 }
 
-// sessionSizes: the first window of a detached session has the requested size. Before, it has
-// that of a client attached to another session, if there is one, and in 3.2 always 80x23.
+// sessionSizes: the first window of a detached session gets the requested size. Before 3.6 it gets
+// the size of a client attached to another session, if there is one; in 3.2 it is always 80x23.
 var sessionSizes = tmux.Feature{Name: "sizes of detached sessions", Since: tmux.Version{Major: 3, Minor: 6}}
 
 // ResizeFirst gives the only window of a new session the size that was asked for, where
