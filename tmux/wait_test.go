@@ -81,9 +81,11 @@ func signal(t *testing.T, srv *tmux.Server, sig syscall.Signal) {
 	check.OK(t, syscall.Kill(pid, sig))
 }
 
-func TestAwaitActivity(t *testing.T) {
+func TestAwaitOutput(t *testing.T) {
 	t.Parallel()
 	srv, ctx := testserver.Started(t), testserver.Context(t)
+	check.Kind(t, "no pane", srv.AwaitOutput(ctx, nil), tmux.ErrArgument)
+	check.Kind(t, "no id", srv.AwaitOutput(ctx, nil, "%0", "0"), tmux.ErrArgument)
 	if v := check.Must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FeatureOf(tmux.WaitFor{}, "Event").Since) {
 		check.Kind(t, "on "+v.String(), srv.AwaitOutput(ctx, nil, "%1"), tmux.ErrUnsupported)
 		t.Skip("this tmux does not announce what panes print")

@@ -101,6 +101,9 @@ func TestInertRefuses(t *testing.T) {
 			t.Errorf("%.60q: %q, %v; want an error with %q", format, f, err, why)
 		}
 	}
+	if f, err := inert.Format("#{pane_id} #(x)", tmux.Version{Major: 3, Minor: 8}); f != "" || err == nil {
+		t.Errorf("what stands before a refused part is returned: %q, %v", f, err)
+	}
 	// Names that only other versions have are empty, and not looked up in the environment.
 	for format, v := range map[string]tmux.Version{
 		"#{pane_x}": {Major: 3, Minor: 2}, "#{theme}": {Major: 3, Minor: 2}, "#{?pane_dead_signal,a,b}": {Major: 3, Minor: 2}, "#{loop_last_flag}": {Major: 3, Minor: 8},
