@@ -22,11 +22,23 @@ func stopped(t *testing.T) (srv *tmux.Server, pid int, signal func(syscall.Signa
 	t.Helper()
 	srv = testserver.Started(t)
 	pid = check.Must[int](t)(strconv.Atoi(testserver.Run(t, srv, "display-message", "-p", "#{pid}")))
-	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGCONT) })
+	t.Cleanup(func() {
+		syscall.Kill(pid, syscall.SIGCONT)
+		reacts(t, srv) // or it could not be killed
+	})
 	return srv, pid, func(sig syscall.Signal) {
 		t.Helper()
 		check.OK(t, syscall.Kill(pid, sig))
 	}
+}
+
+// reacts waits until a server that goes on has reacted, which may take a busy machine longer than a
+// call waits for.
+func reacts(t *testing.T, srv *tmux.Server) {
+	t.Helper()
+	testtool.Eventually(t, "reaction", func() bool {
+		return !errors.Is(do(context.Background(), srv, tmux.ListSessions{}), tmux.ErrNoAnswer)
+	})
 }
 
 // silent returns a server that was stopped, and has not answered a call by its deadline.
@@ -75,7 +87,7 @@ func TestAStoppedServerFailsAtOnce(t *testing.T) {
 				check.Equal(t, "connections that wait", 1, tmux.ProbesOf(patient))
 				check.OK(t, do(ctx, testserver.Started(t), tmux.ListSessions{})) // another server is not affected
 				signal(syscall.SIGCONT)
-				testserver.Run(t, srv, "list-sessions") // by when it has reacted to what came before
+				reacts(t, srv)
 				check.OK(t, do(ctx, patient, tmux.ListSessions{}))
 				check.OK(t, do(ctx, hurried, tmux.ListSessions{}))
 				check.That(t, !tmux.IsSilent(patient), "the server still counts as silent")
