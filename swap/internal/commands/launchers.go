@@ -1,16 +1,14 @@
 package commands
 
-import (
-	"tmuxmcp/internal/lazy"
-)
+import "tmuxmcp/internal/lazy"
 
-// A way is how a program goes on after its flags.
+// A way is what the words after a launcher's flags mean.
 type way int
 
 const (
 	script    way = iota + 1 // the next word is a file
-	either                   // … if it looks like one; else a script of the project in the directory
-	project                  // it runs the project in the directory, whatever the words
+	either                   // … if it looks like one; otherwise a script of the project in the directory
+	project                  // the launcher runs the project in the directory, whatever the words
 	inProject                // the rest is a command in the environment of the project in the directory
 	wrap                     // the rest is a command
 	dashed                   // … after --, if there is one
@@ -18,24 +16,24 @@ const (
 	goRun                    // … or a directory of the module in the directory
 )
 
-// A launcher is a program that starts others. Flags that it does not list have no value.
+// A launcher is a program that starts others. Flags that are not listed have no value.
 type launcher struct {
-	ways    map[string]way // by its leading words; "": without such
+	ways    map[string]way // by leading words; "": without them
 	takes   string         // flags with a value
 	dirs    string         // flags that change the directory
 	files   string         // flags that name a file in the project's directory
 	runs    string         // flags that name the file to run
-	modules string         // flags that name the module to run; of a runner of scripts also -m
-	pkgs    string         // flags that name the packages of which one has the program
+	modules string         // flags that name the module to run; a script runner also has -m
+	pkgs    string         // flags that name packages, one of which has the program
 	withs   string         // flags that name packages beside the project's
-	texts   string         // flags with a text for a shell
-	splits  string         // flags with a text of more words
+	texts   string         // flags with a shell command line
+	splits  string         // flags with a text of more words for the launcher
 	with    string         // flags with a text that is the command for the rest
-	then    string         // flags before a command, after a word that is the directory
+	then    string         // flags before a command; a word before them is the directory
 	skip    int            // words before the command
 	vars    bool           // assignments may come before the command
-	windows bool           // its flags begin with a slash, and a command of one word is a text for a shell
-	nearest bool           // it prefers a package that is in the directory, or above
+	windows bool           // flags begin with a slash, and a command of one word is a shell command line
+	nearest bool           // it prefers a package in the directory, or above
 }
 
 const (
