@@ -54,91 +54,132 @@ func (q *Query) Ask(ctx context.Context) (ask.Answer, error) {
 	return a, err
 }
 
-// copyHome puts the files that determine a client's answer into a home directory, and returns
-// the variables that lead the client there. Each file stays where its variable says it is.
+// copyHome copies the files that determine a client's answer into a home directory, and returns
+// the variables that lead the client to them. Each file stays where its variable says it is.
 func copyHome(in configs.Env, home string, doc *configs.Document, container []string, project, server string) (env []string, err error) {
-	c, sys := doc.Client, in.Sys
-	only := ask.Alone{Kind: c.Kind, Server: server, Harmless: c.Harmless}
-	for _, scope := range c.ScopesInOrder() {
-		only.Containers = append(only.Containers, c.ContainersIn(doc.Doc, scope, project)...)
-	}
-	e, err := doc.Doc.Lookup(container, server)
+	c, err := newCopier(in, doc, container, project, server)
 	if err != nil {
 		return nil, err
 	}
-	own, vars := c.Dialect.ReadEnv(e.Value), format.Object{}
-	for _, name := range c.HomeVars() {
-		value := sys.Getenv(name)
-		if value == "" || slices.ContainsFunc(own, func(v clients.EnvVar) bool { return strings.EqualFold(v.Name, name) }) {
-			continue
-		}
-		vars = append(vars, format.Field{Name: name, Value: value})
-	}
-	if len(c.Dialect.ReadArgv(e.Value)) == 0 {
-		vars = nil // codex refuses variables for a remote server
-	}
-	var servers []string
-	for _, l := range c.Layers {
-		if l.Role != clients.Project {
-			servers = append(servers, c.Files(l, sys, "", "")...)
-		}
-	}
-	for _, p := range c.Places(sys) {
-		// The client cannot read what is missing or unreadable, either.
-		target, err := in.Real(p.Path)
-		if err != nil {
-			continue
-		}
-		text, _, err := in.Read(target)
-		if err != nil {
-			continue
-		}
-		switch {
-		case p.Path == doc.Path:
-			text, err = only.Of(doc.Text, container, c.Dialect.EnvName(), vars)
-		case slices.Contains(servers, p.Path):
-			text, err = only.Of(text, nil, "", nil)
-			if err != nil && c.InProfile(sys, p.Path) {
-				continue // which the client does not read otherwise
-			}
-		}
+	for _, p := range doc.Client.Places(in.Sys) {
+		text, ok, err := c.text(p.Path)
 		if err != nil {
 			return nil, fmt.Errorf("prepare a copy of %s: %w", p.Path, err)
 		}
-		text = c.Ask.Files.Replace(text, func(file string) string {
-			if rest, ok := strings.CutPrefix(file, "~/"); ok {
-				return filepath.Join(sys.Home, rest)
-			}
-			return checkout.AbsIn(filepath.Dir(target), file)
-		})
-		name := filepath.Join(home, p.Rel)
-		if p.Env != "" {
-			dir := filepath.Join(home, "variables", p.Env)
-			name = filepath.Join(dir, p.Rel)
-			if p.Rel == "." {
-				name = filepath.Join(dir, filepath.Base(p.Path))
-				dir = name
-			} else if filepath.Dir(p.Rel) == ".." {
-				name = filepath.Join(dir, filepath.Base(p.Path))
-				dir = filepath.Join(dir, filepath.Base(sys.Getenv(p.Env)))
-			}
-			env = append(env, p.Env+"="+dir)
-		} else if p.Rel == "" {
-			continue // it reads the file itself
+		file, value := copyOf(p, in.Sys.Getenv(p.Env), home)
+		if !ok || file == "" {
+			continue
 		}
-		if err = os.MkdirAll(filepath.Dir(name), 0o700); err == nil {
-			err = os.WriteFile(name, text, 0o600)
+		if p.Env != "" {
+			env = append(env, p.Env+"="+value)
+		}
+		if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
+			err = os.WriteFile(file, text, 0o600)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("copy %s: %w", p.Path, err)
 		}
 	}
-	for _, l := range c.Layers {
-		if text := sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
-			if text, err := only.Of([]byte(text), nil, "", nil); err == nil {
+	for _, l := range doc.Client.Layers {
+		if text := in.Sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
+			if text, err := c.alone.Of([]byte(text), nil, "", nil); err == nil {
 				env = append(env, l.Var+"="+string(text))
 			}
 		}
 	}
 	return env, nil
+}
+
+// copyOf returns where the copy of a file goes in a home directory, and what its variable, if it
+// has one, must be for the client to find it there. value is what the variable is now. file is ""
+// if the client reads the original, which is outside the home directory.
+func copyOf(p clients.Place, value, home string) (file, newValue string) {
+	dir := filepath.Join(home, "variables", p.Env)
+	named := filepath.Join(dir, filepath.Base(p.Path))
+	switch {
+	case p.Env == "" && p.Rel == "":
+		return "", ""
+	case p.Env == "":
+		return filepath.Join(home, p.Rel), ""
+	case p.Rel == ".": // the variable names the file itself
+		return named, named
+	case filepath.Dir(p.Rel) == "..": // it names another file of the directory
+		return named, filepath.Join(dir, filepath.Base(value))
+	}
+	return filepath.Join(dir, p.Rel), dir
+}
+
+// A copier makes the copies of one client's files.
+type copier struct {
+	configs.Env
+	doc       *configs.Document // the config that has the entry
+	container []string
+	alone     ask.Alone
+	vars      format.Object // for the entry, so that its server finds its own files; nil: none
+	servers   []string      // the files that may have other servers, except those of projects
+}
+
+func newCopier(env configs.Env, doc *configs.Document, container []string, project, server string) (*copier, error) {
+	client := doc.Client
+	c := &copier{Env: env, doc: doc, container: container}
+	c.alone = ask.Alone{Kind: client.Kind, Server: server, Harmless: client.Harmless}
+	for _, scope := range client.ScopesInOrder() {
+		c.alone.Containers = append(c.alone.Containers, client.ContainersIn(doc.Doc, scope, project)...)
+	}
+	e, err := doc.Doc.Lookup(container, server)
+	if err != nil {
+		return nil, err
+	}
+	if len(client.Dialect.ReadArgv(e.Value)) > 0 { // codex refuses variables for a remote server
+		c.vars = homeVars(env, client, client.Dialect.ReadEnv(e.Value))
+	}
+	for _, l := range client.Layers {
+		if l.Role != clients.Project {
+			c.servers = append(c.servers, client.Files(l, env.Sys, "", "")...)
+		}
+	}
+	return c, nil
+}
+
+// homeVars returns the variables that lead to a home directory and its files, except those that an
+// entry sets itself.
+func homeVars(env configs.Env, c *clients.Client, own []clients.EnvVar) format.Object {
+	vars := format.Object{}
+	for _, name := range c.HomeVars() {
+		sets := func(v clients.EnvVar) bool { return strings.EqualFold(v.Name, name) }
+		if value := env.Sys.Getenv(name); value != "" && !slices.ContainsFunc(own, sets) {
+			vars = append(vars, format.Field{Name: name, Value: value})
+		}
+	}
+	return vars
+}
+
+// text returns what the copy of a file has: no other server that can be started, and the files
+// that the text names by their absolute paths. ok is false if there is to be no copy.
+func (c *copier) text(path string) (text []byte, ok bool, err error) {
+	target, err := c.Real(path)
+	if err != nil {
+		return nil, false, nil // the client cannot read it either
+	}
+	if text, _, err = c.Read(target); err != nil {
+		return nil, false, nil
+	}
+	switch {
+	case path == c.doc.Path:
+		text, err = c.alone.Of(c.doc.Text, c.container, c.doc.Client.Dialect.EnvName(), c.vars)
+	case slices.Contains(c.servers, path):
+		text, err = c.alone.Of(text, nil, "", nil)
+		if err != nil && c.doc.Client.InProfile(c.Sys, path) {
+			return nil, false, nil // the client does not read it outside that profile
+		}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return c.doc.Client.Ask.Files.Replace(text, func(file string) string {
+		if rest, ok := strings.CutPrefix(file, "~/"); ok {
+			return filepath.Join(c.Sys.Home, rest)
+		}
+		return checkout.AbsIn(filepath.Dir(target), file)
+	}), true, nil
 }
