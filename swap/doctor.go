@@ -291,13 +291,13 @@ func (x *examination) record(r *journal.Record) {
 		add(FoundSwapped, "%s: this version does not know that client; the old file is %s", what, r.Backup)
 		return
 	}
-	v, err := commit.CompareNow(x.Env, c, x.recorded, r)
+	v, err := commit.Judge(x.Env, c, x.recorded, r)
 	if len(v.Elsewhere) > 0 && !v.Unread {
 		what += ", and also in " + strings.Join(v.Elsewhere, " and ")
 	}
 	newest := &r.Writes[len(r.Writes)-1]
 	var still []configs.Reading
-	if commit.Gone(err) || v.AsBefore || r.Undone {
+	if commit.Gone(err) || v.AsBefore() || r.Undone {
 		still = commit.StillReads(x.Env, x.recorded, r, nil, nil)
 	}
 	switch {
@@ -311,7 +311,7 @@ func (x *examination) record(r *journal.Record) {
 		add(FoundSwapped, "%s: revert could not undo it now: %v", what, err)
 	case v.Unread:
 		add(FoundHalf, "%s: it is only in %s, which its client does not read any more; mcp-swap revert undoes it there", what, r.Target)
-	case v.AsBefore || r.Undone:
+	case v.AsBefore() || r.Undone:
 		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
 	case v.Edited() && !v.Conflicts():
 		f.InForce = true

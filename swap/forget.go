@@ -51,7 +51,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		switch {
 		case client == nil:
 		case r.Reverted.IsZero() && !r.Undone && !o.Force:
-			if _, err := commit.CompareNow(s.Env, client, c.State, &r); !commit.Gone(err) {
+			if _, err := commit.Judge(s.Env, client, c.State, &r); !commit.Gone(err) {
 				res.Outcome = Failed
 				res.Err = errors.New("mcp-swap revert can undo it, and nothing could once it is forgotten; use --force to forget it, and keep the entry as it is")
 			}

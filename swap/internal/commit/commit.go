@@ -82,3 +82,11 @@ func released(err error, release func() error) error {
 	}
 	return errors.Join(err, rerr)
 }
+
+// label returns the name that output has for the client of a record.
+func label(r *journal.Record) string {
+	if c := clients.Lookup(r.Client); c != nil {
+		return c.Label(clients.Scope(r.Scope))
+	}
+	return r.Client
+}

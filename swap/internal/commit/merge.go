@@ -211,7 +211,7 @@ func (e *editing) become(set format.Object, remove []string) {
 
 // unnested returns an entry with the members of an inner object, into which its client has moved
 // what the swap wrote beside it, as fields of the entry.
-func (v Since) unnested() (now map[string]any, is bool) {
+func (v Verdict) unnested() (now map[string]any, is bool) {
 	d := v.client.Dialect
 	_, nested := v.Now[d.Inner].(map[string]any)
 	_, wrote := v.rec.Writes[len(v.rec.Writes)-1].Value[d.Inner].(map[string]any)
@@ -226,7 +226,7 @@ func (v Since) unnested() (now map[string]any, is bool) {
 }
 
 // unnest makes the entry so.
-func (v Since) unnest(e *editing) {
+func (v Verdict) unnest(e *editing) {
 	flat, is := v.unnested()
 	if !is {
 		return
@@ -244,10 +244,7 @@ func (v Since) unnest(e *editing) {
 	e.become(set, remove)
 }
 
-// Edited reports whether the entry is there, and neither as the swap wrote it nor as before.
-func (v Since) Edited() bool { return v.Landed == nil && !v.AsBefore && v.Now != nil }
-
-func (v Since) merge() merge {
+func (v Verdict) merge() merge {
 	var writes []map[string]any
 	for _, w := range slices.Backward(v.rec.Writes) {
 		writes = append(writes, w.Value)
@@ -265,11 +262,11 @@ func old(r *journal.Record) map[string]any {
 }
 
 // Conflicts reports whether revert leaves an edited entry as it is.
-func (v Since) Conflicts() bool { return len(v.merge().conflicts) > 0 }
+func (v Verdict) Conflicts() bool { return len(v.merge().conflicts) > 0 }
 
 // conflict returns an error: why an edited entry is left alone, with the values of each field
 // that stops it before the swap, as written by it, and now.
-func (v Since) conflict(path string, conflicts []conflict) error {
+func (v Verdict) conflict(path string, conflicts []conflict) error {
 	if v.Now == nil {
 		return fmt.Errorf("%s: %w; %s", path, errEdited, ForceEdited)
 	}
@@ -339,7 +336,7 @@ func shown(path []string, value any) string {
 }
 
 // Edits names the fields of an entry that were edited since the newest write.
-func (v Since) Edits() string {
+func (v Verdict) Edits() string {
 	d := v.client.Dialect
 	wrote, now := d.Settled(v.rec.Writes[len(v.rec.Writes)-1].Value), d.Settled(v.Now)
 	var out []string

@@ -60,7 +60,7 @@ func TestMerge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := compare(rec, d, e)
+			v := judge(rec, d, e)
 			if landed := c.One("landed") != ""; landed != (v.Landed != nil) || landed == v.Edited() {
 				t.Fatalf("as the swap wrote it: %v, edited: %v", v.Landed, v.Edited())
 			}

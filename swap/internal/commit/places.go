@@ -14,50 +14,42 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// This file finds what a client reads of a swap. A client may have saved its config by putting a
-// file where a link was, and links and directories are moved, so the file that was swapped and
-// the one that the client now reads may be two.
+// This file finds the files that have a swap. A client may have saved its config by putting a file
+// where a link was, and links and directories get moved, so the file that was swapped and the one
+// that the client reads now may be two.
 
 // A place is a file that has, or had, a swap.
 type place struct {
-	doc   *configs.Document
-	since Since
+	doc     *configs.Document
+	verdict Verdict
 }
 
 func (p *place) entry() journal.Entry {
-	return journal.Entry{Target: p.doc.Target, Container: p.since.rec.Container}
+	return journal.Entry{Target: p.doc.Target, Container: p.verdict.rec.Container}
 }
 
-// has reports whether the entry in the place has something of what the swap wrote.
-func (p *place) has() bool {
-	return p.since.back() || p.since.Edited() && traces(p.since.rec, p.since.Now)
-}
-
-// runs reports whether the entry in the place runs what the swap wrote.
-func (p *place) runs() bool {
-	return p.since.back() || p.since.Edited() && holds(p.since.rec, p.since.Now)
-}
-
-// A reader reads the text of a file, resolved from a path.
+// A reader reads a file by its path and the target that this resolves to.
 type reader func(path, target string) (*configs.Document, error)
 
-// placesOf returns the places of a swap: the files that its clients now read and the one that was
-// swapped, which usually are one. Of several, only those that have something of the swap count,
-// if any has, and those of which another swap in the state is recorded do not. With force, what
-// cannot be read does not matter as long as something else can.
+// placesOf returns the places of a swap: the files that its clients read now, and the one that was
+// swapped; usually they are one. With force, a file that cannot be read is left out as long as
+// there is another.
 func placesOf(env configs.Env, c *clients.Client, st *journal.State, r *journal.Record, read reader, force bool) ([]*place, error) {
 	var all []*place
-	at := func(path, target string) (*place, error) {
+	add := func(path, target string) error {
+		if slices.ContainsFunc(all, func(p *place) bool { return p.doc.Target == target }) {
+			return nil
+		}
 		d, err := read(path, target)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		d.Client = c
 		v, err := judgeText(env, r, d)
-		return &place{d, v}, err
-	}
-	known := func(target string) bool {
-		return slices.ContainsFunc(all, func(p *place) bool { return p.doc.Target == target })
+		if err == nil {
+			all = append(all, &place{d, v})
+		}
+		return err
 	}
 	swapped, wasErr := configs.Target(r.Target)
 	nowErr := wasErr
@@ -71,47 +63,46 @@ func placesOf(env configs.Env, c *clients.Client, st *journal.State, r *journal.
 			}
 			now, err = configs.Target(path)
 		}
-		if err != nil && wasErr == nil {
-			err = fmt.Errorf("%w; what was swapped is %s: repair the link, or use --force to undo it there", err, r.Target)
-		}
-		var p *place
-		if err == nil && !known(now) {
-			p, err = at(path, now)
-		}
-		switch {
-		case err != nil && (!force || now != "" && now == swapped):
-			return nil, err
-		case err == nil && p != nil:
-			all = append(all, p)
-		}
-	}
-	if wasErr == nil && !known(swapped) {
-		p, err := at(r.Target, swapped)
 		switch {
 		case err == nil:
-			all = append(all, p)
-		case len(all) == 0:
+			err = add(path, now)
+		case wasErr == nil:
+			err = fmt.Errorf("%w; what was swapped is %s: repair the link, or use --force to undo it there", err, r.Target)
+		}
+		if err != nil && (!force || now != "" && now == swapped) {
 			return nil, err
-		case !force:
+		}
+	}
+	if wasErr == nil {
+		if err := add(r.Target, swapped); err != nil && len(all) == 0 {
+			return nil, err
+		} else if err != nil && !force {
 			return nil, fmt.Errorf("%w; it is the file that was swapped, and the client now reads %s: --force leaves it out", err, all[0].doc.Path)
 		}
 	}
-	var out []*place
-	for _, p := range all {
-		another := claimed(st, r, p.entry(), func(o journal.Record) string { return o.Target })
-		if p.has() && (p.doc.Target == swapped || !another) {
-			out = append(out, p)
-		}
-	}
-	if len(out) > 0 {
+	if out := relevant(st, r, all, swapped); len(out) > 0 {
 		return out, nil
 	}
-	for _, p := range slices.Backward(all) { // the file that was swapped, or one in which that is undone
-		if p.doc.Target == swapped || wasErr != nil && p.since.AsBefore {
-			return []*place{p}, nil
+	return nil, gone{nowErr}
+}
+
+// relevant returns those of all places that have something of the swap, except those that another
+// swap in the state is recorded for. If there are none, it is the file that was swapped or, if that
+// is gone (swapped is ""), one in which the swap is undone.
+func relevant(st *journal.State, r *journal.Record, all []*place, swapped string) []*place {
+	out := slices.DeleteFunc(slices.Clone(all), func(p *place) bool {
+		return !p.verdict.has() ||
+			p.doc.Target != swapped && claimed(st, r, p.entry(), func(o journal.Record) string { return o.Target })
+	})
+	if len(out) > 0 {
+		return out
+	}
+	for _, p := range slices.Backward(all) {
+		if p.doc.Target == swapped || swapped == "" && p.verdict.AsBefore() {
+			return []*place{p}
 		}
 	}
-	return nil, gone{nowErr}
+	return nil
 }
 
 // movedTo returns the file that a client reads now in place of one that is not there any more, if
@@ -272,7 +263,7 @@ func Back(env configs.Env, st *journal.State) func(*journal.Record) bool {
 		}
 		return slices.ContainsFunc(places, func(p *place) bool {
 			reads := slices.ContainsFunc(r.Readers(), func(by journal.Reader) bool { return by.Config == p.doc.Path })
-			return reads && p.runs() && !covered(st, r, p.entry())
+			return reads && p.verdict.runs() && !covered(st, r, p.entry())
 		})
 	}
 }

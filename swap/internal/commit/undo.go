@@ -216,8 +216,8 @@ func (t *reverting) undone(target string, text []byte) bool {
 type undoing struct {
 	*place
 	text   []byte
-	how    string
-	remove bool
+	how    string // in a few words
+	remove bool   // the swap created the file, and nothing else is in it
 }
 
 func (u *undoing) changes() bool { return u.remove || !bytes.Equal(u.text, u.doc.Text) }
@@ -226,25 +226,11 @@ func (u *undoing) changes() bool { return u.remove || !bytes.Equal(u.text, u.doc
 func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.Record, out *Outcome) error {
 	places, err := placesOf(t.Env, c, t.State, r, t.read, t.opts.Force)
 	if errors.As(err, &gone{}) {
-		switch {
-		case t.State.Files[r.Target].Created && machine.Missing(r.Target) && machine.Missing(r.Config):
-			out.Detail = "already removed"
-			return nil
-		case r.By != "" && t.opts.Force && machine.Missing(r.Target):
-			out.Detail = "the config does not exist any more"
-			return nil
+		detail, err := t.withoutFiles(r, err)
+		if err == nil {
+			out.Detail = detail
 		}
-		if still := StillReads(t.Env, t.State, r, nil, nil); len(still) > 0 {
-			err = fmt.Errorf("%w, and %w", err, StillRead(r, still))
-		}
-		err = fmt.Errorf("%w; the swap stays recorded", err)
-		if r.Backup != "" && !machine.Missing(r.Backup) {
-			err = fmt.Errorf("%w, and the old file is in %s", err, r.Backup)
-		}
-		if r.By != "" {
-			return fmt.Errorf("%w (--force removes both)", err)
-		}
-		return fmt.Errorf("%w (mcp-swap forget removes both)", err)
+		return err
 	}
 	if err != nil {
 		return err
@@ -253,32 +239,64 @@ func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.R
 	if err != nil {
 		return err
 	}
-	out.Diff, out.Masked = "", false
+	out.Detail, out.Diff, out.Masked = describe(r, undoings), "", false
+	inheritContainers(t.State.Reverted, r) // in case they come back
+	if !undoings[len(undoings)-1].verdict.first() {
+		inheritContainers(t.State.Records, r)
+	}
+	if !t.opts.DryRun {
+		return t.writeAll(ctx, c, r, undoings)
+	}
+	for _, u := range undoings {
+		t.show(c, r, u, out)
+	}
+	return nil
+}
+
+// withoutFiles ends a swap of which no file is left, because of err: it is undone if the file was
+// the swap's own, and else its record stays.
+func (t *reverting) withoutFiles(r *journal.Record, err error) (detail string, _ error) {
+	switch {
+	case t.State.Files[r.Target].Created && machine.Missing(r.Target) && machine.Missing(r.Config):
+		return "already removed", nil
+	case r.By != "" && t.opts.Force && machine.Missing(r.Target):
+		return "the config does not exist any more", nil
+	}
+	if still := StillReads(t.Env, t.State, r, nil, nil); len(still) > 0 {
+		err = fmt.Errorf("%w, and %w", err, StillRead(r, still))
+	}
+	err = fmt.Errorf("%w; the swap stays recorded", err)
+	if r.Backup != "" && !machine.Missing(r.Backup) {
+		err = fmt.Errorf("%w, and the old file is in %s", err, r.Backup)
+	}
+	if r.By != "" {
+		return "", fmt.Errorf("%w (--force removes both)", err)
+	}
+	return "", fmt.Errorf("%w (mcp-swap forget removes both)", err)
+}
+
+// describe says how the places of a swap are restored. It names the files other than the one that
+// the client named when it was swapped.
+func describe(r *journal.Record, undoings []*undoing) string {
 	var details []string
 	for _, u := range undoings {
-		if u.remove {
-			u.how = "config removed"
-		}
+		how := u.how
 		switch u.doc.Path {
 		case r.Config:
 		case r.Target:
-			u.how = "in " + u.doc.Path + ", which was swapped: " + u.how
+			how = "in " + u.doc.Path + ", which was swapped: " + how
 		default:
-			u.how = "in " + u.doc.Path + ": " + u.how
+			how = "in " + u.doc.Path + ": " + how
 		}
-		details = append(details, u.how)
+		details = append(details, how)
 	}
-	out.Detail = strings.Join(details, "; ")
-	inheritContainers(t.State.Reverted, r) // in case they come back
-	if !undoings[len(undoings)-1].since.first() {
-		inheritContainers(t.State.Records, r)
-	}
+	return strings.Join(details, "; ")
+}
+
+// writeAll restores the places, in order. It stops at the first that is not written.
+func (t *reverting) writeAll(ctx context.Context, c *clients.Client, r *journal.Record, undoings []*undoing) error {
 	var notDurable error
 	for i, u := range undoings {
-		if t.opts.DryRun {
-			t.show(c, r, u, out)
-			continue
-		}
 		err := t.write(ctx, c, r, u)
 		if err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
 			if i > 0 && !errors.Is(err, atomicfile.ErrChanged) {
@@ -305,17 +323,9 @@ func (t *reverting) read(path, target string) (*configs.Document, error) {
 func (t *reverting) plan(c *clients.Client, r *journal.Record, places []*place) (out []*undoing, err error) {
 	planned := maps.Clone(t.dry)
 	for _, p := range places {
-		u := &undoing{place: p, text: p.doc.Text, how: "already restored"}
-		if !r.Undone || p.has() {
-			if u.text, u.how, err = p.since.undo(p.doc, t.opts.Force); err != nil {
-				return nil, err
-			}
-		}
-		if t.State.Files[r.Target].Created && c.OnlySeed(u.text) {
-			u.remove = p.doc.Target == r.Target
-			if empty := c.Kind.Empty(); !u.remove && empty != "" && len(bytes.TrimSpace(u.text)) == 0 {
-				u.text, u.how = []byte(empty), "emptied: the swap has created it" // behind a link that was made since
-			}
+		u, err := t.undoing(c, r, p)
+		if err != nil {
+			return nil, err
 		}
 		if err := p.doc.Owned(); err != nil && u.changes() && len(places) > 1 && p.doc.Path == r.Target {
 			if !t.opts.Force {
@@ -324,12 +334,8 @@ func (t *reverting) plan(c *clients.Client, r *journal.Record, places []*place) 
 			t.Warn(fmt.Sprintf("%s: %v; it was left out", label(r), err))
 			continue
 		}
-		if u.changes() {
-			// If it was read-only when swapped, the user has already agreed to edit it.
-			was, known := t.State.Files[p.doc.Target]
-			if err := p.doc.MayWrite(t.Confirm, t.opts.Force || t.opts.DryRun || known && configs.ReadOnly(was.Meta.Mode)); err != nil {
-				return nil, err
-			}
+		if err := t.mayWrite(u); err != nil {
+			return nil, err
 		}
 		planned[p.doc.Target] = u.text
 		out = append(out, u)
@@ -342,6 +348,36 @@ func (t *reverting) plan(c *clients.Client, r *journal.Record, places []*place) 
 		return nil, refusedThen(f)
 	}
 	return out, nil
+}
+
+// undoing returns what restores a place.
+func (t *reverting) undoing(c *clients.Client, r *journal.Record, p *place) (*undoing, error) {
+	u := &undoing{place: p, text: p.doc.Text, how: "already restored"}
+	if !r.Undone || p.verdict.has() {
+		var err error
+		if u.text, u.how, err = p.verdict.undo(p.doc, t.opts.Force); err != nil {
+			return nil, err
+		}
+	}
+	if !t.State.Files[r.Target].Created || !c.OnlySeed(u.text) {
+		return u, nil
+	}
+	if p.doc.Target == r.Target {
+		u.remove, u.how = true, "config removed"
+	} else if empty := c.Kind.Empty(); empty != "" && len(bytes.TrimSpace(u.text)) == 0 {
+		u.text, u.how = []byte(empty), "emptied: the swap has created it" // behind a link that was made since
+	}
+	return u, nil
+}
+
+// mayWrite returns an error if a file must not be written. A file that was read-only when it was
+// swapped may be: the user has agreed to edit it.
+func (t *reverting) mayWrite(u *undoing) error {
+	if !u.changes() {
+		return nil
+	}
+	was, known := t.State.Files[u.doc.Target]
+	return u.doc.MayWrite(t.Confirm, t.opts.Force || t.opts.DryRun || known && configs.ReadOnly(was.Meta.Mode))
 }
 
 // refusals returns what a client would refuse its whole config for once places have the texts
@@ -369,7 +405,7 @@ func refusedThen(f configs.Refusal) error {
 // write restores one place.
 func (t *reverting) write(ctx context.Context, c *clients.Client, r *journal.Record, u *undoing) error {
 	t.touched[u.doc.Target] = true
-	if u.since.whole {
+	if u.verdict.whole() {
 		t.left[u.doc.Target] = u.text
 	}
 	switch {

@@ -282,8 +282,7 @@ func (w *writing) restoreRecords(next *journal.State, d *configs.Document) {
 			return false
 		}
 		v, err := judgeText(w.Env, r, &configs.Document{Client: d.Client, Path: d.Path, Text: d.Text})
-		p := &place{d, v}
-		return err == nil && p.runs() && !covered(next, r, p.entry())
+		return err == nil && v.runs() && !covered(next, r, (&place{d, v}).entry())
 	})
 	if !slices.ContainsFunc(next.Records, func(r journal.Record) bool { return r.Target == d.Target }) {
 		delete(next.Files, d.Target)
@@ -293,7 +292,7 @@ func (w *writing) restoreRecords(next *journal.State, d *configs.Document) {
 // extend returns the record of an earlier swap of the entry, for one more write, and the
 // text as that swap's revert would leave it.
 func (w *writing) extend(c plan.Change, rec journal.Record) (_ journal.Record, base []byte, err error) {
-	was := compare(&rec, c.Doc, c.Old)
+	was := judge(&rec, c.Doc, c.Old)
 	if base, _, err = was.undo(c.Doc, true); err != nil {
 		return rec, nil, err
 	}
@@ -332,7 +331,7 @@ func (w *writing) first(c plan.Change, state *journal.State) (rec journal.Record
 
 // isUsers reports whether the user has edited what a record's swap wrote.
 func isUsers(prior *journal.Record, c plan.Change) bool {
-	v := compare(prior, c.Doc, c.Old)
+	v := judge(prior, c.Doc, c.Old)
 	return v.Edited() && v.Conflicts()
 }
 
@@ -377,8 +376,8 @@ func (w *writing) continued(c plan.Change, state *journal.State, rec *journal.Re
 		if r.Target == c.Doc.Target || r.Client != rec.Client || r.Config != c.Doc.Path || !r.Same(r.Target, c.Container, rec.Server) {
 			continue
 		}
-		v := compare(&r, c.Doc, c.Old)
-		if !(&place{c.Doc, v}).runs() || v.Edited() && v.Conflicts() {
+		v := judge(&r, c.Doc, c.Old)
+		if !v.runs() || v.Edited() && v.Conflicts() {
 			continue
 		}
 		if base, _, err = v.undo(c.Doc, true); err == nil {

@@ -19,25 +19,44 @@ var errEdited = errors.New("the entry was edited or removed since it was swapped
 // ForceEdited is what to do about an entry that was edited.
 const ForceEdited = "use --force to put back what the swap changed"
 
-// Since is what has become of an entry since it was swapped.
-type Since struct {
-	rec      *journal.Record
-	client   *clients.Client
-	Landed   *journal.Write // the write that is in the file, if any
-	exact    bool           // the file is as left by that write
-	AsBefore bool           // the file or the entry is as it was before the swap
-	whole    bool           // judged by the whole file, not by the entry
-	Now      map[string]any // the entry, if judged; nil: there is none
+// became says what has become of an entry since it was swapped.
+type became int
 
-	// Of [CompareNow]: other files that have the swap, and that only one has it that its client
-	// does not read.
+const (
+	fileWritten  became = iota + 1 // the file is byte for byte as a write left it
+	fileBefore                     // the file is byte for byte as before the swap
+	entryWritten                   // the file has changed, and the entry is as a write left it
+	entryBefore                    // … as before the swap, which may be absent
+	entryEdited                    // … neither
+	entryRemoved                   // … absent, although the swap added it or it was there before
+)
+
+// A Verdict says what has become of an entry since it was swapped.
+type Verdict struct {
+	rec    *journal.Record
+	client *clients.Client
+	became became
+	Landed *journal.Write // the write that left the file or the entry as it is; nil: none
+	Now    map[string]any // the entry, unless the file decided; nil: there is none
+
+	// Set by [Judge]: other files that have the swap, and whether the only file that has it is one
+	// that its client does not read.
 	Elsewhere []string
 	Unread    bool
 }
 
+// AsBefore reports whether the file or the entry is as it was before the swap.
+func (v Verdict) AsBefore() bool { return v.became == fileBefore || v.became == entryBefore }
+
+// Edited reports whether the entry is there, and neither as the swap wrote it nor as before.
+func (v Verdict) Edited() bool { return v.became == entryEdited }
+
+// whole reports whether the bytes of the file decided, so that the entry was not looked at.
+func (v Verdict) whole() bool { return v.became == fileWritten || v.became == fileBefore }
+
 // judgeText judges a file that may no longer parse: its error names the backup.
-func judgeText(env configs.Env, r *journal.Record, d *configs.Document) (Since, error) {
-	if v := judgeBytes(r, d); v.whole {
+func judgeText(env configs.Env, r *journal.Record, d *configs.Document) (Verdict, error) {
+	if v := judgeFile(r, d); v.whole() {
 		return v, nil
 	}
 	var e format.Entry
@@ -55,72 +74,89 @@ func judgeText(env configs.Env, r *journal.Record, d *configs.Document) (Since, 
 		err = fmt.Errorf("%w; repair it and %s: as it was before the swap it is in %s", err, again, r.Backup)
 	}
 	if err != nil {
-		return Since{}, err
+		return Verdict{}, err
 	}
-	return compare(r, d, e), nil
+	return judgeEntry(r, d.Client, e), nil
 }
 
-func judgeBytes(r *journal.Record, d *configs.Document) Since {
-	v := Since{rec: r, client: d.Client}
+// judge judges a file by its bytes and, if they do not decide, by its entry.
+func judge(r *journal.Record, d *configs.Document, e format.Entry) Verdict {
+	if v := judgeFile(r, d); v.whole() {
+		return v
+	}
+	return judgeEntry(r, d.Client, e)
+}
+
+// judgeFile judges a file by its bytes. The verdict is empty if they do not decide.
+func judgeFile(r *journal.Record, d *configs.Document) Verdict {
+	v := Verdict{rec: r, client: d.Client}
 	hash := journal.Hash(d.Text)
 	for i := len(r.Writes) - 1; i >= 0; i-- {
-		w := &r.Writes[i]
-		if w.After != hash {
-			continue
-		}
-		if w.Undoes(d.Text) {
-			v.Landed, v.exact, v.whole = w, true, true
+		if w := &r.Writes[i]; w.After == hash && w.Undoes(d.Text) {
+			v.became, v.Landed = fileWritten, w
 			return v
 		}
 	}
-	v.AsBefore = hash == r.Before
-	v.whole = v.AsBefore
+	if hash == r.Before {
+		v.became = fileBefore
+	}
 	return v
 }
 
-// compare compares hashes first, then the entry as data.
-func compare(r *journal.Record, d *configs.Document, e format.Entry) Since {
-	v := judgeBytes(r, d)
-	if v.whole {
-		return v
-	}
+// judgeEntry judges an entry as data.
+func judgeEntry(r *journal.Record, c *clients.Client, e format.Entry) Verdict {
+	v := Verdict{rec: r, client: c}
 	if e.Found {
 		v.Now = e.Value
 	}
 	for i := len(r.Writes) - 1; i >= 0; i-- {
-		if w := &r.Writes[i]; e.Found && d.Client.Dialect.SameEntry(e.Value, w.Value) {
-			v.Landed = w
+		if w := &r.Writes[i]; e.Found && c.Dialect.SameEntry(e.Value, w.Value) {
+			v.became, v.Landed = entryWritten, w
 			return v
 		}
 	}
-	v.AsBefore = e.Found == (r.Action == journal.Replaced) && (!e.Found || d.Client.Dialect.SameEntry(e.Value, r.Old))
+	was := r.Action == journal.Replaced
+	switch {
+	case e.Found == was && (!was || c.Dialect.SameEntry(e.Value, r.Old)):
+		v.became = entryBefore
+	case v.Now != nil:
+		v.became = entryEdited
+	default:
+		v.became = entryRemoved
+	}
 	return v
 }
 
 // back reports whether a reverted swap is in the config again, as when a client saves what
 // it had read before.
-func (v Since) back() bool {
+func (v Verdict) back() bool {
 	return v.Landed != nil && (old(v.rec) == nil || !v.client.Dialect.SameEntry(v.Landed.Value, v.rec.Old))
 }
 
-// CompareNow judges the files that have a swap, if they can be read: the one that its client
-// reads now, and any others. Of several, it is one whose entry stops a revert, if there is one; an
-// error is what else would stop it.
-func CompareNow(env configs.Env, c *clients.Client, st *journal.State, r *journal.Record) (v Since, err error) {
+// has reports whether the entry has something of what the swap wrote.
+func (v Verdict) has() bool { return v.back() || v.Edited() && traces(v.rec, v.Now) }
+
+// runs reports whether the entry runs what the swap wrote.
+func (v Verdict) runs() bool { return v.back() || v.Edited() && holds(v.rec, v.Now) }
+
+// Judge judges the files that have a swap, if they can be read: the one that its client reads now,
+// and any others. Of several, the verdict is about one whose entry stops a revert, if there is one;
+// an error is about what else would stop it.
+func Judge(env configs.Env, c *clients.Client, st *journal.State, r *journal.Record) (v Verdict, err error) {
 	places, err := placesOf(env, c, st, r, reads(env), false)
 	if err != nil {
 		return v, err
 	}
-	v = places[0].since
+	v = places[0].verdict
 	edited, planned := false, map[string][]byte{}
 	for _, p := range places {
-		if p.since.exact && !c.Dialect.Whole {
-			continue // that can be undone
+		if p.verdict.became == fileWritten && !c.Dialect.Whole {
+			continue // it can be undone
 		}
-		text, _, err := p.since.undo(p.doc, false)
+		text, _, err := p.verdict.undo(p.doc, false)
 		switch {
 		case errors.Is(err, errEdited) && !edited:
-			v, edited = p.since, true
+			v, edited = p.verdict, true
 		case err != nil && !edited:
 			return v, err
 		}
@@ -143,32 +179,24 @@ func CompareNow(env configs.Env, c *clients.Client, st *journal.State, r *journa
 	return v, nil
 }
 
-// Gone reports whether an error of [CompareNow] is about a file that does not exist or cannot be
+// Gone reports whether an error of [Judge] is about a file that does not exist or cannot be
 // reached.
 func Gone(err error) bool { return errors.As(err, &gone{}) }
 
-// label returns a client of a record as output names it.
-func label(r *journal.Record) string {
-	if c := clients.Lookup(r.Client); c != nil {
-		return c.Label(clients.Scope(r.Scope))
-	}
-	return r.Client
-}
-
 // first reports whether undoing restores the file as it was before the first swap, leaving
 // nothing that the swap created around its entry.
-func (v Since) first() bool {
-	return v.whole && (v.AsBefore || v.Landed.Base == v.rec.Before)
+func (v Verdict) first() bool {
+	return v.became == fileBefore || v.became == fileWritten && v.Landed.Base == v.rec.Before
 }
 
 // undo returns the text without the swap, and how it was obtained.
-func (v Since) undo(d *configs.Document, force bool) (text []byte, how string, err error) {
-	switch {
-	case v.exact:
+func (v Verdict) undo(d *configs.Document, force bool) (text []byte, how string, err error) {
+	switch v.became {
+	case fileWritten:
 		return v.Landed.Undone(d.Text), "exact bytes", nil
-	case v.AsBefore:
+	case fileBefore, entryBefore:
 		return d.Text, "already restored", nil
-	case v.Edited():
+	case entryEdited:
 		m := v.merge()
 		if len(m.conflicts) > 0 && !force {
 			return nil, "", v.conflict(d.Path, m.conflicts)
@@ -184,8 +212,10 @@ func (v Since) undo(d *configs.Document, force bool) (text []byte, how string, e
 			return nil, "", fmt.Errorf("%s: %w", d.Path, err)
 		}
 		return text, "the swapped fields only, as the entry was edited since: " + v.Edits(), nil
-	case v.Landed == nil && !force:
-		return nil, "", v.conflict(d.Path, nil)
+	case entryRemoved:
+		if !force {
+			return nil, "", v.conflict(d.Path, nil)
+		}
 	}
 	e, err := d.Doc.Revert(v.rec.Container, v.rec.Server, v.rec.Undo)
 	if err != nil {
@@ -202,7 +232,7 @@ func (v Since) undo(d *configs.Document, force bool) (text []byte, how string, e
 // moved undoes the write wherever its bytes are now, if they occur exactly once. The result
 // is used if it has the same data as entry, the text with only the entry restored: it then
 // also has the old spelling, comments and order, which an entry written in pieces may lose.
-func (v Since) moved(d *configs.Document, entry []byte) ([]byte, bool) {
+func (v Verdict) moved(d *configs.Document, entry []byte) ([]byte, bool) {
 	was, is := v.Landed.Was, v.Landed.Is
 	if crlf := d.Doc.CRLF(v.rec.Container, v.rec.Server); crlf != v.rec.Undo.CRLF {
 		was, is = format.WithCRLF(was, crlf), format.WithCRLF(is, crlf)
