@@ -269,85 +269,99 @@ func (x *examination) refusals() {
 // record compares a record with the files on disk.
 func (x *examination) record(r *journal.Record) {
 	f := Finding{Client: r.Client, Scope: clients.Scope(r.Scope), Server: r.Server, Path: r.Config}
-	add := func(kind, format string, args ...any) {
-		f.Kind, f.Text = kind, fmt.Sprintf(format, args...)
-		x.add(f)
-	}
 	c := clients.Lookup(r.Client)
 	label := r.Client
 	if c != nil {
 		label = c.Label(f.Scope)
 	}
 	if !r.Reverted.IsZero() {
-		add(FoundBack, "%s", broughtBack(label, r))
+		x.add(f.says(FoundBack, "%s", broughtBack(label, r)))
 		return
 	}
 	what := fmt.Sprintf("%s: %q, swapped %s", label, r.Server, shortTime(r.Time))
-	created := x.recorded.Files[r.Target].Created
 	if r.Backup != "" && !commit.HasBackup(x.Env, x.recorded, r) {
-		add(FoundNoBackup, "%s: its backup %s is gone; revert works from the record alone", what, r.Backup)
+		x.add(f.says(FoundNoBackup, "%s: its backup %s is gone; revert works from the record alone", what, r.Backup))
 	}
 	if c == nil {
-		add(FoundSwapped, "%s: this version does not know that client; the old file is %s", what, r.Backup)
+		x.add(f.says(FoundSwapped, "%s: this version does not know that client; the old file is %s", what, r.Backup))
 		return
 	}
 	v, err := commit.Judge(x.Env, c, x.recorded, r)
 	if len(v.Elsewhere) > 0 && !v.Unread {
 		what += ", and also in " + strings.Join(v.Elsewhere, " and ")
 	}
-	newest := &r.Writes[len(r.Writes)-1]
-	var still []configs.Reading
-	if commit.Gone(err) || v.AsBefore() || r.Undone {
-		still = commit.StillReads(x.Env, x.recorded, r, nil, nil)
-	}
+	kind, why := x.unfinished(r, v, err)
 	switch {
-	case len(still) > 0:
-		add(FoundHalf, "%s: it is undone in its config, but %v; remove the entry there, and mcp-swap revert finishes it", what, commit.StillRead(r, still))
-	case commit.Gone(err) && created:
-		add(FoundHalf, "%s: the config that the swap created does not exist: a run was interrupted, or it was deleted; mcp-swap revert finishes it", what)
-	case commit.Gone(err):
-		add(FoundNoTarget, "%s: %v; the old file is %s; mcp-swap forget removes the record and that", what, err, r.Backup)
-	case err != nil:
-		add(FoundSwapped, "%s: revert could not undo it now: %v", what, err)
-	case v.Unread:
-		add(FoundHalf, "%s: it is only in %s, which its client does not read any more; mcp-swap revert undoes it there", what, r.Target)
-	case v.AsBefore() || r.Undone:
-		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
-	case v.Edited() && !v.Conflicts():
+	case kind != "":
+		x.add(f.says(kind, "%s: %s", what, why))
+	case v.Edited():
 		f.InForce = true
 		stays := "stays"
 		if r.Action == journal.Added {
 			stays = "goes with the entry"
 		}
-		add(FoundSwapped, "%s; %s since, which %s: mcp-swap revert undoes the swap", what, v.Edits(), stays)
-	case v.Landed == nil && v.Now == nil:
-		add(FoundEdited, "%s: the entry was removed since the swap, so mcp-swap revert leaves it; %s", what, commit.ForceEdited)
-	case v.Landed == nil:
-		add(FoundEdited, "%s: the entry was edited since the swap (%s), so mcp-swap revert leaves it; %s", what, v.Edits(), commit.ForceEdited)
-	case v.Landed != newest:
-		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
+		x.add(f.says(FoundSwapped, "%s; %s since, which %s: mcp-swap revert undoes the swap", what, v.Edits(), stays))
 	default:
-		argv := c.Dialect.ReadArgv(v.Landed.Value)
-		tag, why := configs.Classify(x.Sys, c, v.Landed.Value, false, ""), ""
-		if err := (ask.Command{Argv: argv}).Look(); err != nil {
-			why = err.Error()
-		}
-		switch {
-		case tag.Missing:
-			x.Findings = slices.DeleteFunc(x.Findings, func(o Finding) bool { // what entries has said of it
-				return o.Kind == FoundNoCheckout && o.Client == f.Client && o.Scope == f.Scope && o.Server == f.Server && o.Path == f.Path
-			})
-			add(FoundNoCheckout, "%s: it runs %s, which does not exist; mcp-swap revert undoes it", what, tag.Path)
-		case why != "" && filepath.IsAbs(argv[0]):
-			add(FoundNoProgram, "%s: %s; mcp-swap revert undoes it", what, why)
-		case why != "":
-			add(FoundNoProgram, "%s: %s", what, why)
-			fallthrough
-		default:
-			f.InForce = true
-			add(FoundSwapped, "%s; mcp-swap revert undoes it", what)
+		x.inForce(f, c, v.Landed.Value, what)
+	}
+}
+
+// says returns the finding with a kind and a text.
+func (f Finding) says(kind, format string, args ...any) Finding {
+	f.Kind, f.Text = kind, fmt.Sprintf(format, args...)
+	return f
+}
+
+// unfinished returns what is wrong with a swap and what to do about it; kind is "" if it is in force
+// and can be reverted. v and err are what [commit.Judge] returned.
+func (x *examination) unfinished(r *journal.Record, v commit.Verdict, err error) (kind, why string) {
+	if commit.Gone(err) || v.AsBefore() || r.Undone {
+		if still := commit.StillReads(x.Env, x.recorded, r, nil, nil); len(still) > 0 {
+			return FoundHalf, fmt.Sprintf("it is undone in its config, but %v; remove the entry there, and mcp-swap revert finishes it", commit.StillRead(r, still))
 		}
 	}
+	switch {
+	case commit.Gone(err) && x.recorded.Files[r.Target].Created:
+		return FoundHalf, "the config that the swap created does not exist: a run was interrupted, or it was deleted; mcp-swap revert finishes it"
+	case commit.Gone(err):
+		return FoundNoTarget, fmt.Sprintf("%v; the old file is %s; mcp-swap forget removes the record and that", err, r.Backup)
+	case err != nil:
+		return FoundSwapped, fmt.Sprintf("revert could not undo it now: %v", err)
+	case v.Unread:
+		return FoundHalf, fmt.Sprintf("it is only in %s, which its client does not read any more; mcp-swap revert undoes it there", r.Target)
+	case v.AsBefore() || r.Undone:
+		return FoundHalf, "a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it"
+	case v.Edited() && v.Conflicts():
+		return FoundEdited, fmt.Sprintf("the entry was edited since the swap (%s), so mcp-swap revert leaves it; %s", v.Edits(), commit.ForceEdited)
+	case v.Edited():
+		return "", ""
+	case v.Landed == nil:
+		return FoundEdited, "the entry was removed since the swap, so mcp-swap revert leaves it; " + commit.ForceEdited
+	case v.Landed != &r.Writes[len(r.Writes)-1]:
+		return FoundHalf, "a second swap of it was interrupted; use-local or mcp-swap revert finishes it"
+	}
+	return "", ""
+}
+
+// inForce adds f for a swap whose entry is as it was written, and whether its program is there.
+func (x *examination) inForce(f Finding, c *clients.Client, entry map[string]any, what string) {
+	if tag := configs.Classify(x.Sys, c, entry, false, ""); tag.Missing {
+		x.Findings = slices.DeleteFunc(x.Findings, func(o Finding) bool { // what entries found there
+			return o.Kind == FoundNoCheckout && o.Client == f.Client && o.Scope == f.Scope && o.Server == f.Server && o.Path == f.Path
+		})
+		x.add(f.says(FoundNoCheckout, "%s: it runs %s, which does not exist; mcp-swap revert undoes it", what, tag.Path))
+		return
+	}
+	argv := c.Dialect.ReadArgv(entry)
+	if err := (ask.Command{Argv: argv}).Look(); err != nil {
+		if filepath.IsAbs(argv[0]) {
+			x.add(f.says(FoundNoProgram, "%s: %v; mcp-swap revert undoes it", what, err))
+			return
+		}
+		x.add(f.says(FoundNoProgram, "%s: %v", what, err))
+	}
+	f.InForce = true
+	x.add(f.says(FoundSwapped, "%s; mcp-swap revert undoes it", what))
 }
 
 // files reports what killed runs have left.
