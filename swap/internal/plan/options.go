@@ -185,57 +185,70 @@ func absolute(env configs.Env, arg string) (string, error) {
 	return flag + abs, nil
 }
 
-// check returns an error for options that contradict each other, or are none.
+// check returns an error for options that contradict each other or are invalid.
 func (o Options) check(sys machine.System) error {
 	if err := o.Scope.Check(); err != nil {
 		return err
 	}
-	checkouts := func(flag string) error {
-		return hint.Usagef("%s is for a checkout, and cannot be combined with a command or URL", flag)
-	}
-	address, err := url.Parse(o.URL)
-	switch {
-	case len(o.Command) == 0 && o.URL == "":
-	case len(o.Command) > 0 && o.URL != "":
-		return hint.Usagef("--url cannot be combined with a command")
-	case o.URL != "" && (len(o.Env) > 0 || o.KeepEnv):
-		return hint.Usagef("--url is of a server that runs already, and cannot be combined with variables for it")
-	case o.URL != "" && (err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https"):
-		return hint.Usagef("--url %q is not of the form http://HOST:PORT/PATH", ask.ShowURL(o.URL))
-	case o.Entry != "":
-		return checkouts("--entry")
-	case o.Mode != "":
-		return checkouts("--mode")
-	case o.Ref != "":
-		return checkouts("--ref")
-	case o.PR != 0:
-		return checkouts("--pr")
-	case o.Server == "":
-		if co, err := checkout.Read(o.Repo, ""); err == nil {
-			return hint.Usagef("--server is required with a command or URL; %s", PassServer(co.Server, ""))
+	if len(o.Command) > 0 || o.URL != "" {
+		if err := o.checkGiven(); err != nil {
+			return err
 		}
-		return hint.Usagef("--server is required with a command or URL: no checkout names the server")
 	}
 	if o.Timeout != 0 && o.NoPreflight {
 		return hint.Usagef("--timeout is for the preflight, which --no-preflight switches off")
 	}
-	if o.PR < 0 {
-		return hint.Usagef("--pr %d is not a positive number", o.PR)
-	}
-	if o.PR > 0 && (o.Mode != "" && o.Mode != checkout.ModeDev || o.Ref != "") {
-		return hint.Usagef("--pr cannot be combined with --mode or --ref")
-	}
-	if o.Mode != "" && !slices.Contains(checkout.Modes, o.Mode) {
-		return hint.Usagef("--mode %q is not one of dev, build, installed, released", string(o.Mode))
-	}
-	if o.Ref != "" && o.Mode != checkout.ModeReleased {
-		return hint.Usagef("--ref needs --mode released")
+	if err := o.checkMode(); err != nil {
+		return err
 	}
 	if _, err := clients.Named(sys, o.Clients); err != nil {
 		return err
 	}
 	if strings.ContainsAny(o.Ref, " \t\n") || strings.HasPrefix(o.Ref, "-") {
 		return hint.Usagef("--ref %q is not a version", o.Ref)
+	}
+	return nil
+}
+
+// checkGiven checks the options for a server that is given by a command or a URL.
+func (o Options) checkGiven() error {
+	address, err := url.Parse(o.URL)
+	switch {
+	case len(o.Command) > 0 && o.URL != "":
+		return hint.Usagef("--url cannot be combined with a command")
+	case o.URL != "" && (len(o.Env) > 0 || o.KeepEnv):
+		return hint.Usagef("--url is of a server that runs already, and cannot be combined with variables for it")
+	case o.URL != "" && (err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https"):
+		return hint.Usagef("--url %q is not of the form http://HOST:PORT/PATH", ask.ShowURL(o.URL))
+	}
+	for _, of := range []struct {
+		flag string
+		set  bool
+	}{{"--entry", o.Entry != ""}, {"--mode", o.Mode != ""}, {"--ref", o.Ref != ""}, {"--pr", o.PR != 0}} {
+		if of.set {
+			return hint.Usagef("%s is for a checkout, and cannot be combined with a command or URL", of.flag)
+		}
+	}
+	if o.Server != "" {
+		return nil
+	}
+	if co, err := checkout.Read(o.Repo, ""); err == nil {
+		return hint.Usagef("--server is required with a command or URL; %s", PassServer(co.Server, ""))
+	}
+	return hint.Usagef("--server is required with a command or URL: no checkout names the server")
+}
+
+// checkMode checks what determines the version of a checkout's server.
+func (o Options) checkMode() error {
+	switch {
+	case o.PR < 0:
+		return hint.Usagef("--pr %d is not a positive number", o.PR)
+	case o.PR > 0 && (o.Mode != "" && o.Mode != checkout.ModeDev || o.Ref != ""):
+		return hint.Usagef("--pr cannot be combined with --mode or --ref")
+	case o.Mode != "" && !slices.Contains(checkout.Modes, o.Mode):
+		return hint.Usagef("--mode %q is not one of dev, build, installed, released", string(o.Mode))
+	case o.Ref != "" && o.Mode != checkout.ModeReleased:
+		return hint.Usagef("--ref needs --mode released")
 	}
 	return nil
 }
