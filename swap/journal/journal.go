@@ -245,22 +245,29 @@ func decode(text []byte) (*State, error) {
 			return nil, fmt.Errorf("records %d and %d have the same number", before+1, i+1)
 		}
 		numbers[r.Seq] = i
-		if n := len(r.Container) + 1; r.Undo.From < 0 || r.Undo.From > n || len(r.Undo.Made) > n-r.Undo.From {
-			return nil, fmt.Errorf("record %d has more to undo than its entry had", i+1)
-		}
-		for _, w := range r.Writes {
-			if r.Seq < 0 || r.Seq > math.MaxInt32 || w.Start < 0 || w.Start > atomicfile.MaxSize {
-				return nil, fmt.Errorf("a number in record %d is out of range", i+1)
-			}
-		}
-		place := func(path string) bool {
-			return filepath.IsAbs(path) || filepath.IsLocal(path) && (i >= len(s.Records) || s.Version < 3)
-		}
-		if !place(r.Target) || !place(r.Config) || r.Container == nil || len(r.Writes) == 0 {
-			return nil, fmt.Errorf("record %d is not complete", i+1)
+		if err := r.check(i+1, i >= len(s.Records) || s.Version < 3); err != nil {
+			return nil, err
 		}
 	}
 	return &s, nil
+}
+
+// check returns an error for a record that no version has written. number is its place in the state,
+// and relative says that its paths may be relative to the home directory.
+func (r *Record) check(number int, relative bool) error {
+	if n := len(r.Container) + 1; r.Undo.From < 0 || r.Undo.From > n || len(r.Undo.Made) > n-r.Undo.From {
+		return fmt.Errorf("record %d has more to undo than its entry had", number)
+	}
+	for _, w := range r.Writes {
+		if r.Seq < 0 || r.Seq > math.MaxInt32 || w.Start < 0 || w.Start > atomicfile.MaxSize {
+			return fmt.Errorf("a number in record %d is out of range", number)
+		}
+	}
+	place := func(path string) bool { return filepath.IsAbs(path) || relative && filepath.IsLocal(path) }
+	if !place(r.Target) || !place(r.Config) || r.Container == nil || len(r.Writes) == 0 {
+		return fmt.Errorf("record %d is not complete", number)
+	}
+	return nil
 }
 
 // resolve moves this home's section to Records, makes all paths in them absolute, and sorts
