@@ -33,30 +33,40 @@ func (st Start) Here() bool {
 // StartOf returns how a client would start the server of a flat entry. Its error is why it
 // could not, or a [*clients.UnclearError].
 func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]any, repo string) (st Start, err error) {
-	added := addedVars(env, c, repo)
-	// in looks a variable up in the files of those kinds.
-	in := func(late bool) clients.LookupEnv {
-		return func(name string) (string, bool) {
-			i := slices.IndexFunc(added, func(v clients.AddedVar) bool { return v.Name == name && !v.Only && v.Late == late })
-			if i < 0 {
-				return "", false
-			}
-			return added[i].Value, true
+	x := &expansion{c: c, sys: env.Sys, added: addedVars(env, c, repo), err: unclearWords(c, value)}
+	st.Argv = x.argv(value)
+	st.Only = passed(env.Sys, c, value)
+	for _, v := range x.added {
+		if st.Only == nil || slices.Contains(st.Only, v.Name) {
+			st.Env = append(st.Env, v.Name+"="+v.Value)
 		}
 	}
-	lookup := func(name string) (string, bool) {
-		if value, set := lookupVar(env.Sys, name); set {
-			return value, true
-		}
-		return in(false)(name)
+	fromFile, ferr := fileEnv(env, c, scope, value, repo)
+	st.Env = slices.Concat(st.Env, fromFile, x.env(value))
+	x.err = cmp.Or(x.err, ferr, stored(env, c, value))
+	cwd, _ := value["cwd"].(string)
+	if c.NoCwd {
+		cwd = ""
 	}
-	given := func(field, label, text string) string {
-		out, gerr := c.Given(field, label, text, lookup, in(field == "env"))
-		if err == nil {
-			err = gerr
-		}
-		return out
+	st.Dir = repo
+	if cwd != "" {
+		cwd = x.expand("cwd", "its cwd", cwd)
+		st.Dir = checkout.AbsIn(repo, cwd)
 	}
+	if scope == clients.ScopeUser && (cwd == "" || c.FromStart && !filepath.IsAbs(cwd)) {
+		st.Elsewhere = filepath.Join(env.Sys.Home, cwd)
+	}
+	if x.err != nil {
+		return st, x.err
+	}
+	if info, serr := os.Stat(st.Dir); serr != nil || !info.IsDir() {
+		return st, fmt.Errorf("its cwd %s is no directory", st.Dir)
+	}
+	return st, nil
+}
+
+// unclearWords returns an error if the command or the arguments of an entry have what is no text.
+func unclearWords(c *clients.Client, value map[string]any) (err error) {
 	for _, field := range []string{"command", "args"} {
 		list, _ := value[field].([]any)
 		for _, x := range list {
@@ -66,57 +76,83 @@ func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]a
 			}
 		}
 	}
-	for i, word := range c.Dialect.ReadArgv(value) {
+	return err
+}
+
+// passed returns the names of the variables of its own environment that a client passes to a
+// server; nil: all.
+func passed(sys machine.System, c *clients.Client, value map[string]any) []string {
+	if c.Passes == nil || sys.GOOS == "windows" {
+		return nil
+	}
+	only := slices.Clone(c.Passes)
+	more, _ := value[c.PassesAlso].([]any)
+	for _, name := range more {
+		only = append(only, fmt.Sprint(name))
+	}
+	return only
+}
+
+// An expansion expands the references in an entry as its client does.
+type expansion struct {
+	c     *clients.Client
+	sys   machine.System
+	added []clients.AddedVar
+	err   error // the first
+}
+
+// expand returns the text of a field with its references expanded.
+func (x *expansion) expand(field, label, text string) string {
+	out, err := x.c.Given(field, label, text, x.lookup, x.addedVar(field == "env"))
+	x.err = cmp.Or(x.err, err)
+	return out
+}
+
+// lookup finds a variable in the client's environment.
+func (x *expansion) lookup(name string) (string, bool) {
+	if value, set := lookupVar(x.sys, name); set {
+		return value, true
+	}
+	return x.addedVar(false)(name)
+}
+
+// addedVar returns a function that finds a variable in the client's files: in those that count only
+// in an entry's env, or in the others.
+func (x *expansion) addedVar(late bool) clients.LookupEnv {
+	return func(name string) (string, bool) {
+		i := slices.IndexFunc(x.added, func(v clients.AddedVar) bool { return v.Name == name && !v.Only && v.Late == late })
+		if i < 0 {
+			return "", false
+		}
+		return x.added[i].Value, true
+	}
+}
+
+// argv returns the expanded command of an entry.
+func (x *expansion) argv(value map[string]any) (argv []string) {
+	for i, word := range x.c.Dialect.ReadArgv(value) {
 		field, label := "args", fmt.Sprintf("argument %d", i)
 		if i == 0 {
 			field, label = "command", "the command"
 		}
-		st.Argv = append(st.Argv, given(field, label, word))
+		argv = append(argv, x.expand(field, label, word))
 	}
-	if c.Passes != nil && env.Sys.GOOS != "windows" {
-		st.Only = slices.Clone(c.Passes)
-		more, _ := value[c.PassesAlso].([]any)
-		for _, name := range more {
-			st.Only = append(st.Only, fmt.Sprint(name))
-		}
-	}
-	for _, v := range added {
-		if st.Only == nil || slices.Contains(st.Only, v.Name) {
-			st.Env = append(st.Env, v.Name+"="+v.Value)
-		}
-	}
-	fromFile, ferr := fileEnv(env, c, scope, value, repo)
-	st.Env = append(st.Env, fromFile...)
+	return argv
+}
+
+// env returns the expanded variables of an entry, as NAME=VALUE.
+func (x *expansion) env(value map[string]any) (env []string) {
 	vars, _ := value["env"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		text, ok := vars[name].(string)
-		if !ok && err == nil {
-			err = &clients.UnclearError{Why: fmt.Sprintf("it is not known what %s makes of the variable %s, whose value is no text", c.Name, name)}
+		if !ok && x.err == nil {
+			x.err = &clients.UnclearError{Why: fmt.Sprintf("it is not known what %s makes of the variable %s, whose value is no text", x.c.Name, name)}
 		}
-		if text = given("env", "the variable "+name, text); text != "" || name != "PATH" || !c.EmptyPath {
-			st.Env = append(st.Env, name+"="+text)
+		if text = x.expand("env", "the variable "+name, text); text != "" || name != "PATH" || !x.c.EmptyPath {
+			env = append(env, name+"="+text)
 		}
 	}
-	err = cmp.Or(err, ferr, stored(env, c, value))
-	st.Dir = repo
-	cwd, _ := value["cwd"].(string)
-	switch {
-	case cwd == "" || c.NoCwd:
-		cwd = ""
-	default:
-		cwd = given("cwd", "its cwd", cwd)
-		st.Dir = checkout.AbsIn(repo, cwd)
-	}
-	if scope == clients.ScopeUser && (cwd == "" || c.FromStart && !filepath.IsAbs(cwd)) {
-		st.Elsewhere = filepath.Join(env.Sys.Home, cwd)
-	}
-	if err != nil {
-		return st, err
-	}
-	if info, serr := os.Stat(st.Dir); serr != nil || !info.IsDir() {
-		return st, fmt.Errorf("its cwd %s is no directory", st.Dir)
-	}
-	return st, nil
+	return env
 }
 
 // addedVars returns the variables that a client adds to this environment.
