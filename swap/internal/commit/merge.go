@@ -75,24 +75,16 @@ func (m *merge) fields(c *clients.Client, path []string, was map[string]any, wri
 		at := append(slices.Clone(path), name)
 		old, wasThere := was[name]
 		value, stays := now[name]
+		swap := swapOfField(name, was, writes, func(wrote any) bool { return same(name, wrote, value) })
+		if !swap.changed {
+			continue
+		}
+		untouched := swap.untouched
 		oldMap, oldOK := old.(map[string]any)
 		valueMap, nowOK := value.(map[string]any)
-		changed, untouched, objects := false, false, true
-		var inner []map[string]any
-		for _, w := range writes {
-			swapped, isThere := w[name]
-			members, ok := swapped.(map[string]any)
-			changed = changed || wasThere != isThere || !format.Equal(old, swapped)
-			untouched = untouched || same(name, swapped, value)
-			objects = objects && (ok || !isThere && !wasThere)
-			inner = append(inner, members)
-		}
-		if !changed {
-			continue // by the swap
-		}
-		if objects && (nowOK || !stays) && (oldOK || !wasThere && !untouched) {
+		if swap.objects && (nowOK || !stays) && (oldOK || !wasThere && !untouched) {
 			var in merge
-			more := in.fields(c, at, oldMap, inner, valueMap)
+			more := in.fields(c, at, oldMap, swap.members, valueMap)
 			m.conflicts = append(m.conflicts, in.conflicts...)
 			if len(more) > 0 {
 				set = append(set, format.Field{Name: name, Value: more})
@@ -116,6 +108,30 @@ func (m *merge) fields(c *clients.Client, path []string, was map[string]any, wri
 		}
 	}
 	return set
+}
+
+// A fieldSwap is what the writes of a swap did to a field.
+type fieldSwap struct {
+	changed   bool             // one of them changed it
+	untouched bool             // it is as one of them left it
+	objects   bool             // each left an object, or left out what was not there before
+	members   []map[string]any // of the objects
+}
+
+// swapOfField compares a field before a swap with the writes; isNow reports whether a value that was
+// written is the one that the field has now.
+func swapOfField(name string, was map[string]any, writes []map[string]any, isNow func(wrote any) bool) fieldSwap {
+	old, wasThere := was[name]
+	f := fieldSwap{objects: true}
+	for _, w := range writes {
+		wrote, isThere := w[name]
+		members, ok := wrote.(map[string]any)
+		f.changed = f.changed || wasThere != isThere || !format.Equal(old, wrote)
+		f.untouched = f.untouched || isNow(wrote)
+		f.objects = f.objects && (ok || !isThere && !wasThere)
+		f.members = append(f.members, members)
+	}
+	return f
 }
 
 // writable returns data in the form that format writes; an object's members are sorted,
