@@ -339,20 +339,43 @@ func (a *app) diff(text string) {
 func (a *app) results(results []swap.Result, err error, dryRun bool, after string) error {
 	a.doc.Clients = outcomes(results)
 	fit(a.out, results, func(r swap.Result) string { return r.Label })
-	command, wrote := "", false
+	if dryRun {
+		a.diffs(results)
+	} else if wrote := a.rows(results); wrote && after != "" {
+		a.out.linef("%s", a.out.paint(dim, after, 0))
+	}
+	a.notes(results)
+	if err == nil && swap.AnyFailed(results) {
+		return &silent{exitFailed}
+	}
+	return err
+}
+
+// diffs prints the diffs of a dry run.
+func (a *app) diffs(results []swap.Result) {
 	var masked []string
 	for _, r := range results {
 		if r.Outcome == swap.Failed {
 			continue
 		}
-		if dryRun {
-			if len(r.Diff) == 0 {
-				a.note(r.Label + ": nothing to change in " + r.Config)
-			}
-			a.diff(r.Diff)
-			if r.Masked {
-				masked = append(masked, r.Label)
-			}
+		if len(r.Diff) == 0 {
+			a.note(r.Label + ": nothing to change in " + r.Config)
+		}
+		a.diff(r.Diff)
+		if r.Masked {
+			masked = append(masked, r.Label)
+		}
+	}
+	if len(masked) > 0 {
+		a.note(strings.Join(masked, ", ") + ": possible secrets are masked, so patch(1) refuses the diff; --show-secrets prints it in full")
+	}
+}
+
+// rows prints a row for each client, below what it runs. It reports whether anything was written.
+func (a *app) rows(results []swap.Result) (wrote bool) {
+	command := ""
+	for _, r := range results {
+		if r.Outcome == swap.Failed {
 			continue
 		}
 		runs, outcome := r.Command, r.Outcome
@@ -378,35 +401,32 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 		}
 		a.out.row(r.Label, colour, outcome, 10, text)
 	}
-	if len(masked) > 0 {
-		a.note(strings.Join(masked, ", ") + ": possible secrets are masked, so patch(1) refuses the diff; --show-secrets prints it in full")
-	}
-	if wrote && after != "" {
-		a.out.linef("%s", a.out.paint(dim, after, 0))
-	}
+	return wrote
+}
+
+// notes prints the cautions and errors of the results. What is true of several clients is printed
+// once.
+func (a *app) notes(results []swap.Result) {
 	said := map[string]bool{}
 	for _, r := range results {
 		for _, caution := range r.Cautions {
 			a.note(r.Label + ": " + caution)
 		}
 		for _, text := range slices.Concat(r.Shadows, r.Merged, []string{r.Stale}) {
-			var labels []string // what is true of several is said once
+			if text == "" || said[text] {
+				continue
+			}
+			said[text] = true
+			var labels []string
 			for _, other := range results {
 				if slices.Contains(other.Shadows, text) || slices.Contains(other.Merged, text) || other.Stale == text {
 					labels = append(labels, other.Label)
 				}
 			}
-			if text != "" && !said[text] {
-				a.note(strings.Join(labels, ", ") + ": " + text)
-			}
-			said[text] = true
+			a.note(strings.Join(labels, ", ") + ": " + text)
 		}
 		if r.Err != nil {
 			a.err.problem(r.Label + ": " + r.Err.Error())
 		}
 	}
-	if err == nil && swap.AnyFailed(results) {
-		return &silent{exitFailed}
-	}
-	return err
 }
