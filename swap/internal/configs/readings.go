@@ -81,19 +81,11 @@ func sources(env Env, c *clients.Client, dir string, planned map[string][]byte) 
 	return once(env.memo().sources, c.Name+"\x00"+dir, func() []*source { return readSources(env, c, dir, nil, nil) })
 }
 
-// readSources leaves out the files to skip, which it does not parse.
+// readSources is sources without its memory. It leaves out the files to skip, which it does not
+// parse.
 func readSources(env Env, c *clients.Client, dir string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []*source) {
 	below, tree := false, env.Tree(dir)
-	own := map[string]bool{}
-	for _, l := range c.Layers {
-		if l.Role == clients.Own {
-			for _, path := range c.Files(l, env.Sys, "", "") {
-				if target, err := env.Real(path); err == nil {
-					own[target] = true
-				}
-			}
-		}
-	}
+	own := ownFiles(env, c)
 	for _, l := range c.Layers {
 		if text := env.Sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
 			s := &source{layer: l, where: "$" + l.Var, text: []byte(text), below: below}
@@ -120,16 +112,36 @@ func readSources(env Env, c *clients.Client, dir string, planned map[string][]by
 				s.doc, s.err = env.Parse(c, s.text)
 			}
 			if l.Role == clients.Project {
-				s.dir = dir
-				gated := l.Trusted || c.Trust != nil && c.Trust.Needs != ""
-				s.untrusted = gated && trusts(env, c, settingsOf(env, c), dir) == distrusted
-				s.skipped = c.Dialect.Skips && s.err == nil && s.refused(c, dir)
+				s.belongsTo(env, c, dir)
 			}
 			out = append(out, s)
 		}
 		below = below || l.Role == clients.Own
 	}
 	return out
+}
+
+// ownFiles returns the targets of the user's own configs of a client.
+func ownFiles(env Env, c *clients.Client) map[string]bool {
+	own := map[string]bool{}
+	for _, l := range c.Layers {
+		if l.Role == clients.Own {
+			for _, path := range c.Files(l, env.Sys, "", "") {
+				if target, err := env.Real(path); err == nil {
+					own[target] = true
+				}
+			}
+		}
+	}
+	return own
+}
+
+// belongsTo makes the source one of a project, in which the client may not read it.
+func (s *source) belongsTo(env Env, c *clients.Client, dir string) {
+	s.dir = dir
+	gated := s.layer.Trusted || c.Trust != nil && c.Trust.Needs != ""
+	s.untrusted = gated && trusts(env, c, settingsOf(env, c), dir) == distrusted
+	s.skipped = c.Dialect.Skips && s.err == nil && s.refused(c, dir)
 }
 
 // read returns those of the sources that the client can read.
