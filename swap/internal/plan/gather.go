@@ -32,6 +32,48 @@ type Source struct {
 
 // Gather reads the configs that the plan depends on. No other is read before the lock.
 func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
+	chosen, err := choose(env, u, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.OwnHome(); err != nil {
+		return nil, err
+	}
+	if u.swaps, err = env.Recorded(); err != nil {
+		return nil, err
+	}
+	named := len(o.Clients) > 0 || u.By != ""
+	var out []Source
+	for _, client := range chosen {
+		unfit := u.URL != "" && client.Dialect.URL == ""
+		if unfit && !named {
+			env.Warn(client.Name + ": left out: " + errNoURL.Error())
+			continue
+		}
+		c := Source{client: client, scope: cmp.Or(o.Scope, client.ScopesInOrder()[0]), path: client.ConfigPath(env.Sys)}
+		c.makes = named || client.InFiles(c.scope)
+		if !c.open(env, u, named) {
+			env.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (%s %s %s creates it)", client.Name, c.path, env.Words.Write, env.Words.Client, client.Name))
+			continue
+		}
+		if unfit {
+			c.err = errNoURL
+		}
+		if c.err == nil {
+			c.ours = c.doc.Owned()
+			c.name = badName(env, c, u)
+			c.weaker, c.stronger = c.doc.Around(env, c.scope, u.Repo, u.Name)
+			if c.twin = noTwin(env, c, u); u.unnamed {
+				c.err = c.twin
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// choose returns the clients whose configs are to be changed.
+func choose(env configs.Env, u *Server, o Options) ([]*clients.Client, error) {
 	chosen, err := clients.Named(env.Sys, o.Clients)
 	if err != nil {
 		return nil, err
@@ -52,49 +94,25 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 	if len(chosen) == 0 {
 		return nil, errors.New("no client is present (one is when its program is on PATH and its config exists; an editor when its config exists); name one with --cli")
 	}
-	if err := env.OwnHome(); err != nil {
-		return nil, err
+	return chosen, nil
+}
+
+// open reads the client's config, or arranges for one to be created. It reports false if the client
+// has others only, none of them with the entry, and was not named.
+func (c *Source) open(env configs.Env, u *Server, named bool) bool {
+	c.user, c.err = configs.OpenFor(env, c.client, u.project, u.Name)
+	c.doc = c.user
+	switch {
+	case c.client.InFiles(c.scope):
+		c.fromProject(env, u)
+	case c.doc != nil:
+		c.path = c.doc.Path
+	case machine.Missing(c.path) && named:
+		c.doc, c.err = configs.ToCreate(env, c.client, c.path)
+	case machine.Missing(c.path) && c.client.HasConfig(env.Sys):
+		return false
 	}
-	if u.swaps, err = env.Recorded(); err != nil {
-		return nil, err
-	}
-	named := len(o.Clients) > 0 || u.By != ""
-	var out []Source
-	for _, client := range chosen {
-		unfit := u.URL != "" && client.Dialect.URL == ""
-		if unfit && !named {
-			env.Warn(client.Name + ": left out: " + errNoURL.Error())
-			continue
-		}
-		c := Source{client: client, scope: cmp.Or(o.Scope, client.ScopesInOrder()[0]), path: client.ConfigPath(env.Sys)}
-		c.makes = named || client.InFiles(c.scope)
-		c.user, c.err = configs.OpenFor(env, client, u.project, u.Name)
-		c.doc = c.user
-		switch {
-		case client.InFiles(c.scope):
-			c.fromProject(env, u)
-		case c.doc != nil:
-			c.path = c.doc.Path
-		case machine.Missing(c.path) && named:
-			c.doc, c.err = configs.ToCreate(env, client, c.path)
-		case machine.Missing(c.path) && client.HasConfig(env.Sys):
-			env.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (%s %s %s creates it)", client.Name, c.path, env.Words.Write, env.Words.Client, client.Name))
-			continue
-		}
-		if unfit {
-			c.err = errNoURL
-		}
-		if c.err == nil {
-			c.ours = c.doc.Owned()
-			c.name = badName(env, c, u)
-			c.weaker, c.stronger = c.doc.Around(env, c.scope, u.Repo, u.Name)
-			if c.twin = noTwin(env, c, u); u.unnamed {
-				c.err = c.twin
-			}
-		}
-		out = append(out, c)
-	}
-	return out, nil
+	return true
 }
 
 // installed returns the clients that are certainly installed, even those without a config.
