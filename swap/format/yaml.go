@@ -120,19 +120,12 @@ var errPlace = errors.New("written in a way that cannot be read exactly")
 
 // place finds where a node and the nodes in it are, none of them before prev.
 func (d *yamlDoc) place(n *yaml.Node, prev int) (end int, err error) {
-	i := d.offset(n.Line, n.Column)
-	if n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == "" && n.Anchor == "" {
-		i = prev // it has no text
-	}
-	for i < len(d.src) && (d.src[i] == '&' && n.Anchor != "" || d.src[i] == '!' && n.Style&yaml.TaggedStyle != 0) {
-		rest := bytes.TrimLeftFunc(d.src[i:], func(r rune) bool { return r > ' ' })
-		i = skipBlank(d.src, len(d.src)-len(rest), true)
-	}
-	if i < prev {
+	start := d.text(n, prev)
+	if start < prev {
 		return 0, errPlace
 	}
-	end = i
-	flow := n.Style&yaml.FlowStyle != 0 && i < len(d.src) && (d.src[i] == '{' || d.src[i] == '[')
+	end = start
+	flow := n.Style&yaml.FlowStyle != 0 && start < len(d.src) && (d.src[start] == '{' || d.src[start] == '[')
 	if flow {
 		end++
 	}
@@ -151,28 +144,52 @@ func (d *yamlDoc) place(n *yaml.Node, prev int) (end int, err error) {
 			}
 		}
 		end++
-	case n.Kind != yaml.ScalarNode:
-	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
-		quoted := yamlQuoted().Find(d.src[end:])
-		if quoted == nil {
-			return 0, errPlace
-		}
-		end += len(quoted)
-	default: // without escapes: everything except the space is the value
-		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-			end = lineEnd(d.src, end)
-		}
-		for _, word := range strings.FieldsFunc(n.Value, func(r rune) bool { return r <= ' ' }) {
-			if end = skipSpace(d.src, end); !bytes.HasPrefix(d.src[end:], []byte(word)) {
-				return 0, errPlace
-			}
-			end += len(word)
+	case n.Kind == yaml.ScalarNode:
+		if end, err = d.scalarEnd(n, end); err != nil {
+			return 0, err
 		}
 	}
 	if end > len(d.src) {
 		return 0, errPlace
 	}
-	d.at[n] = span{i, end}
+	d.at[n] = span{start, end}
+	return end, nil
+}
+
+// text returns where the text of a node begins, after its anchor and tag. A node without text is at
+// prev.
+func (d *yamlDoc) text(n *yaml.Node, prev int) int {
+	i := d.offset(n.Line, n.Column)
+	if n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == "" && n.Anchor == "" {
+		i = prev
+	}
+	for i < len(d.src) && (d.src[i] == '&' && n.Anchor != "" || d.src[i] == '!' && n.Style&yaml.TaggedStyle != 0) {
+		rest := bytes.TrimLeftFunc(d.src[i:], func(r rune) bool { return r > ' ' })
+		i = skipBlank(d.src, len(d.src)-len(rest), true)
+	}
+	return i
+}
+
+// scalarEnd returns where the text of a scalar that begins at start ends.
+func (d *yamlDoc) scalarEnd(n *yaml.Node, start int) (end int, err error) {
+	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		quoted := yamlQuoted().Find(d.src[start:])
+		if quoted == nil {
+			return 0, errPlace
+		}
+		return start + len(quoted), nil
+	}
+	// Without escapes, everything except the space is the value.
+	end = start
+	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		end = lineEnd(d.src, end)
+	}
+	for _, word := range strings.FieldsFunc(n.Value, func(r rune) bool { return r <= ' ' }) {
+		if end = skipSpace(d.src, end); !bytes.HasPrefix(d.src[end:], []byte(word)) {
+			return 0, errPlace
+		}
+		end += len(word)
+	}
 	return end, nil
 }
 
