@@ -14,28 +14,28 @@ import (
 )
 
 // addCautions adds to a result everything that keeps the entry from taking effect.
-func addCautions(env configs.Env, res *Result, u *plan.Server, o commit.Outcome) {
+func addCautions(env configs.Env, res *Result, want *plan.Wanted, o commit.Outcome) {
 	c := o.Change
 	caution := func(format string, args ...any) { res.Cautions = append(res.Cautions, fmt.Sprintf(format, args...)) }
 	if c.Client.Note != "" && o.Action != Unchanged {
 		caution("%s is %s", c.Doc.Path, c.Client.Note)
 	}
-	if readsDifferently(c.Client, "args", u.Argv...) {
-		caution("%s expands $NAME in arguments, and there is a $ in %s", c.Client.Name, strings.Join(ask.ShowArgs(u.Argv), " "))
+	if readsDifferently(c.Client, "args", want.Argv...) {
+		caution("%s expands $NAME in arguments, and there is a $ in %s", c.Client.Name, strings.Join(ask.ShowArgs(want.Argv), " "))
 	}
-	for _, v := range u.Env {
+	for _, v := range want.Env {
 		if readsDifferently(c.Client, "env", v.Value) {
 			caution("%s expands $NAME in variables, and there is a $ in %s", c.Client.Name, v.Name)
 		}
 	}
-	if c.Client.Shell && strings.ContainsAny(strings.Join(u.Argv, ""), " \t\n\"'`$&|;<>()*?[]{}#~") {
-		caution("%s passes the command to a shell without quotes, which reads it differently: %q", c.Client.Name, ask.ShowArgs(u.Argv))
+	if c.Client.Shell && strings.ContainsAny(strings.Join(want.Argv, ""), " \t\n\"'`$&|;<>()*?[]{}#~") {
+		caution("%s passes the command to a shell without quotes, which reads it differently: %q", c.Client.Name, ask.ShowArgs(want.Argv))
 	}
 	if o.Action != Unchanged && !c.Doc.Absent() && atomicfile.Links(c.Doc.Info) > 1 {
 		caution("%s had other hard links, which keep the old text", c.Doc.Target)
 	}
 	if doc, err := configs.Open(env, c.Client, c.Doc.Path); err == nil {
-		if cs, err := configs.StateOf(env, doc, c.Scope, u.Repo, u.Name); err == nil {
+		if cs, err := configs.StateOf(env, doc, c.Scope, want.Repo, want.Name); err == nil {
 			if cs.When != "" {
 				caution("reads %s %s", c.Doc.Path, cs.When)
 			}
@@ -43,7 +43,7 @@ func addCautions(env configs.Env, res *Result, u *plan.Server, o commit.Outcome)
 		}
 	}
 	if o.Action != Unchanged {
-		res.Cautions = append(res.Cautions, c.Hidden(u)...)
+		res.Cautions = append(res.Cautions, c.Hidden(want)...)
 	}
 }
 

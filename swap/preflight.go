@@ -21,31 +21,31 @@ import (
 )
 
 // try compiles the server if it must be, and starts it, unless the options say not to.
-func try(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change, o UseOptions) ([]plan.Change, error) {
-	if u.Compile != nil {
-		if err := compile(ctx, env, u.Compile); err != nil {
+func try(ctx context.Context, env configs.Env, want *plan.Wanted, changes []plan.Change, o UseOptions) ([]plan.Change, error) {
+	if want.Compile != nil {
+		if err := compile(ctx, env, want.Compile); err != nil {
 			return nil, err
 		}
 	}
 	if o.NoPreflight {
 		return changes, nil
 	}
-	if u.Unbuilt != nil {
-		return nil, preflightFailed(u, u.Unbuilt)
+	if want.Unbuilt != nil {
+		return nil, preflightFailed(want, want.Unbuilt)
 	}
-	if u.URL != "" {
-		_, err := ask.URL(ctx, u.URL, false, cmp.Or(o.Timeout, ask.ServerLimit))
-		return changes, preflightFailed(u, err)
+	if want.URL != "" {
+		_, err := ask.URL(ctx, want.URL, false, cmp.Or(o.Timeout, ask.ServerLimit))
+		return changes, preflightFailed(want, err)
 	}
-	return preflight(ctx, env, u, changes, o)
+	return preflight(ctx, env, want, changes, o)
 }
 
 // preflight starts the server once for every way in which a client would start it. If a
 // client could not, its change has failed in what preflight returns; what a client would
 // start may also be unknown. The error is for what stops all.
-func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change, o UseOptions) ([]plan.Change, error) {
+func preflight(ctx context.Context, env configs.Env, want *plan.Wanted, changes []plan.Change, o UseOptions) ([]plan.Change, error) {
 	limit, waiting := o.Timeout, "preflight: waiting for the server to answer"
-	if u.By == "" {
+	if want.By == "" {
 		waiting += "; its first start may have to build it"
 	}
 	out := slices.Clone(changes)
@@ -58,9 +58,9 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 		}
 		wanted++
 		value := format.Merge(c.Client.Dialect.Flat(format.Merge(c.Weaker, c.Edit.Value)), c.Client.Dialect.Flat(c.Stronger))
-		st, err := configs.StartOf(env, c.Client, c.Scope, value, u.Repo)
+		st, err := configs.StartOf(env, c.Client, c.Scope, value, want.Repo)
 		st.Limit, st.Only = limit, nil // verify tries what it needs of the environment
-		if u.Released {                // a fetcher may take the checkout for the package
+		if want.Released {             // a fetcher may take the checkout for the package
 			st.Dir, st.Elsewhere = env.Sys.Home, ""
 		}
 		var unclear *clients.UnclearError
@@ -70,14 +70,14 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 			continue
 		case err != nil:
 			err = fmt.Errorf("%s: %w; it was not written", c.Doc.Path, err)
-			if u.By == "" {
+			if want.By == "" {
 				err = fmt.Errorf("%w (--no-preflight writes it all the same)", err)
 			}
 			out[i] = c.Failed(err)
 			continue
 		case errors.Is(st.Look(), ask.ErrNotHere):
 			// The configs may be for another PATH, and the results say it. But what works is not replaced.
-			was, werr := configs.StartOf(env, c.Client, c.Scope, c.Client.Dialect.Flat(format.Merge(c.Weaker, c.Old.Value)), u.Repo)
+			was, werr := configs.StartOf(env, c.Client, c.Scope, c.Client.Dialect.Flat(format.Merge(c.Weaker, c.Old.Value)), want.Repo)
 			if werr == nil && was.Here() {
 				out[i] = c.Failed(fmt.Errorf("%w; %s, which the entry runs now, is here, so it was not written (--no-preflight writes it all the same)", st.Look(), was.Argv[0]))
 			}
@@ -87,7 +87,7 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 		t := tries.Try(ctx, st)
 		stop()
 		if errors.Is(t.Err, ask.ErrLate) || ctx.Err() != nil {
-			return nil, preflightFailed(u, t.Err)
+			return nil, preflightFailed(want, t.Err)
 		}
 		if t.Err != nil {
 			first, ended = cmp.Or(first, t.Err), ended+1
@@ -101,15 +101,15 @@ func preflight(ctx context.Context, env configs.Env, u *plan.Server, changes []p
 	if ended < wanted {
 		return out, nil
 	}
-	return out, preflightFailed(u, first)
+	return out, preflightFailed(want, first)
 }
 
 // preflightFailed returns the error of a preflight ended by err, if it is one.
-func preflightFailed(u *plan.Server, err error) error {
+func preflightFailed(want *plan.Wanted, err error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, ask.ErrLate) && u.By == "" {
+	if errors.Is(err, ask.ErrLate) && want.By == "" {
 		err = hint.Advise(err, "if it needs longer, as a first build may, use --timeout, as in --timeout 5m")
 	}
 	return fmt.Errorf("preflight failed, nothing was written: %w", err)

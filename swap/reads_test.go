@@ -12,13 +12,13 @@ import (
 	"tmuxmcp/swap/clients"
 )
 
-// A reading counts how often each file is read.
-type reading struct {
+// A readCount counts how often each file is read.
+type readCount struct {
 	sync.Mutex
 	files map[string]int
 }
 
-func (r *reading) hook(s atomicfile.Step) error {
+func (r *readCount) hook(s atomicfile.Step) error {
 	if s.Op == atomicfile.OpRead {
 		r.Lock()
 		r.files[s.Path]++
@@ -28,7 +28,7 @@ func (r *reading) hook(s atomicfile.Step) error {
 }
 
 // most fails if a verb has read a file more often than it may; some files it must have read.
-func (r *reading) most(t *testing.T, verb string, may func(path string) int) {
+func (r *readCount) most(t *testing.T, verb string, may func(path string) int) {
 	t.Helper()
 	if len(r.files) < 5 {
 		t.Errorf("%s has read only %v", verb, r.files)
@@ -47,7 +47,7 @@ func (r *reading) most(t *testing.T, verb string, may func(path string) int) {
 func TestEachFileIsReadOnce(t *testing.T) {
 	t.Parallel()
 	home := tempDir(t, nil)
-	count := &reading{files: map[string]int{}}
+	count := &readCount{files: map[string]int{}}
 	s := swapperAt(home, count.hook)
 	files := map[string]string{"repo/pyproject.toml": pyproject}
 	for _, c := range clients.All() {

@@ -31,8 +31,8 @@ type SetupOptions struct {
 // installed, and makes a config for one that has none. A client that runs the program already
 // keeps its flags, unless others are given, and gets no second entry, unless a name is given.
 func (p Program) Setup(ctx context.Context, s *Swapper, o SetupOptions) ([]Result, error) {
-	u := plan.Itself(s.Env, p.Name, p.Entry, o.Name, o.Command)
-	return apply(ctx, s.Env, u, UseOptions{
+	want := plan.Itself(s.Env, p.Name, p.Entry, o.Name, o.Command)
+	return apply(ctx, s.Env, want, UseOptions{
 		Clients: o.Clients, Scope: clients.ScopeUser, DryRun: o.DryRun, Force: o.Force, ShowSecrets: o.ShowSecrets,
 	}, preflight)
 }

@@ -17,53 +17,53 @@ type UseOptions = plan.Options
 // does not stop the others; the returned error is for what stops all: bad options
 // ([*hint.UsageError]), no checkout, or a server that does not start.
 func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) {
-	u, err := plan.Want(s.Env, o)
+	want, err := plan.Want(s.Env, o)
 	if err != nil {
 		return nil, err
 	}
-	return apply(ctx, s.Env, u, o, try)
+	return apply(ctx, s.Env, want, o, try)
 }
 
 // A starter starts the server before it is written, as the options say. In what it returns,
 // changes of clients that could not start it have failed.
-type starter func(context.Context, configs.Env, *plan.Server, []plan.Change, UseOptions) ([]plan.Change, error)
+type starter func(context.Context, configs.Env, *plan.Wanted, []plan.Change, UseOptions) ([]plan.Change, error)
 
 // apply makes the clients run a server.
-func apply(ctx context.Context, env configs.Env, u *plan.Server, o UseOptions, try starter) ([]Result, error) {
+func apply(ctx context.Context, env configs.Env, want *plan.Wanted, o UseOptions, try starter) ([]Result, error) {
 	env = env.Anew()
-	sources, err := plan.Gather(env, u, o)
+	sources, err := plan.Gather(env, want, o)
 	if err != nil {
 		return nil, err
 	}
-	changes := plan.Make(env, u, sources)
+	changes := plan.Make(env, want, sources)
 	if o.DryRun {
-		return dryRun(u, changes, o.ShowSecrets), nil
+		return dryRun(want, changes, o.ShowSecrets), nil
 	}
 	changes = confirm(env, changes, o.Force)
 	pending := slices.ContainsFunc(changes, plan.Change.Pending)
-	if !pending && !commit.ToNote(env, u, changes) {
-		return results(env, u, commit.Unwritten(changes)), nil
+	if !pending && !commit.ToNote(env, want, changes) {
+		return results(env, want, commit.Unwritten(changes)), nil
 	}
 	if pending {
-		if changes, err = try(ctx, env, u, changes, o); err != nil {
+		if changes, err = try(ctx, env, want, changes, o); err != nil {
 			return nil, err
 		}
 	}
-	outcomes, err := write(ctx, env, u, changes)
+	outcomes, err := write(ctx, env, want, changes)
 	if err != nil {
 		return nil, err
 	}
-	return results(env.Anew(), u, outcomes), nil
+	return results(env.Anew(), want, outcomes), nil
 }
 
 // write makes the changes under the lock.
-func write(ctx context.Context, env configs.Env, u *plan.Server, changes []plan.Change) ([]commit.Outcome, error) {
+func write(ctx context.Context, env configs.Env, want *plan.Wanted, changes []plan.Change) ([]commit.Outcome, error) {
 	c, err := commit.Begin(ctx, env)
 	if err != nil {
 		return nil, err
 	}
 	defer c.End()
-	return c.Write(ctx, u, changes)
+	return c.Write(ctx, want, changes)
 }
 
 // confirm asks about read-only configs, each once. Those that must not be written fail.
@@ -83,55 +83,55 @@ func confirm(env configs.Env, changes []plan.Change, force bool) []plan.Change {
 }
 
 // resultOf returns the result of an outcome.
-func resultOf(u *plan.Server, o commit.Outcome) Result {
+func resultOf(want *plan.Wanted, o commit.Outcome) Result {
 	c := o.Change
 	res := Result{
 		Client: c.Client.Name, Scope: c.Scope, Label: c.Client.Label(c.Scope),
-		Server: u.Name, Repo: u.Repo, Config: c.Path, Command: ask.ShowArgs(u.ArgvFor(c.Client, c.Old)),
+		Server: want.Name, Repo: want.Repo, Config: c.Path, Command: ask.ShowArgs(want.ArgvFor(c.Client, c.Old)),
 		Outcome: o.Action, Detail: o.Detail, Backup: o.Backup, Cautions: slices.Clip(c.Cautions), Err: o.Err,
 	}
-	if runs := c.Client.Dialect.Runs(c.Old.Value); u.By != "" && o.Action == Replaced && len(runs) > 0 {
+	if runs := c.Client.Dialect.Runs(c.Old.Value); want.By != "" && o.Action == Replaced && len(runs) > 0 {
 		res.Detail = "it ran " + ask.CommandLine(ask.ShowArgs(runs))
 	}
-	if u.URL != "" {
-		res.Tag = &Tag{Kind: TagRemote, URL: ask.ShowURL(u.URL)}
+	if want.URL != "" {
+		res.Tag = &Tag{Kind: TagRemote, URL: ask.ShowURL(want.URL)}
 	}
 	return res
 }
 
 // results returns the results of what was written, with what the user should know about it.
-func results(env configs.Env, u *plan.Server, outcomes []commit.Outcome) []Result {
+func results(env configs.Env, want *plan.Wanted, outcomes []commit.Outcome) []Result {
 	out := make([]Result, len(outcomes))
 	for i, o := range outcomes {
-		out[i] = resultOf(u, o)
+		out[i] = resultOf(want, o)
 		if o.Action != Failed {
-			addCautions(env, &out[i], u, o)
+			addCautions(env, &out[i], want, o)
 		}
 	}
 	return out
 }
 
 // dryRun returns the results of what would change.
-func dryRun(u *plan.Server, changes []plan.Change, show bool) []Result {
+func dryRun(want *plan.Wanted, changes []plan.Change, show bool) []Result {
 	out := make([]Result, len(changes))
 	for i, o := range commit.Unwritten(changes) {
 		c := o.Change
 		if c.Pending() {
 			o.Action = c.Action()
 		}
-		res := resultOf(u, o)
+		res := resultOf(want, o)
 		if c.Pending() {
-			res.Cautions = append(res.Cautions, c.Hidden(u)...)
-			runs := u.Argv
-			if u.Compile != nil {
-				runs = u.Compile
+			res.Cautions = append(res.Cautions, c.Hidden(want)...)
+			runs := want.Argv
+			if want.Compile != nil {
+				runs = want.Compile
 			}
 			if err := (ask.Command{Argv: runs}).Look(); err != nil {
 				res.Shadows = []string{err.Error()}
-			} else if u.Unbuilt != nil {
-				res.Shadows = []string{u.Unbuilt.Error()}
+			} else if want.Unbuilt != nil {
+				res.Shadows = []string{want.Unbuilt.Error()}
 			}
-			res.Diff, res.Masked = c.Diff(u, show)
+			res.Diff, res.Masked = c.Diff(want, show)
 		}
 		out[i] = res
 	}

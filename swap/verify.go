@@ -216,7 +216,7 @@ func (a *asking) ask(ctx context.Context) {
 	defer close(a.done)
 	start := time.Now()
 	a.answer, a.err = a.query.Ask(ctx)
-	a.seconds = trial.Since(start)
+	a.seconds = trial.Seconds(start)
 }
 
 // failed reports whether the client could not start the server, or gave no answer.
@@ -464,7 +464,7 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 		st.Argv, st.Env = []string{address}, clients.Headers(value)
 		begin := time.Now()
 		t.Hello, t.Err = ask.URL(ctx, st.Argv[0], true, ask.ServerLimit)
-		t.Seconds = trial.Since(begin)
+		t.Seconds = trial.Seconds(begin)
 	} else if st, t.Err = configs.StartOf(r.Env, c, v.Scope, value, r.repo); t.Err == nil {
 		st.Tools = true
 		if away {

@@ -19,8 +19,8 @@ const (
 	unknown                // the write failed, and the file cannot be read
 )
 
-// A reading is a config as it was read back after a write.
-type reading struct {
+// The contents of a config, as they were read back after a write.
+type contents struct {
 	text   []byte
 	err    error // why it cannot be read
 	broken error // why it cannot be parsed
@@ -28,7 +28,7 @@ type reading struct {
 
 // after returns what a write that ended with err has done to a file that now reads as now.
 // The write was to put want there, and creates says that there was no file before.
-func after(err error, now reading, want []byte, creates bool) fate {
+func after(err error, now contents, want []byte, creates bool) fate {
 	var in inPlace
 	isNew := now.err == nil && bytes.Equal(now.text, want)
 	switch {

@@ -23,16 +23,16 @@ func TestAfter(t *testing.T) {
 		full    = fmt.Errorf("write: %w", syscall.ENOSPC)
 		late    = fmt.Errorf("%w, and the lock: %w", changed, syscall.EIO)
 
-		isNew   = reading{text: []byte(want)}
-		other   = reading{text: []byte("old")}
-		half    = reading{text: []byte("ol"), broken: io.ErrUnexpectedEOF}
-		absent  = reading{err: &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}}
-		noRight = reading{err: fs.ErrPermission}
+		isNew   = contents{text: []byte(want)}
+		other   = contents{text: []byte("old")}
+		half    = contents{text: []byte("ol"), broken: io.ErrUnexpectedEOF}
+		absent  = contents{err: &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}}
+		noRight = contents{err: fs.ErrPermission}
 	)
 	for _, c := range []struct {
 		name    string
 		err     error
-		now     reading
+		now     contents
 		creates bool
 		fate    fate
 	}{

@@ -206,14 +206,14 @@ func variables(c *clients.Client, entry map[string]any) map[string]any {
 // StillReads returns the places in which a swap's clients read what it wrote, in any layer and
 // scope: after a revert there must be none. Those that another swap in the state has written
 // do not count, nor those that had the same before, or got it back. planned has the texts that
-// files are about to get; known reports that a file need not be read.
-func StillReads(env configs.Env, st *journal.State, r *journal.Record, planned map[string][]byte, known func(target string, text []byte) bool) (out []configs.Reading) {
+// files are about to get; skip reports that a file need not be looked at.
+func StillReads(env configs.Env, st *journal.State, r *journal.Record, planned map[string][]byte, skip func(target string, text []byte) bool) (out []configs.Reading) {
 	for _, by := range r.Readers() {
 		c := clients.Lookup(by.Client)
 		if c == nil {
 			continue
 		}
-		for _, in := range configs.ReadEntries(env, c, r.Repo, r.Server, planned, known) {
+		for _, in := range configs.ReadEntries(env, c, r.Repo, r.Server, planned, skip) {
 			twice := slices.ContainsFunc(out, func(o configs.Reading) bool { return o.Place() == in.Place() })
 			if !twice && holds(r, in.Value) && !r.Had(in.Entry()) && !covered(st, r, in.Entry()) && !restored(st, in, r.Server) {
 				out = append(out, in)

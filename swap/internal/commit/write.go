@@ -25,7 +25,7 @@ import (
 // fails is removed from the state again.
 type writing struct {
 	*Commit
-	server *plan.Server
+	want *plan.Wanted
 }
 
 // An attempt is a change that is about to be written. Its backup is made, and its record is in
@@ -68,8 +68,8 @@ func Unwritten(changes []plan.Change) []Outcome {
 }
 
 // Write makes the changes, and returns their outcomes. Its error is for what stops all.
-func (c *Commit) Write(ctx context.Context, u *plan.Server, changes []plan.Change) ([]Outcome, error) {
-	w := &writing{c, u}
+func (c *Commit) Write(ctx context.Context, want *plan.Wanted, changes []plan.Change) ([]Outcome, error) {
+	w := &writing{c, want}
 	out, next, noted := Unwritten(changes), w.State, false
 	staged := map[string][]byte{} // what each file will contain, for configs that share a file
 	var ready []attempt
@@ -164,7 +164,7 @@ func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string
 	if earlier, ok := staged[now.Target]; ok {
 		now.Text = earlier
 	}
-	if c, err = c.Again(w.Env, w.server, now); err != nil {
+	if c, err = c.Again(w.Env, w.want, now); err != nil {
 		return attempt{}, nil, err
 	}
 	if !c.Edit.Changed() {
@@ -185,9 +185,9 @@ func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string
 }
 
 // ToNote reports whether there is something to record of changes that change nothing.
-func ToNote(env configs.Env, u *plan.Server, changes []plan.Change) bool {
+func ToNote(env configs.Env, want *plan.Wanted, changes []plan.Change) bool {
 	c, err := Read(env)
-	w := &writing{c, u}
+	w := &writing{c, want}
 	return err == nil && slices.ContainsFunc(changes, func(ch plan.Change) bool {
 		return ch.Err == nil && !ch.Edit.Changed() && w.noteReader(ch, c.State) != c.State
 	})
@@ -200,7 +200,7 @@ func readerOf(c plan.Change) journal.Reader {
 // noteReader adds a client to the record of an entry that is as wanted already, if another one
 // has swapped it: a client may put a file of its own in the place of a link.
 func (w *writing) noteReader(c plan.Change, state *journal.State) *journal.State {
-	i := state.Find(c.Doc.Target, c.Container, w.server.Name)
+	i := state.Find(c.Doc.Target, c.Container, w.want.Name)
 	if i < 0 {
 		return state
 	}
@@ -223,7 +223,7 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 	var rec journal.Record
 	var base []byte
 	needsBackup := !d.Absent() // a file that the swap creates has none
-	i := next.Find(d.Target, c.Container, w.server.Name)
+	i := next.Find(d.Target, c.Container, w.want.Name)
 	if i >= 0 {
 		prior := next.Records[i]
 		a.prior = &prior
@@ -250,8 +250,8 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 		return a, err
 	}
 	rec.Writes = append(rec.Writes, journal.NewWrite(base, c.Edit.Out, c.Edit.Value))
-	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.server.Repo, w.server.Given
-	rec.By = w.server.By
+	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.want.Repo, w.want.Given
+	rec.By = w.want.By
 	rec.Reverted, rec.Undone = time.Time{}, false
 	w.noteAlready(next, &rec, a.prior)
 
@@ -302,7 +302,7 @@ func (w *writing) extend(c plan.Change, rec journal.Record) (_ journal.Record, b
 	}
 	if was.Edited() && rec.Action == journal.Replaced {
 		// From now on, the user's edit is part of what a revert restores.
-		rec.Old, rec.Undo, err = w.server.Before(c, base)
+		rec.Old, rec.Undo, err = w.want.Before(c, base)
 	}
 	return rec, base, err
 }
@@ -318,12 +318,12 @@ func newRecord(c plan.Change, seq int, server string) journal.Record {
 
 // first returns the record of the first swap of an entry, and the text that it starts from.
 func (w *writing) first(c plan.Change, state *journal.State) (rec journal.Record, base []byte, err error) {
-	rec = newRecord(c, state.Seq, w.server.Name)
+	rec = newRecord(c, state.Seq, w.want.Name)
 	if base, err = w.continued(c, state, &rec); err != nil {
 		return rec, nil, err
 	}
 	before := map[string][]byte{c.Doc.Target: c.Doc.Text}
-	for _, f := range configs.Refusals(w.Env, c.Client, w.server.Repo, w.server.Name, before) {
+	for _, f := range configs.Refusals(w.Env, c.Client, w.want.Repo, w.want.Name, before) {
 		rec.Refused = append(rec.Refused, f.Path)
 	}
 	return rec, base, nil
@@ -360,8 +360,8 @@ func (w *writing) noteAlready(state *journal.State, rec, prior *journal.Record) 
 		}
 	}
 	own := journal.Entry{Target: rec.Target, Container: rec.Container}
-	known := func(target string, _ []byte) bool { return target == rec.Target && len(c.Scopes) == 1 }
-	for _, in := range StillReads(w.Env, state, &wrote, nil, known) {
+	skip := func(target string, _ []byte) bool { return target == rec.Target && len(c.Scopes) == 1 }
+	for _, in := range StillReads(w.Env, state, &wrote, nil, skip) {
 		if e := in.Entry(); !e.Same(own) && !rec.Had(e) {
 			rec.Already = append(slices.Clip(rec.Already), e)
 		}
@@ -382,7 +382,7 @@ func (w *writing) continued(c plan.Change, state *journal.State, rec *journal.Re
 		}
 		if base, _, err = v.undo(c.Doc, true); err == nil {
 			rec.Action, rec.Before = r.Action, journal.Hash(base)
-			rec.Old, rec.Undo, err = w.server.Before(c, base)
+			rec.Old, rec.Undo, err = w.want.Before(c, base)
 		}
 		return base, err
 	}
@@ -473,7 +473,7 @@ func (w *writing) dropPrior(a attempt) {
 // holds returns an error unless the client's own path leads to a config that has the entry as it
 // was written, or as the client has saved it since. now is the file that was written. undone says
 // that its entry is as before.
-func (w *writing) holds(c plan.Change, now reading) (undone bool, err error) {
+func (w *writing) holds(c plan.Change, now contents) (undone bool, err error) {
 	stays := "the swap stays recorded: " + w.Words.Undo + " undoes what is left of it"
 	target, err := configs.Target(c.Doc.Path)
 	switch {
@@ -488,7 +488,7 @@ func (w *writing) holds(c plan.Change, now reading) (undone bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	e, err := doc.Lookup(c.Container, w.server.Name)
+	e, err := doc.Lookup(c.Container, w.want.Name)
 	d := c.Client.Dialect
 	undone = err == nil && e.Found == c.Old.Found && d.SameEntry(e.Value, c.Old.Value)
 	if err == nil && e.Found && !undone && slices.Equal(d.Runs(e.Value), d.Runs(c.Edit.Value)) && hasAll(variables(c.Client, e.Value), variables(c.Client, c.Edit.Value)) {
@@ -519,7 +519,7 @@ func (w *writing) createOrReplace(ctx context.Context, c plan.Change) (made []st
 }
 
 // readBack reads a config after its write.
-func (w *writing) readBack(c plan.Change) (now reading) {
+func (w *writing) readBack(c plan.Change) (now contents) {
 	if now.text, _, now.err = w.Disk.Read(c.Doc.Target); now.err == nil && !bytes.Equal(now.text, c.Edit.Out) {
 		_, now.broken = c.Client.Parse(now.text)
 	}
@@ -536,7 +536,7 @@ func (w *writing) withdraw(a attempt, made []string) (backup string, err error) 
 		}
 	}
 	next := w.State.Clone()
-	i := next.Find(a.change.Doc.Target, a.change.Container, w.server.Name)
+	i := next.Find(a.change.Doc.Target, a.change.Container, w.want.Name)
 	if a.prior != nil {
 		next.Records[i] = *a.prior
 	} else {

@@ -62,11 +62,11 @@ func (c Change) Action() string {
 
 // Make returns the changes of all sources. It makes the edits in memory and reads nothing, so
 // that what cannot be edited is known before the server is started.
-func Make(env configs.Env, u *Server, from []Source) []Change {
+func Make(env configs.Env, want *Wanted, from []Source) []Change {
 	out := make([]Change, len(from))
 	seen := map[string][]byte{} // planned texts, for configs that share a file
 	for i, src := range from {
-		c, err := u.planned(env, src, seen)
+		c, err := want.planned(env, src, seen)
 		if err != nil {
 			c = c.Failed(err)
 		} else {
@@ -81,7 +81,7 @@ func Make(env configs.Env, u *Server, from []Source) []Change {
 }
 
 // planned returns the change of one config. seen has the texts that the changes before it make.
-func (u *Server) planned(env configs.Env, from Source, seen map[string][]byte) (Change, error) {
+func (want *Wanted) planned(env configs.Env, from Source, seen map[string][]byte) (Change, error) {
 	c := Change{Client: from.client, Scope: from.scope, Path: from.path, Doc: from.doc, user: from.user, Makes: from.makes, Weaker: from.weaker, Stronger: from.stronger}
 	if from.err != nil {
 		return c, from.err
@@ -94,7 +94,7 @@ func (u *Server) planned(env configs.Env, from Source, seen map[string][]byte) (
 		}
 		c.Doc = &doc
 	}
-	c, err := u.edited(c)
+	c, err := want.edited(c)
 	if err == nil && c.Edit.Changed() {
 		err = cmp.Or(from.name, from.ours)
 	}
@@ -105,7 +105,7 @@ func (u *Server) planned(env configs.Env, from Source, seen map[string][]byte) (
 }
 
 // Again returns the same change to its config as it is now.
-func (c Change) Again(env configs.Env, u *Server, now *configs.Document) (Change, error) {
+func (c Change) Again(env configs.Env, want *Wanted, now *configs.Document) (Change, error) {
 	if now.Target == c.Doc.Target && bytes.Equal(now.Text, c.Doc.Text) {
 		now.Doc, c.Doc = c.Doc.Doc, now
 		return c, nil
@@ -114,46 +114,46 @@ func (c Change) Again(env configs.Env, u *Server, now *configs.Document) (Change
 		return c, err
 	}
 	c.Doc = now
-	return u.edited(c)
+	return want.edited(c)
 }
 
 // edited returns a change with the edit of its document.
-func (u *Server) edited(c Change) (Change, error) {
+func (want *Wanted) edited(c Change) (Change, error) {
 	var err error
 	if c.Client.InFiles(c.Scope) {
-		if err = c.Doc.Leads(u.Repo); err != nil {
+		if err = c.Doc.Leads(want.Repo); err != nil {
 			return c, err
 		}
 	}
-	if c.Container, c.Old, err = c.Doc.Find(c.Scope, u.project, u.Name); err != nil {
+	if c.Container, c.Old, err = c.Doc.Find(c.Scope, want.project, want.Name); err != nil {
 		return c, err
 	}
-	c.Added, c.hides = u.Env, nil
+	c.Added, c.hides = want.Env, nil
 	from := c.Doc
 	if c.Client.InFiles(c.Scope) {
 		from = c.user
 	}
 	if c.Scope == clients.ScopeProject && from != nil {
-		if _, e, err := from.Find(clients.ScopeUser, u.project, u.Name); err == nil && e.Found {
+		if _, e, err := from.Find(clients.ScopeUser, want.project, want.Name); err == nil && e.Found {
 			c.hides = e.Value
 		}
 	}
-	if u.keepEnv {
+	if want.keepEnv {
 		c.Added = append(c.hiddenEnv(c.Client.Dialect.ReadEnv(c.Old.Value)), c.Added...)
 	}
-	if len(c.Weaker) > 0 && u.URL != "" {
+	if len(c.Weaker) > 0 && want.URL != "" {
 		return c, fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the URL",
-			c.Doc.Path, u.Name, c.Client.Name)
+			c.Doc.Path, want.Name, c.Client.Name)
 	}
-	if u.URL == "" && c.Client.Dialect.Type == "" && clients.Remote(c.Client.Dialect.Flat(c.Weaker)) != "" {
+	if want.URL == "" && c.Client.Dialect.Type == "" && clients.Remote(c.Client.Dialect.Flat(c.Weaker)) != "" {
 		return c, fmt.Errorf("%s: a weaker file has an entry %q of a remote server, whose URL %s would merge with the command",
-			c.Doc.Path, u.Name, c.Client.Name)
+			c.Doc.Path, want.Name, c.Client.Name)
 	}
-	if c.Edit, err = c.Doc.Doc.Set(c.Container, u.Name, u.named(u.change(c, c.Old))); err != nil {
+	if c.Edit, err = c.Doc.Doc.Set(c.Container, want.Name, want.named(want.change(c, c.Old))); err != nil {
 		return c, fmt.Errorf("%s: %w", c.Doc.Path, err)
 	}
 	if c.Edit.Changed() {
-		err = u.mayReplace(c)
+		err = want.mayReplace(c)
 	}
 	return c, err
 }
@@ -161,19 +161,19 @@ func (u *Server) edited(c Change) (Change, error) {
 var errNoURL = errors.New("it is not known how its config names a server by URL")
 
 // change returns what an entry becomes.
-func (u *Server) change(c Change, old format.Entry) format.Change {
-	if u.URL != "" {
-		return c.Client.ChangeRemote(u.URL, old)
+func (want *Wanted) change(c Change, old format.Entry) format.Change {
+	if want.URL != "" {
+		return c.Client.ChangeRemote(want.URL, old)
 	}
-	return c.Client.Change(u.ArgvFor(c.Client, old), c.Added, old, c.Weaker)
+	return c.Client.Change(want.ArgvFor(c.Client, old), c.Added, old, c.Weaker)
 }
 
 // named inserts the server's name where an entry contains it.
-func (u *Server) named(ch format.Change) format.Change {
+func (want *Wanted) named(ch format.Change) format.Change {
 	for _, fields := range []format.Object{ch.New, ch.Set} {
 		for i, f := range fields {
 			if f.Value == ask.ServerName {
-				fields[i].Value = u.Name
+				fields[i].Value = want.Name
 			}
 		}
 	}
@@ -181,24 +181,24 @@ func (u *Server) named(ch format.Change) format.Change {
 }
 
 // runs returns what clients run, or the server's address.
-func (u *Server) runs() []string {
-	if u.URL != "" {
-		return []string{u.URL}
+func (want *Wanted) runs() []string {
+	if want.URL != "" {
+		return []string{want.URL}
 	}
-	return u.Argv
+	return want.Argv
 }
 
 // Hidden returns cautions about what a user entry still does although a project entry takes
 // precedence, and about what the project entry lacks of it.
-func (c Change) Hidden(u *Server) (cautions []string) {
+func (c Change) Hidden(want *Wanted) (cautions []string) {
 	if c.hides == nil {
 		return nil
 	}
 	d := c.Client.Dialect
 	runs := ask.CommandLine(ask.ShowArgs(d.Runs(c.hides)))
-	where := u.project
+	where := want.project
 	if c.Client.InFiles(c.Scope) {
-		if where = u.Repo; !configs.Inside(c.Doc.Target, where) {
+		if where = want.Repo; !configs.Inside(c.Doc.Target, where) {
 			where = configs.Top(where)
 		}
 	}
@@ -207,7 +207,7 @@ func (c Change) Hidden(u *Server) (cautions []string) {
 	for _, v := range c.hiddenEnv(d.ReadEnv(c.Edit.Value)) {
 		lost = append(lost, v.Name)
 	}
-	if len(lost) > 0 && u.URL == "" && !c.Client.Merges {
+	if len(lost) > 0 && want.URL == "" && !c.Client.Merges {
 		cautions = append(cautions, fmt.Sprintf("the entry lacks variables that the user scope's sets: %s; use --keep-env to copy that", strings.Join(lost, ", ")))
 	}
 	return cautions
@@ -223,24 +223,24 @@ func (c Change) hiddenEnv(own []clients.EnvVar) []clients.EnvVar {
 }
 
 // Before returns the entry in a text, and what undoes its swap.
-func (u *Server) Before(c Change, text []byte) (map[string]any, format.Undo, error) {
+func (want *Wanted) Before(c Change, text []byte) (map[string]any, format.Undo, error) {
 	doc, err := c.Client.Parse(text)
 	if err != nil {
 		return nil, format.Undo{}, err
 	}
-	old, err := doc.Lookup(c.Container, u.Name)
+	old, err := doc.Lookup(c.Container, want.Name)
 	if err != nil {
 		return nil, format.Undo{}, err
 	}
-	e, err := doc.Set(c.Container, u.Name, u.change(c, old))
+	e, err := doc.Set(c.Container, want.Name, want.change(c, old))
 	return old.Value, e.Undo, err
 }
 
 // Diff returns a diff of the change, and whether secrets in it are masked.
-func (c Change) Diff(u *Server, showSecrets bool) (text string, masked bool) {
+func (c Change) Diff(want *Wanted, showSecrets bool) (text string, masked bool) {
 	f := patch.Differ{Kind: c.Client.Kind, Created: c.Doc.Creating()}
 	if !showSecrets {
-		f.Visible = c.Client.Plain(u.runs(), c.Old.Value)
+		f.Visible = c.Client.Plain(want.runs(), c.Old.Value)
 	}
 	return f.Unified(c.Doc.Target, c.Doc.Text, c.Edit.Out)
 }

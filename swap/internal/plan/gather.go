@@ -31,28 +31,28 @@ type Source struct {
 }
 
 // Gather reads the configs that the plan depends on. No other is read before the lock.
-func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
-	chosen, err := choose(env, u, o)
+func Gather(env configs.Env, want *Wanted, o Options) ([]Source, error) {
+	chosen, err := choose(env, want, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := env.OwnHome(); err != nil {
 		return nil, err
 	}
-	if u.swaps, err = env.Recorded(); err != nil {
+	if want.swaps, err = env.Recorded(); err != nil {
 		return nil, err
 	}
-	named := len(o.Clients) > 0 || u.By != ""
+	named := len(o.Clients) > 0 || want.By != ""
 	var out []Source
 	for _, client := range chosen {
-		unfit := u.URL != "" && client.Dialect.URL == ""
+		unfit := want.URL != "" && client.Dialect.URL == ""
 		if unfit && !named {
 			env.Warn(client.Name + ": left out: " + errNoURL.Error())
 			continue
 		}
 		c := Source{client: client, scope: cmp.Or(o.Scope, client.ScopesInOrder()[0]), path: client.ConfigPath(env.Sys)}
 		c.makes = named || client.InFiles(c.scope)
-		if !c.open(env, u, named) {
+		if !c.open(env, want, named) {
 			env.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (%s %s %s creates it)", client.Name, c.path, env.Words.Write, env.Words.Client, client.Name))
 			continue
 		}
@@ -61,9 +61,9 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 		}
 		if c.err == nil {
 			c.ours = c.doc.Owned()
-			c.name = badName(env, c, u)
-			c.weaker, c.stronger = c.doc.Around(env, c.scope, u.Repo, u.Name)
-			if c.twin = noTwin(env, c, u); u.unnamed {
+			c.name = badName(env, c, want)
+			c.weaker, c.stronger = c.doc.Around(env, c.scope, want.Repo, want.Name)
+			if c.twin = noTwin(env, c, want); want.unnamed {
 				c.err = c.twin
 			}
 		}
@@ -73,19 +73,19 @@ func Gather(env configs.Env, u *Server, o Options) ([]Source, error) {
 }
 
 // choose returns the clients whose configs are to be changed.
-func choose(env configs.Env, u *Server, o Options) ([]*clients.Client, error) {
+func choose(env configs.Env, want *Wanted, o Options) ([]*clients.Client, error) {
 	chosen, err := clients.Named(env.Sys, o.Clients)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case len(o.Clients) > 0:
-	case u.By != "":
+	case want.By != "":
 		if chosen = installed(env); len(chosen) == 0 {
 			return nil, fmt.Errorf("no client is installed here: install one of %s, and start it once", strings.Join(clients.Names(), ", "))
 		}
 	case o.Scope == clients.ScopeProject:
-		chosen = forProject(env, u.Repo)
+		chosen = forProject(env, want.Repo)
 	default:
 		// An installed editor may have no config yet.
 		chosen = slices.DeleteFunc(chosen, func(c *clients.Client) bool { return !c.HasConfig(env.Sys) })
@@ -99,12 +99,12 @@ func choose(env configs.Env, u *Server, o Options) ([]*clients.Client, error) {
 
 // open reads the client's config, or arranges for one to be created. It reports false if the client
 // has others only, none of them with the entry, and was not named.
-func (c *Source) open(env configs.Env, u *Server, named bool) bool {
-	c.user, c.err = configs.OpenFor(env, c.client, u.project, u.Name)
+func (c *Source) open(env configs.Env, want *Wanted, named bool) bool {
+	c.user, c.err = configs.OpenFor(env, c.client, want.project, want.Name)
 	c.doc = c.user
 	switch {
 	case c.client.InFiles(c.scope):
-		c.fromProject(env, u)
+		c.fromProject(env, want)
 	case c.doc != nil:
 		c.path = c.doc.Path
 	case machine.Missing(c.path) && named:
@@ -183,18 +183,18 @@ func skipped(env configs.Env) {
 }
 
 // fromProject reads the project file, or arranges for it to be created.
-func (c *Source) fromProject(env configs.Env, u *Server) {
-	c.doc, c.path, c.err = configs.OpenProject(env, c.client, u.Repo, u.Name, false)
+func (c *Source) fromProject(env configs.Env, want *Wanted) {
+	c.doc, c.path, c.err = configs.OpenProject(env, c.client, want.Repo, want.Name, false)
 	if c.err == nil && c.doc == nil {
 		c.doc, c.err = configs.ToCreate(env, c.client, c.path)
 	}
 }
 
 // badName returns an error if a client does not take the server's name.
-func badName(env configs.Env, c Source, u *Server) error {
-	_, e, err := c.doc.Find(c.scope, u.project, u.Name)
-	if err != nil || c.client.Server.Takes(u.Name, e.Found) {
+func badName(env configs.Env, c Source, want *Wanted) error {
+	_, e, err := c.doc.Find(c.scope, want.project, want.Name)
+	if err != nil || c.client.Server.Takes(want.Name, e.Found) {
 		return nil // the edit reports the error
 	}
-	return fmt.Errorf("%s; use %s NAME to choose another", c.client.Server.Refused(c.client.Name, u.Name), env.Words.Server)
+	return fmt.Errorf("%s; use %s NAME to choose another", c.client.Server.Refused(c.client.Name, want.Name), env.Words.Server)
 }

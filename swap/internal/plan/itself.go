@@ -17,42 +17,42 @@ import (
 
 // Itself returns a server that sets itself up: by is its program's name, and argv the path of
 // the program, with flags. The entries are called server or, if that is "", name.
-func Itself(env configs.Env, by, name, server string, argv []string) *Server {
-	u := &Server{Repo: env.Sys.Home, Name: server, Argv: argv, Given: true, By: by}
+func Itself(env configs.Env, by, name, server string, argv []string) *Wanted {
+	want := &Wanted{Repo: env.Sys.Home, Name: server, Argv: argv, Given: true, By: by}
 	if server == "" {
-		u.Name, u.unnamed = name, true
+		want.Name, want.unnamed = name, true
 	}
-	return u
+	return want
 }
 
 // ArgvFor returns what a client is to run. An entry that runs this program already stays as it
 // is, unless other flags were given: to leave out those that it has, such as --safety readonly,
 // would allow more.
-func (u *Server) ArgvFor(c *clients.Client, old format.Entry) []string {
-	if u.By == "" || !old.Found {
-		return u.Argv
+func (want *Wanted) ArgvFor(c *clients.Client, old format.Entry) []string {
+	if want.By == "" || !old.Found {
+		return want.Argv
 	}
 	was := c.Dialect.ReadArgv(old.Value)
-	if sameProgram(was, u.Argv) && (len(u.Argv) == 1 || slices.Equal(was[1:], u.Argv[1:])) {
+	if sameProgram(was, want.Argv) && (len(want.Argv) == 1 || slices.Equal(was[1:], want.Argv[1:])) {
 		return was
 	}
-	return u.Argv
+	return want.Argv
 }
 
 // mayReplace returns an error if an entry must not be replaced: it starts a program of the same
 // name in another way, with words that it would lose, such as --safety readonly, or it is a swap,
 // which a removal would undo too.
-func (u *Server) mayReplace(c Change) error {
-	if u.By == "" || !c.Old.Found {
+func (want *Wanted) mayReplace(c Change) error {
+	if want.By == "" || !c.Old.Found {
 		return nil
 	}
 	was := c.Client.Dialect.ReadArgv(c.Old.Value)
-	if len(u.Argv) == 1 && len(was) > 1 && names(was, u.By) && !sameProgram(was, u.Argv) {
-		return fmt.Errorf("its entry %q runs %s, whose flags would be lost: pass the flags that it is to have", u.Name, ask.CommandLine(ask.ShowArgs(was)))
+	if len(want.Argv) == 1 && len(was) > 1 && names(was, want.By) && !sameProgram(was, want.Argv) {
+		return fmt.Errorf("its entry %q runs %s, whose flags would be lost: pass the flags that it is to have", want.Name, ask.CommandLine(ask.ShowArgs(was)))
 	}
-	if n := u.swaps.Find(c.Doc.Target, c.Container, u.Name); n >= 0 && u.swaps.Records[n].By == "" {
-		undo := ask.CommandLine([]string{"mcp-swap", "revert", "--cli", c.Client.Name, "--server", u.Name})
-		return fmt.Errorf("mcp-swap use-local has written its entry %q: undo that first, with %s", u.Name, undo)
+	if n := want.swaps.Find(c.Doc.Target, c.Container, want.Name); n >= 0 && want.swaps.Records[n].By == "" {
+		undo := ask.CommandLine([]string{"mcp-swap", "revert", "--cli", c.Client.Name, "--server", want.Name})
+		return fmt.Errorf("mcp-swap use-local has written its entry %q: undo that first, with %s", want.Name, undo)
 	}
 	return nil
 }

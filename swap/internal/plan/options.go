@@ -47,8 +47,8 @@ type Options struct {
 	Timeout     time.Duration // of the preflight; 0 is ask.ServerLimit
 }
 
-// A Server is what entries are to run, the same for all clients.
-type Server struct {
+// Wanted is the server that entries are to run, the same for all clients.
+type Wanted struct {
 	Repo    string
 	Name    string
 	unnamed bool // the caller did not name the server
@@ -68,36 +68,36 @@ type Server struct {
 }
 
 // Want checks the options and reads the checkout.
-func Want(env configs.Env, o Options) (*Server, error) {
+func Want(env configs.Env, o Options) (*Wanted, error) {
 	if err := o.check(env.Sys); err != nil {
 		return nil, err
 	}
-	u := &Server{Name: o.Server, Env: o.Env, keepEnv: o.KeepEnv}
+	want := &Wanted{Name: o.Server, Env: o.Env, keepEnv: o.KeepEnv}
 	var err error
 	switch {
 	case o.URL != "":
-		u.URL = o.URL
-		u.Repo, err = checkout.RealDir(o.Repo)
+		want.URL = o.URL
+		want.Repo, err = checkout.RealDir(o.Repo)
 	case len(o.Command) > 0:
-		u.Given = true
-		err = u.fromCommand(env, o)
+		want.Given = true
+		err = want.fromCommand(env, o)
 	default:
-		err = u.fromCheckout(env.Sys, o)
+		err = want.fromCheckout(env.Sys, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	u.project = checkout.ClaudeProject(u.Repo)
-	for _, text := range append([]string{u.Name, u.project}, u.runs()...) {
+	want.project = checkout.ClaudeProject(want.Repo)
+	for _, text := range append([]string{want.Name, want.project}, want.runs()...) {
 		if !utf8.ValidString(text) {
 			return nil, fmt.Errorf("%q is not UTF-8, so it cannot be written to a config", text)
 		}
 	}
-	return u, nil
+	return want, nil
 }
 
 // fromCheckout fills in what the checkout determines.
-func (u *Server) fromCheckout(sys machine.System, o Options) error {
+func (want *Wanted) fromCheckout(sys machine.System, o Options) error {
 	if o.PR > 0 {
 		// Before asking for an entry, which would not help.
 		if err := checkout.CheckPR(o.Repo); err != nil {
@@ -111,19 +111,19 @@ func (u *Server) fromCheckout(sys machine.System, o Options) error {
 		}
 		return err
 	}
-	if u.Name == "" {
-		u.Name, u.unnamed = co.Server, true
+	if want.Name == "" {
+		want.Name, want.unnamed = co.Server, true
 	}
-	u.published = configs.Publishes(co)
-	u.Repo = co.Dir
-	u.Released = o.Mode == checkout.ModeReleased || o.PR > 0
+	want.published = configs.Publishes(co)
+	want.Repo = co.Dir
+	want.Released = o.Mode == checkout.ModeReleased || o.PR > 0
 	if o.PR == 0 && cmp.Or(o.Mode, checkout.ModeDev) == checkout.ModeDev {
-		u.Unbuilt = co.Unbuilt
+		want.Unbuilt = co.Unbuilt
 	}
 	if o.PR > 0 {
-		u.Argv, err = co.PRCommand(o.PR)
+		want.Argv, err = co.PRCommand(o.PR)
 	} else {
-		u.Argv, u.Compile, err = co.Command(o.Mode, o.Ref, sys.BuildDir())
+		want.Argv, want.Compile, err = co.Command(o.Mode, o.Ref, sys.BuildDir())
 	}
 	return err
 }
@@ -131,12 +131,12 @@ func (u *Server) fromCheckout(sys machine.System, o Options) error {
 // fromCommand fills in a given command. Its program must exist, because a misspelt one would
 // look like a server to be installed later. A path to it, and those of its arguments, are made
 // absolute, because clients start servers in other directories.
-func (u *Server) fromCommand(env configs.Env, o Options) (err error) {
-	if u.Repo, err = checkout.RealDir(o.Repo); err != nil {
+func (want *Wanted) fromCommand(env configs.Env, o Options) (err error) {
+	if want.Repo, err = checkout.RealDir(o.Repo); err != nil {
 		return err
 	}
-	u.Argv = slices.Clone(o.Command)
-	program := &u.Argv[0]
+	want.Argv = slices.Clone(o.Command)
+	program := &want.Argv[0]
 	if strings.ContainsAny(*program, "/"+string(filepath.Separator)) {
 		if *program, err = checkout.Abs(*program); err != nil {
 			return err
@@ -151,8 +151,8 @@ func (u *Server) fromCommand(env configs.Env, o Options) (err error) {
 	case err != nil:
 		return fmt.Errorf("%s is not an executable file", *program)
 	}
-	for i, arg := range u.Argv[1:commands.Here(u.Argv)] {
-		if u.Argv[i+1], err = absolute(env, arg); err != nil {
+	for i, arg := range want.Argv[1:commands.Here(want.Argv)] {
+		if want.Argv[i+1], err = absolute(env, arg); err != nil {
 			return err
 		}
 	}

@@ -16,13 +16,13 @@ import (
 // package that it publishes. A client with both offers every tool twice, old and new.
 
 // noTwin returns an error if an entry would be added beside another for the same server.
-func noTwin(env configs.Env, c Source, u *Server) error {
-	if _, e, err := c.doc.Find(c.scope, u.project, u.Name); err != nil || e.Found {
+func noTwin(env configs.Env, c Source, want *Wanted) error {
+	if _, e, err := c.doc.Find(c.scope, want.project, want.Name); err != nil || e.Found {
 		return nil // the edit reports it
 	}
 	var twin, likely error
-	configs.EachOther(env, c.client, u.Repo, u.Name, func(in configs.Held, name string, value map[string]any) {
-		runs, perhaps := sameServer(env.Sys, c.client, value, in.Project || in.Scopes[0] == clients.ScopeProject, u)
+	configs.EachOther(env, c.client, want.Repo, want.Name, func(in configs.Held, name string, value map[string]any) {
+		runs, perhaps := sameServer(env.Sys, c.client, value, in.Project || in.Scopes[0] == clients.ScopeProject, want)
 		if runs == "" || twin != nil || perhaps != "" && likely != nil {
 			return
 		}
@@ -38,12 +38,12 @@ func noTwin(env configs.Env, c Source, u *Server) error {
 			}
 		}
 		err := fmt.Errorf("its entry %q %sruns %s: with %q beside it every tool would be there twice%s; %s",
-			name, perhaps, runs, u.Name, where, passServer(env.Words.Server, name, scope))
+			name, perhaps, runs, want.Name, where, passServer(env.Words.Server, name, scope))
 		switch {
 		case perhaps == "":
 			twin = err
-		case u.unnamed:
-			likely = fmt.Errorf("%w, or %s %s if it is another server", err, env.Words.Server, ask.CommandLine([]string{u.Name}))
+		case want.unnamed:
+			likely = fmt.Errorf("%w, or %s %s if it is another server", err, env.Words.Server, ask.CommandLine([]string{want.Name}))
 		default:
 			likely = err
 		}
@@ -53,20 +53,20 @@ func noTwin(env configs.Env, c Source, u *Server) error {
 
 // sameServer returns what an entry runs if that is the wanted server, or "". perhaps is
 // "perhaps " if that is not sure.
-func sameServer(sys machine.System, c *clients.Client, value map[string]any, project bool, u *Server) (runs, perhaps string) {
-	if u.By != "" {
-		if argv := c.Dialect.ReadArgv(value); sameProgram(argv, u.Argv) || slices.ContainsFunc(argv, func(word string) bool { return filepath.Base(word) == u.By }) {
+func sameServer(sys machine.System, c *clients.Client, value map[string]any, project bool, want *Wanted) (runs, perhaps string) {
+	if want.By != "" {
+		if argv := c.Dialect.ReadArgv(value); sameProgram(argv, want.Argv) || slices.ContainsFunc(argv, func(word string) bool { return filepath.Base(word) == want.By }) {
 			return ask.CommandLine(ask.ShowArgs(argv)), ""
 		}
 		return "", ""
 	}
-	if u.Given || u.URL != "" {
-		if slices.Equal(c.Dialect.Runs(value), u.runs()) {
+	if want.Given || want.URL != "" {
+		if slices.Equal(c.Dialect.Runs(value), want.runs()) {
 			return "the same server", ""
 		}
 		return "", ""
 	}
-	return configs.Classify(sys, c, value, project, u.Repo).RunsServer(u.published)
+	return configs.Classify(sys, c, value, project, want.Repo).RunsServer(want.published)
 }
 
 // PassServer advises to use a server's name, and the scope in which it is if it is another one.

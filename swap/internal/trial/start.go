@@ -30,7 +30,7 @@ func (t Attempts) start(ctx context.Context, c ask.Command) Tried {
 	begin := time.Now()
 	var out Tried
 	out.Hello, out.Err = ask.Server(ctx, c)
-	out.Seconds = Since(begin)
+	out.Seconds = Seconds(begin)
 	t[key] = out
 	return out
 }
@@ -73,5 +73,5 @@ func (t Attempts) LacksVariables(ctx context.Context, client string, st configs.
 	}
 }
 
-// Since returns the seconds since a time, in milliseconds' steps.
-func Since(start time.Time) float64 { return float64(time.Since(start).Milliseconds()) / 1000 }
+// Seconds returns the seconds since a time, rounded down to milliseconds.
+func Seconds(start time.Time) float64 { return float64(time.Since(start).Milliseconds()) / 1000 }
