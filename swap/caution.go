@@ -13,7 +13,7 @@ import (
 	"tmuxmcp/swap/internal/plan"
 )
 
-// addCautions adds to a result everything that keeps the entry from taking effect.
+// addCautions adds to a result whatever keeps the entry from taking effect.
 func addCautions(env configs.Env, res *Result, want *plan.Wanted, o commit.Outcome) {
 	c := o.Change
 	caution := func(format string, args ...any) { res.Cautions = append(res.Cautions, fmt.Sprintf(format, args...)) }
@@ -47,8 +47,8 @@ func addCautions(env configs.Env, res *Result, want *plan.Wanted, o commit.Outco
 	}
 }
 
-// readsDifferently reports whether a client may make another text of one that was written,
-// if the variables that it refers to are set.
+// readsDifferently reports whether a client may change a text that was written, because the
+// variables that it refers to are set.
 func readsDifferently(c *clients.Client, field string, texts ...string) bool {
 	set := func(string) (string, bool) { return "", true }
 	return c.Expands(field) && slices.ContainsFunc(texts, func(text string) bool {

@@ -24,12 +24,12 @@ type Finding struct {
 	Scope  clients.Scope `json:"scope,omitempty"`
 	Server string        `json:"server,omitempty"`
 	Path   string        `json:"path,omitempty"`
-	// InForce is set for a swap that is as UseLocal has written it, which is no problem.
+	// InForce is set for a swap that is as UseLocal wrote it, which is no problem.
 	InForce bool `json:"in_force,omitempty"`
-	// Meant is set for what may be as the user wants it, or so only here and now, which is no
-	// problem either: an entry that is switched off, a folder that is not trusted, a login from
-	// the environment, a variable that is not set, a program of another PATH, an entry that
-	// perhaps runs the checkout, one that was built before the last edit.
+	// Meant is set for what the user may have intended, or what may be so only here and now. That
+	// is no problem either: an entry that is switched off, a folder that is not trusted, a login from
+	// the environment, a variable that is not set, a program on another PATH, an entry that
+	// perhaps runs the checkout, or one that was built before the last edit.
 	Meant bool `json:"meant,omitempty"`
 	// Text describes it, and what to do about it.
 	Text string `json:"text"`
@@ -81,7 +81,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 	if err == nil {
 		d.Repo, d.Server, d.published = co.Dir, cmp.Or(o.Server, co.Server), configs.Publishes(co)
 	} else {
-		// Anything not about one server can still be checked.
+		// What does not depend on the server can still be checked.
 		if d.Repo, d.NoServer = checkout.RealDir(o.Repo); d.NoServer == nil && o.Server == "" {
 			d.NoServer = unnamed(err)
 		}
@@ -164,8 +164,8 @@ func heldBy(all []configs.Held, project, name string) string {
 	return ""
 }
 
-// entries finds entries that run the repository, or the package that it publishes,
-// under other names, and entries that run a checkout that no longer exists.
+// entries finds entries that run the repository, or the package that it publishes, under another
+// name, and entries that run a checkout that no longer exists.
 func (x *examination) entries(doc *configs.Document, scope clients.Scope, project bool, all []configs.Held) {
 	c := doc.Client
 	beside := heldBy(all, checkout.ClaudeProject(x.Repo), x.Server)
@@ -205,8 +205,8 @@ func (x *examination) entries(doc *configs.Document, scope clients.Scope, projec
 	}
 }
 
-// states reports what keeps clients from running the server's entries, and those that
-// were swapped, except stronger entries.
+// states reports what keeps clients from running the server's entries and those that were
+// swapped, except for stronger entries.
 func (x *examination) states() {
 	var all []ClientState
 	var servers []string // their names
@@ -248,8 +248,8 @@ func (x *examination) states() {
 	}
 }
 
-// refusals reports the entries because of which a client refuses its whole config, in any layer,
-// unless that was said.
+// refusals reports the entries for which a client refuses its whole config, in any layer, unless
+// they were reported already.
 func (x *examination) refusals() {
 	for _, c := range clients.All() {
 		if !c.HasConfig(x.Sys) && !c.Present(x.Sys) {
@@ -364,7 +364,7 @@ func (x *examination) inForce(f Finding, c *clients.Client, entry map[string]any
 	x.add(f.says(FoundSwapped, "%s; mcp-swap revert undoes it", what))
 }
 
-// files reports what killed runs have left.
+// files reports what killed runs left behind.
 func (x *examination) files() {
 	for _, f := range commit.Strays(x.Env, x.recorded) {
 		x.add(Finding{Kind: f.Kind, Client: f.Client, Path: f.Path, Text: f.Text})

@@ -20,7 +20,7 @@ import (
 	"tmuxmcp/swap/internal/trial"
 )
 
-// try compiles the server if it must be, and starts it, unless the options say not to.
+// try compiles the server if necessary and starts it, unless the options forbid it.
 func try(ctx context.Context, env configs.Env, want *plan.Wanted, changes []plan.Change, o UseOptions) ([]plan.Change, error) {
 	if want.Compile != nil {
 		if err := compile(ctx, env, want.Compile); err != nil {
@@ -40,9 +40,9 @@ func try(ctx context.Context, env configs.Env, want *plan.Wanted, changes []plan
 	return preflight(ctx, env, want, changes, o)
 }
 
-// preflight starts the server once for every way in which a client would start it. If a
-// client could not, its change has failed in what preflight returns; what a client would
-// start may also be unknown. The error is for what stops all.
+// preflight starts the server once for each way in which a client would start it. If a client could
+// not start it, its change is returned as failed. What a client would start may also be unknown.
+// The error is for what stops all changes.
 func preflight(ctx context.Context, env configs.Env, want *plan.Wanted, changes []plan.Change, o UseOptions) ([]plan.Change, error) {
 	limit, waiting := o.Timeout, "preflight: waiting for the server to answer"
 	if want.By == "" {
@@ -76,7 +76,7 @@ func preflight(ctx context.Context, env configs.Env, want *plan.Wanted, changes 
 			out[i] = c.Failed(err)
 			continue
 		case errors.Is(st.Look(), ask.ErrNotHere):
-			// The configs may be for another PATH, and the results say it. But what works is not replaced.
+			// The configs may be for another PATH, which the results mention. But what works is not replaced.
 			was, werr := configs.StartOf(env, c.Client, c.Scope, c.Client.Dialect.Flat(format.Merge(c.Weaker, c.Old.Value)), want.Repo)
 			if werr == nil && was.Here() {
 				out[i] = c.Failed(fmt.Errorf("%w; %s, which the entry runs now, is here, so it was not written (--no-preflight writes it all the same)", st.Look(), was.Argv[0]))
@@ -104,7 +104,7 @@ func preflight(ctx context.Context, env configs.Env, want *plan.Wanted, changes 
 	return out, preflightFailed(want, first)
 }
 
-// preflightFailed returns the error of a preflight ended by err, if it is one.
+// preflightFailed returns the error of a preflight that ended with err, or nil.
 func preflightFailed(want *plan.Wanted, err error) error {
 	if err == nil {
 		return nil

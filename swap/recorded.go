@@ -13,13 +13,13 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// A Swap is a recorded swap, and what its entry is now.
+// A Swap is a recorded swap with the current state of its entry.
 type Swap struct {
 	ClientState
 	Server string    `json:"server"`
 	Repo   string    `json:"repo"` // the checkout that it was swapped to, or where the command was given
 	Time   time.Time `json:"time"`
-	// Reverted is when it was reverted, if it has since come back; Back says so.
+	// Reverted is when it was reverted, if it has come back since; Back says so.
 	Reverted time.Time `json:"reverted,omitzero"`
 	Back     string    `json:"-"`
 	Listed   bool      `json:"listed"` // it is the entry of one of [Status.Clients]
@@ -69,8 +69,8 @@ func broughtBack(label string, r *journal.Record) string {
 // shortTime returns a time as output shows it.
 func shortTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
-// clientsSwapped returns the names of the clients that have a recorded swap of a server, for
-// all projects or in this one.
+// clientsSwapped returns the names of the clients with a recorded swap of a server, for all projects
+// or for this one.
 func clientsSwapped(env configs.Env, repo, server string) (names []string) {
 	st, err := env.Recorded()
 	if err != nil {
@@ -85,7 +85,7 @@ func clientsSwapped(env configs.Env, repo, server string) (names []string) {
 	return names
 }
 
-// swapOf reads the config of a record, which another variable may have named then.
+// swapOf reads the config of a record, even if the environment names another one now.
 func swapOf(env configs.Env, c *clients.Client, r journal.Record) Swap {
 	scope := clients.Scope(r.Scope)
 	sw := Swap{Server: r.Server, Repo: r.Repo, Time: r.Time}

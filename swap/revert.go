@@ -19,7 +19,7 @@ type Selection struct {
 	Scope   clients.Scope
 	Server  string
 	Repo    string // the checkout, or the directory where a command was given
-	By      string // the program that has set itself up
+	By      string // the program that set itself up
 }
 
 const selectMore = "check --cli, --scope, --server and --repo"
@@ -48,7 +48,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	return out, err
 }
 
-// undo reverts the selected swaps. There are no results if there are none.
+// undo reverts the selected swaps.
 func undo(ctx context.Context, c *commit.Commit, wanted func(journal.Record) bool, o RevertOptions) ([]Result, error) {
 	back := commit.Back(c.Env, c.State)
 	c.State.Revive(func(r *journal.Record) bool { return wanted(*r) && back(r) })

@@ -10,9 +10,9 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// A Program is a server that sets itself up in the clients.
+// A Program is a server that adds itself to the clients.
 type Program struct {
-	Name  string // which is recorded
+	Name  string // recorded with the swaps
 	Entry string // the name of the entries, if no other is given
 }
 
@@ -27,9 +27,9 @@ type SetupOptions struct {
 }
 
 // Setup writes the server's command into the clients' configs, for all projects, as
-// [Swapper.UseLocal] does with a command. By itself it takes every client that is certainly
-// installed, and makes a config for one that has none. A client that runs the program already
-// keeps its flags, unless others are given, and gets no second entry, unless a name is given.
+// [Swapper.UseLocal] does with a command. By default it takes every client that is certainly
+// installed, and creates a config for one that has none. A client that already runs the program
+// keeps its flags unless others are given, and gets a second entry only under a given name.
 func (p Program) Setup(ctx context.Context, s *Swapper, o SetupOptions) ([]Result, error) {
 	want := plan.Itself(s.Env, p.Name, p.Entry, o.Name, o.Command)
 	return apply(ctx, s.Env, want, UseOptions{
@@ -37,7 +37,7 @@ func (p Program) Setup(ctx context.Context, s *Swapper, o SetupOptions) ([]Resul
 	}, preflight)
 }
 
-// Remove undoes what [Program.Setup] has written, and forgets it, so that nothing is left of it.
+// Remove undoes what [Program.Setup] wrote and forgets it, so that no trace is left.
 // There are no results if nothing is recorded.
 func (p Program) Remove(ctx context.Context, s *Swapper, o SetupOptions) ([]Result, error) {
 	selection := Selection{Clients: o.Clients, Server: o.Name, By: p.Name}

@@ -41,7 +41,7 @@ type StatusOptions struct {
 	Scope   clients.Scope // "": all scopes
 }
 
-// Status is what each client runs.
+// A Status says what each client runs.
 type Status struct {
 	Repo     string
 	Server   string // "" if it could not be derived

@@ -14,7 +14,7 @@ import (
 type UseOptions = plan.Options
 
 // UseLocal writes the checkout's command into the clients' configs. A client that fails
-// does not stop the others; the returned error is for what stops all: bad options
+// does not stop the others. The returned error is for what stops all: bad options
 // ([*hint.UsageError]), no checkout, or a server that does not start.
 func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) {
 	want, err := plan.Want(s.Env, o)
@@ -24,11 +24,10 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 	return apply(ctx, s.Env, want, o, try)
 }
 
-// A starter starts the server before it is written, as the options say. In what it returns,
-// changes of clients that could not start it have failed.
+// A starter starts the server before its entries are written, as the options say. In the result,
+// the changes of clients that could not start it have failed.
 type starter func(context.Context, configs.Env, *plan.Wanted, []plan.Change, UseOptions) ([]plan.Change, error)
 
-// apply makes the clients run a server.
 func apply(ctx context.Context, env configs.Env, want *plan.Wanted, o UseOptions, try starter) ([]Result, error) {
 	env = env.Anew()
 	sources, err := plan.Gather(env, want, o)
@@ -56,7 +55,6 @@ func apply(ctx context.Context, env configs.Env, want *plan.Wanted, o UseOptions
 	return results(env.Anew(), want, outcomes), nil
 }
 
-// write makes the changes under the lock.
 func write(ctx context.Context, env configs.Env, want *plan.Wanted, changes []plan.Change) ([]commit.Outcome, error) {
 	c, err := commit.Begin(ctx, env)
 	if err != nil {
@@ -66,7 +64,7 @@ func write(ctx context.Context, env configs.Env, want *plan.Wanted, changes []pl
 	return c.Write(ctx, want, changes)
 }
 
-// confirm asks about read-only configs, each once. Those that must not be written fail.
+// confirm asks about each read-only config once. The change of one that must not be written fails.
 func confirm(env configs.Env, changes []plan.Change, force bool) []plan.Change {
 	out := slices.Clone(changes)
 	for i, c := range out {
@@ -99,7 +97,7 @@ func resultOf(want *plan.Wanted, o commit.Outcome) Result {
 	return res
 }
 
-// results returns the results of what was written, with what the user should know about it.
+// results returns the results of what was written, with cautions for the user.
 func results(env configs.Env, want *plan.Wanted, outcomes []commit.Outcome) []Result {
 	out := make([]Result, len(outcomes))
 	for i, o := range outcomes {

@@ -25,7 +25,7 @@ type VerifyOptions struct {
 	Repo    string // where the clients are queried
 	Server  string // "": derived from the checkout
 	Clients []string
-	// Each, if set, is called when a client is done, with all of them and its index.
+	// Each, if set, is called when a client is done, with all clients and its index.
 	Each func(all []Verified, done int)
 }
 
@@ -50,7 +50,7 @@ type Verified struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-// Handshook is what the server said when started as the config says.
+// Handshook is what the server answered when it was started as the config says.
 type Handshook struct {
 	Name    string   `json:"name"`
 	Version string   `json:"version"`
@@ -58,7 +58,7 @@ type Handshook struct {
 	Seconds float64  `json:"seconds"` // from its start to the list of its tools
 }
 
-// Asked is what the client's own program said.
+// Asked is what the client's own program answered.
 type Asked struct {
 	Program string `json:"program"`
 	ask.Answer
@@ -119,14 +119,13 @@ func (v *Verified) problem(format string, args ...any) {
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
 }
 
-// verifying is one run of Verify.
 type verifying struct {
 	configs.Env
 	repo, server string
 	tries        trial.Attempts
 }
 
-// asking is what is known of a client while it is asked.
+// An asking is a client that is being queried.
 type asking struct {
 	doc       *configs.Document // nil: its entry is not tried
 	container []string
@@ -139,18 +138,18 @@ type asking struct {
 	err       error
 }
 
-// askAtOnce is how many clients are asked at the same time: each of them takes a processor, and
-// has only so long to answer.
+// askAtOnce is how many clients are queried at the same time. Each takes a processor, and has a time
+// limit for its answer.
 const askAtOnce = 4
 
-// all completes what is known about the clients. The servers are started one after the other, as
-// two might be in each other's way; then the clients are asked side by side. named says that a
-// client must have an entry: because the user has named the client, or has swapped it.
+// all completes the results for the clients. It starts the servers one after the other, as two might
+// get in each other's way, and then queries the clients in parallel. named reports that a client
+// must have an entry, because the user named or swapped it.
 func (r verifying) all(ctx context.Context, all []Verified, named func(*Verified) bool, each func([]Verified, int)) {
 	asked := make([]asking, len(all))
 	free := make(chan struct{}, askAtOnce)
 	var running sync.WaitGroup
-	defer func() { // of those that are not judged, because of an interrupt
+	defer func() { // of those that were not judged because of an interrupt
 		running.Wait()
 		for _, a := range asked {
 			if a.query != nil {
@@ -194,7 +193,7 @@ func (r verifying) all(ctx context.Context, all []Verified, named func(*Verified
 	}
 }
 
-// await waits for the answer of a client, and shows which ones are asked.
+// await waits for the answer of a client, and shows which ones are being queried.
 func await(env configs.Env, all []Verified, asked []asking, a *asking) {
 	var names []string
 	for i := range asked {
@@ -219,12 +218,12 @@ func (a *asking) ask(ctx context.Context) {
 	a.seconds = trial.Seconds(start)
 }
 
-// failed reports whether the client could not start the server, or gave no answer.
+// failed reports whether the client could not start the server or did not answer.
 func (a *asking) failed() bool {
 	return a.err != nil && !errors.Is(a.err, ask.ErrRefused) || a.err == nil && a.answer.State == ask.NotStarted
 }
 
-// again asks a client again, with nothing else running.
+// again queries a client again, with nothing else running.
 func (a *asking) again(ctx context.Context, r verifying) {
 	if r.Progress != nil {
 		defer r.Watch("asking "+a.doc.Client.Name+" again", ask.ClientLimit)()
@@ -239,13 +238,12 @@ func (a *asking) again(ctx context.Context, r verifying) {
 	a.err = errors.Join(a.err, removed)
 }
 
-// prepare prepares the question to the client.
 func (a *asking) prepare(r verifying) {
 	a.done = make(chan struct{})
 	a.query, a.err = trial.Prepare(r.Env, a.doc, a.container, checkout.ClaudeProject(r.repo), r.server, r.repo)
 }
 
-// prepare starts the server of a client, and prepares the question to it.
+// prepare starts the server of a client and prepares the query.
 func (r verifying) prepare(ctx context.Context, v *Verified, a *asking, named bool) {
 	if a.doc, a.container = r.entry(v, named); a.doc == nil {
 		return
@@ -257,7 +255,7 @@ func (r verifying) prepare(ctx context.Context, v *Verified, a *asking, named bo
 	}
 }
 
-// judge completes what is known about a client by what it has said.
+// judge completes the result for a client from its answer.
 func (r verifying) judge(v *Verified, a *asking) {
 	if a.doc == nil {
 		return
@@ -290,8 +288,8 @@ func (r verifying) judge(v *Verified, a *asking) {
 	v.OK = len(v.Problems) == 0 && (v.Handshake != nil || v.Asked != nil && v.Asked.State == ask.Connected)
 }
 
-// outdone reports whether stronger entries are a problem, as far as the client has not disproved
-// that. One that merges them was asked about what comes of it, which need not be what was swapped.
+// outdone reports whether stronger entries are a problem that the client has not disproved. A client
+// that merges them was queried about the result, which need not be what was swapped.
 func outdone(v *Verified, c *clients.Client) bool {
 	heard := v.Asked != nil && (v.Asked.State == ask.Connected || v.Asked.State == ask.Configured)
 	switch {
@@ -303,8 +301,8 @@ func outdone(v *Verified, c *clients.Client) bool {
 	return len(v.Problems) > 0
 }
 
-// entry reads the config with the entry that is to be tried, and returns the container that
-// it is in. If it is not to be tried, there is no document.
+// entry reads the config with the entry to try, and returns the entry's container. There is no
+// document if it must not be tried.
 func (r verifying) entry(v *Verified, named bool) (doc *configs.Document, container []string) {
 	switch {
 	case v.Error != "":
@@ -341,7 +339,7 @@ func (r verifying) entry(v *Verified, named bool) (doc *configs.Document, contai
 	return doc, container
 }
 
-// unasked returns why a client is not asked, or "".
+// unasked returns why a client is not queried, or "".
 func (r verifying) unasked(v *Verified, c *clients.Client) string {
 	own, others := inProject(r.Env, c, r.repo, r.server)
 	switch {
@@ -359,10 +357,10 @@ func (r verifying) unasked(v *Verified, c *clients.Client) string {
 	return ""
 }
 
-// heard compares what a client says with its config.
+// heard compares a client's answer with its config.
 func (r verifying) heard(v *Verified, a *asking) {
 	c, answer := a.doc.Client, a.answer
-	// Some clients say it as the config spells it, some as they run it.
+	// Some clients print the command as the config spells it, some as they run it.
 	same := slices.Contains([]string{strings.Join(a.command.Argv, " "), strings.Join(v.runs(), " ")}, answer.Command)
 	answer.Says = ask.Redact(answer.Says, a.command)
 	answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
@@ -387,7 +385,7 @@ func (v *Verified) runs() []string {
 	return argv
 }
 
-// remote returns the address of a remote server; "" if it is none.
+// remote returns the address of a remote server, or "".
 func (v *Verified) remote() string {
 	if v.runs() != nil {
 		return ""
@@ -395,8 +393,8 @@ func (v *Verified) remote() string {
 	return clients.Remote(v.value())
 }
 
-// leftAlone returns why a remote server is not connected to; "" if it is. A server
-// elsewhere is connected to only if use-local was told to use it.
+// leftAlone returns why a remote server is not connected to, or "". A server on another machine is
+// connected to only if use-local wrote its address.
 func (v *Verified) leftAlone() string {
 	address, value := v.remote(), v.value()
 	u, err := url.Parse(address)
@@ -454,8 +452,8 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 	}
 }
 
-// handshake starts the server as the client would, or connects to it, and returns how. away
-// says not to start it in the repository.
+// handshake starts the server as the client would, or connects to it, and returns how. With away, it
+// does not start the server in the repository.
 func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client, away bool) ask.Command {
 	var t trial.Tried
 	var st configs.Start
@@ -487,7 +485,7 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 		v.Handshake = &Handshook{Name: t.Hello.Name, Version: t.Hello.Version, Tools: t.Hello.Tools, Seconds: t.Seconds}
 	case errors.As(t.Err, &unclear), errors.Is(t.Err, ask.ErrLogin), errors.Is(t.Err, ask.ErrNotThere) && !v.streams():
 		v.NotTried = t.Err.Error()
-	case errors.As(t.Err, &missing): // the client may start it all the same
+	case errors.As(t.Err, &missing): // the client may start it anyway
 		v.problem("%v", t.Err)
 	case slices.ContainsFunc(v.Shadows, func(why string) bool { // which is reported later
 		text, _, _ := strings.Cut(why, " (") // with the file that it comes from
@@ -504,9 +502,9 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 	return st.Command
 }
 
-// inProject returns files of the project for which a client would not answer there as usual:
-// own is a config of the user's, as in the home directory, and others has other servers, which
-// it may start.
+// inProject returns files because of which a client would not answer as usual in the project: own
+// is a config of the user's, as in the home directory, and others has other servers, which the
+// client may start.
 func inProject(env configs.Env, c *clients.Client, repo, server string) (own, others string) {
 	mine, tree := c.UserFiles(env.Sys), env.Tree(repo)
 	for _, l := range c.Layers {

@@ -97,7 +97,7 @@ func (d Disk) do(op Op, path string, step func() error) error {
 	return named(op, path, step())
 }
 
-// named returns an error that names a file, as those of package os do and those of system calls
+// named returns an error that names a file, as the errors of package os do and those of system calls
 // do not.
 func named(op Op, path string, err error) error {
 	if err == nil || errors.As(err, new(*fs.PathError)) || errors.As(err, new(*os.LinkError)) {

@@ -1,5 +1,5 @@
-// Package lazy makes values when they are first used, so that a program that starts does not
-// wait for what it may never use.
+// Package lazy makes values when they are first used, so that a program does not wait at its start for
+// what it may never use.
 package lazy
 
 import (

@@ -21,11 +21,11 @@ func Meant(name string, names []string) string {
 	}
 }
 
-// longest is how long a name may be that is taken for a mistyped one.
+// longest is the length of the longest name that counts as mistyped.
 const longest = 100
 
-// Names returns the names that resemble a mistyped one in any case, at most three, the most
-// alike first.
+// Names returns up to three names that resemble a mistyped one, ignoring case, the most similar
+// first.
 func Names(name string, names []string) []string {
 	if len(name) > longest {
 		return nil

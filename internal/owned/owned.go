@@ -1,8 +1,8 @@
 // Package owned opens files that only this user or root can have put at a path.
 //
-// Nobody else can replace what a path names if nobody else can write to any directory on the
-// way, or to the one of a symbolic link on the way. A directory with the sticky bit may be
-// writable by all: what is in it can be replaced only by its owner.
+// Nobody else can replace what a path names if nobody else can write to any directory on the way, or
+// to the directory of a symbolic link on the way. A directory with the sticky bit may be writable by
+// all, since only the owner of a file in it can replace that.
 package owned
 
 import (
@@ -16,8 +16,8 @@ import (
 	"syscall"
 )
 
-// Above returns an error if someone else could rename a file, or create it first and keep it,
-// in the directories above it. There may be no link on the way.
+// Above returns an error if someone else could rename a file, or create it first, by writing to the
+// directories above it. There may be no link on the way.
 func Above(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		info, err := os.Lstat(dir)
@@ -115,7 +115,7 @@ func Open(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A named pipe does not block, and is refused.
+	// Opening a named pipe does not block, and is refused.
 	f, err := os.OpenFile(real, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err

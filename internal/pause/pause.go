@@ -1,4 +1,4 @@
-// Package pause waits between two looks at something that announces nothing.
+// Package pause waits between two looks at something that does not announce its changes.
 package pause
 
 import (

@@ -11,8 +11,8 @@ var (
 	name = lazy.Regexp(`(?i)token|secret|passw|passphrase|pwd|(account|access|api|private|signing|encryption)[-_]?key` +
 		`|(^|[-_.])(key|pass|pw|pin)$|userpass|auth|credential|creds?$|bearer|cookie|header|dsn|connection[-_]?string|conn[-_]?str`)
 	text = lazy.Regexp(`(?i)^(sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z]|npm|pypi|hf|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9]{8,}|^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{31,}$`)
-	// variable matches more names of variables: a shell's environment has many that are no secrets,
-	// so what is shown of it is less than of a config.
+	// variable matches further names of variables, so that less is shown of a shell's environment
+	// than of a config.
 	variable = lazy.Regexp(`(?i)(key|pass|pw|pin)[0-9]*$`)
 	// within matches a part of a value: a token after some other word, a password before a host or
 	// after its name, and a private key.

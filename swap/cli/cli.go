@@ -49,7 +49,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	return a.end(cmd, err)
 }
 
-// end prints how a command has ended, and returns the exit code.
+// end prints how a command ended, and returns the exit code.
 func (a *app) end(cmd *cobra.Command, err error) (code int) {
 	if err == nil && a.out.err != nil {
 		err = fmt.Errorf("write to standard output: %w", a.out.err)

@@ -18,9 +18,8 @@ import (
 // Terminal manners: an error line begins with the command's name, is in lower case and has
 // no full stop; what to do about it follows a semicolon. Colour marks only outcomes.
 
-// What configs, checkouts, servers and clients say is text, and must not act on the terminal
-// that it is shown on. So every string is printed by linef or paint, which make it printable;
-// only diffs and help are written as they are.
+// Text from configs, checkouts, servers and clients must not control the terminal. So every string
+// is printed by linef or paint, which make it printable; only diffs and help are written as they are.
 
 // shown is text that may be printed as it is: it is printable, or colour.
 type shown string
@@ -140,7 +139,7 @@ func (p *printer) row(label, colour, word string, width int, text string) {
 	p.linef("%-*s %s %s", p.labels, label, p.paint(colour, word, width), p.wrap(text, p.labels+1+width+1))
 }
 
-// below prints more about a client on a separate line.
+// below prints more about a client on a line of its own.
 func (p *printer) below(colour, mark, text string) {
 	p.linef("%*s %s", p.labels, "", p.paint(colour, mark+" "+p.wrap(text, p.labels+3), 0))
 }
@@ -175,15 +174,15 @@ func (a *app) document() error {
 	return terminal.EncodeJSON(a.stdout.w, a.doc, "  ")
 }
 
-// fit makes the column of labels wide enough for all that come.
+// fit makes the column of labels wide enough for all rows.
 func fit[T any](p *printer, rows []T, label func(T) string) {
 	for _, r := range rows {
 		p.labels = max(p.labels, len(label(r))+1)
 	}
 }
 
-// detection prints a line for each client that is present, or partly: without a config or
-// without a program. One line names the others.
+// detection prints a line for each client that is present, even without a config or without a
+// program. One line names the others.
 func (p *printer) detection(found []swap.Detected) {
 	var absent []string
 	fit(p, found, func(d swap.Detected) string { return d.Client })
@@ -232,7 +231,7 @@ func (a *app) statusText(st *swap.Status) {
 	}
 }
 
-// stateText prints what a client runs for a server; what precedes it on the line.
+// stateText prints what a client runs for a server, after what on the same line.
 func (a *app) stateText(c swap.ClientState, server, what string) {
 	switch {
 	case c.Error != "":

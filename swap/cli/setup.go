@@ -103,11 +103,11 @@ func (a *app) remove(ctx context.Context, s *swap.Swapper, self swap.Program, o 
 	return a.results(results, err, o.DryRun, "")
 }
 
-// goRuns matches the directories in which go run leaves what it has compiled.
+// goRuns matches the directories in which go run leaves what it compiled.
 var goRuns = lazy.Regexp(`^(go-build[0-9]+|[0-9a-f]{64}-d)$`)
 
-// itself returns the path of this program for a config: where PATH has it, which an update may
-// leave, or else where it is. A program that will not stay is refused.
+// itself returns the path of this program for a config: the one on PATH, which an update may keep, or
+// else its own. A program that will not stay there is refused.
 func itself(name string) (string, error) {
 	program, err := os.Executable()
 	if err != nil {

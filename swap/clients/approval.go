@@ -32,7 +32,7 @@ const (
 	HashUntyped = "untyped" // without type; the url of type http is httpUrl
 )
 
-// Approval is whether a user allows a server of a project's file.
+// Approval says whether the user allows a server of a project's file.
 type Approval int
 
 // Approvals.
@@ -86,7 +86,7 @@ func (c *Client) Approves(l Layer, sys machine.System, files []File, record func
 }
 
 // entryHash returns the hash of an entry as qwen computes it: of its JSON with sorted names.
-// It is not sure of one in which qwen expands variables first.
+// sure is false for an entry in which qwen expands variables first.
 func entryHash(value map[string]any, form string) (hash string, sure bool) {
 	value = maps.Clone(value)
 	for _, name := range []string{"scope", "extensionName", "description"} {
@@ -105,7 +105,7 @@ func entryHash(value map[string]any, form string) (hash string, sure bool) {
 	if err := enc.Encode(asNumbers(value)); err != nil || strings.Contains(text.String(), "$") {
 		return "", false
 	}
-	// Unlike Go, JavaScript does not escape these two.
+	// JavaScript, unlike Go, does not escape these two.
 	out := strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029").Replace(strings.TrimSuffix(text.String(), "\n"))
 	sum := sha256.Sum256([]byte(out))
 	return hex.EncodeToString(sum[:]), true

@@ -117,8 +117,8 @@ func (d dialect) obsolete(old, merged map[string]any, nested bool) (keys []strin
 	return keys
 }
 
-// needsArgs reports whether an entry must say that there are no arguments: it has some, or the
-// client does not take it without.
+// needsArgs reports whether an entry must say that there are no arguments: because it has some now, or
+// because the client does not accept it otherwise.
 func (d dialect) needsArgs(old, merged map[string]any) bool {
 	_, has := old["args"]
 	return has || merged["args"] != nil || slices.Contains(d.Needs, "args")

@@ -27,7 +27,7 @@ const (
 	ScopeProject Scope = "project"
 )
 
-// Check returns an error for a scope that is none; "" is all scopes, or the default.
+// Check returns an error for an invalid scope. "" means all scopes, or the default.
 func (s Scope) Check() error {
 	if s != "" && s != ScopeUser && s != ScopeProject {
 		return hint.Usagef("--scope %q is neither user nor project", string(s))
@@ -49,16 +49,16 @@ func readTable() []*Client {
 	return doc.Client
 }
 
-// A Client is one row of the table: everything in which an agent CLI differs from others.
+// A Client is one row of the table: everything that distinguishes an agent CLI from others.
 type Client struct {
 	Name     string
 	Aliases  []string
 	Binaries []string // any of them on PATH; none: an application without one
-	Sole     bool     // no other program in use is called so
+	Sole     bool     // no other program has its name
 	Editor   bool     // a desktop application, which need not be on PATH
 	Layers   []Layer  // where it reads servers, strongest first
 	// Merges is set if it reads all its layers and merges entries of the same name field by
-	// field. Others read one config of the user's, and take an entry from one layer.
+	// field. Other clients read one config of the user's, and take an entry from one layer.
 	Merges bool
 	// Made is the project file that a swap creates for the project scope; if "", the
 	// strongest project file that the client reads, if any.
@@ -82,7 +82,7 @@ type Client struct {
 	Locked  string // file beside the config that the client locks while it writes
 	Expand  []Expansion
 	Literal bool // it expands nothing in fields that Expand does not name
-	Shell   bool // joins command and args, and has a shell read that
+	Shell   bool // joins command and args, and passes that to a shell
 	// Passes names the variables of its environment that it passes to servers, with those in
 	// the list that is the field PassesAlso of the entry; nil: all.
 	Passes     []string
@@ -122,8 +122,8 @@ type dialect struct {
 	// and command as zed once spelled it, where path is the program.
 	Inner string
 	Zed   bool     // an entry has source if an extension runs it
-	Types []string // words that it takes as type of a command, "" for none; nil: any, or unknown
-	// Remotes are words that it takes as type of an address, likewise.
+	Types []string // accepted types of a command, "" for no type; nil: any, or unknown
+	// Remotes are the accepted types of an address, likewise.
 	Remotes []string
 	Needs   []string // fields without which it ignores an entry with a command
 	// Strict lists the fields of which it checks that they are, or consist of, strings. Whole
@@ -137,11 +137,11 @@ type dialect struct {
 	Toggle string
 	// Syntax is set if it refuses its whole config because of broken syntax in any of its files.
 	Syntax bool
-	// NotCommand and NotAddress are fields that it does not take beside a command, or an
+	// NotCommand and NotAddress are fields that it does not accept beside a command, or an
 	// address.
 	NotCommand, NotAddress []string
-	// Both says what it uses of an entry with a command and an address: "url"; "type", which
-	// says what; "untyped", the address also without a type; "refused"; or "", the command.
+	// Both says which it uses if an entry has a command and an address: "url"; "type", what the
+	// type says; "untyped", the same, and the address without a type; "refused"; or "", the command.
 	Both  string
 	URLs  []string // fields for an address, of which the first counts; nil: URL
 	Extra format.Object
@@ -248,7 +248,7 @@ func IsContainer(c *Client, path []string) bool {
 	return slices.ContainsFunc(c.Scopes[ScopeUser], func(of []string) bool { return slices.Equal(of, path) })
 }
 
-// ContainersIn returns those of them that count in a config.
+// ContainersIn returns the [Client.Containers] that count in a config.
 func (c *Client) ContainersIn(doc *format.Doc, s Scope, project string) [][]string {
 	all := c.Containers(s, project)
 	if !c.InFiles(s) || !c.Map {
@@ -307,7 +307,7 @@ func Lookup(name string) *Client {
 	return nil
 }
 
-// Index returns the place of a client in the table; -1 if it is not known.
+// Index returns the index of a client in the table, or -1.
 func Index(name string) int {
 	return slices.IndexFunc(All(), func(c *Client) bool { return c.Name == name })
 }
@@ -322,7 +322,7 @@ func (c *Client) Binary() string {
 	return ""
 }
 
-// OnlySeed reports whether a text contains only what a swap writes into an empty file in
+// OnlySeed reports whether a text contains nothing but what a swap writes into an empty file in
 // addition to its entry.
 func (c *Client) OnlySeed(text []byte) bool {
 	seed := map[string]any{}

@@ -138,8 +138,7 @@ func (d dialect) ReadArgv(value map[string]any) []string {
 	return nil
 }
 
-// Text returns a word of a command as text; of what is no word, which may hold a secret, only that
-// it is there.
+// Text returns a word of a command as text. A list or an object, which may hold a secret, is masked.
 func Text(word any) string {
 	switch v := word.(type) {
 	case string:
@@ -195,16 +194,16 @@ func Headers(value map[string]any) []string {
 	return out
 }
 
-// What stands in for the command, the address and the texts of another server's entry.
+// Placeholders for the command, the address and the texts of another server's entry.
 const (
 	idleCommand = "true"                   // exits at once, whatever its arguments
 	idleAddress = "http://127.0.0.1:9/mcp" // the port that discards
 	idleText    = "x"
 )
 
-// Harmless returns the fields of an entry that would start a server, or connect to one, so
-// that they do not, and those that may hold secrets. What is of another type than it should
-// be stays, as do references: the client may refuse its whole config for them.
+// Harmless returns replacements for the fields of an entry that start a server, connect to one, or
+// may hold secrets. Values of the wrong type and references stay, because the client may refuse its
+// whole config for them.
 func (c *Client) Harmless(value map[string]any) format.Object {
 	var out format.Object
 	text := func(v any) any {

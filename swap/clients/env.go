@@ -19,7 +19,7 @@ type EnvVar struct{ Name, Value string }
 // A LookupEnv finds a variable of this process's environment, as [os.LookupEnv] does.
 type LookupEnv func(name string) (value string, set bool)
 
-// variableName matches names that are hardly a value typed without one.
+// variableName matches names that are unlikely to be a value typed without a name.
 var variableName = lazy.Regexp(`^[A-Z_][A-Z0-9_]*$`)
 
 // ParseEnv parses variables of the form NAME=VALUE, or NAME for one to look up. Its error
@@ -79,7 +79,7 @@ func ReadEnvFile(path string, lookup LookupEnv) ([]EnvVar, error) {
 	return envLines(path, text, lookup)
 }
 
-// ParseEnvFile parses such a file of a client's, which looks nothing up. With an error, it
+// ParseEnvFile parses such a file of a client's, in which nothing is looked up. With an error, it
 // returns the variables before it.
 func ParseEnvFile(path string, text []byte) ([]EnvVar, error) {
 	return envLines(path, text, func(string) (string, bool) { return "", false })

@@ -10,14 +10,14 @@ import (
 	"tmuxmcp/swap/ask"
 )
 
-// An Expansion says how a client replaces references to variables in some fields of an
-// entry. A client without any for a field has [Client.Literal] set, or it is not known what
-// it makes of a reference.
+// An Expansion says how a client replaces references to variables in some fields of an entry. If a
+// field has none and [Client.Literal] is not set, it is not known what the client makes of a
+// reference.
 type Expansion struct {
 	In    []string // the fields: "command", "args", "env", "cwd", "envFile"
 	Forms []string // names in forms
-	// Unclear matches texts, Value values of variables, and Left results, that the client also
-	// reads in a way that is not known.
+	// Unclear matches texts, Value values of variables, and Left results that the client
+	// interprets further, in a way that is not known.
 	Unclear, Value, Left ask.Pattern
 	Empty                bool // it takes DEFAULT also for an empty variable
 }
@@ -28,14 +28,14 @@ var forms = map[string]func() *regexp.Regexp{
 	"$NAME":            lazy.Regexp(`\$([A-Za-z_][A-Za-z0-9_]*)`),
 	"${NAME}":          lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`),
 	"${NAME:-DEFAULT}": lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]*)\}`),
-	// These name a directory, and no variable.
+	// These name a directory, not a variable.
 	"${userHome}":        lazy.Regexp(`\$\{(userHome)\}`),
 	"${workspaceFolder}": lazy.Regexp(`\$\{(workspaceFolder)\}`),
 	"${env:NAME}":        lazy.Regexp(`\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}`),
 	"{env:NAME}":         lazy.Regexp(`\{env:([^}]+)\}`),
 }
 
-// reference matches what some client takes for a reference.
+// reference matches what any client takes for a reference.
 var reference = lazy.Regexp(`\$[A-Za-z_{(]|\$\$|\{(env|file):|%[A-Za-z_]+%`)
 
 // nested matches a reference in the default of another.

@@ -104,7 +104,7 @@ func beside(flat map[string]any, field string, refused []string) (faults []strin
 	return faults
 }
 
-// notTexts says in what a field is not of strings; "" if it is.
+// notTexts says how a field fails to consist of strings, or returns "".
 func (d dialect) notTexts(name string, v any) string {
 	switch {
 	case name == "command" && d.Argv && !allTexts(v):

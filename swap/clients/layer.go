@@ -91,9 +91,9 @@ func (c *Client) ConfigPath(sys machine.System) string {
 	return would
 }
 
-// Files returns the files of a layer, strongest first: of the user's, those that the client
-// reads; of a project's, those that it looks for, from a directory up. tree is the top of the
-// work tree that contains the directory, or "".
+// Files returns the files of a layer, strongest first. Of a user's layer, these are the files that
+// the client reads; of a project's, those that it looks for from a directory up. tree is the top of
+// the work tree that contains the directory, or "".
 func (c *Client) Files(l Layer, sys machine.System, dir, tree string) []string {
 	var out []string
 	if l.Unless != "" && slices.Contains([]string{"1", "true"}, strings.ToLower(sys.Getenv(l.Unless))) {
@@ -135,8 +135,8 @@ func (c *Client) Files(l Layer, sys machine.System, dir, tree string) []string {
 	return out
 }
 
-// Hides returns the file because of which a client does not read another one of a layer's
-// files; "" if it does read it.
+// Hides returns the file that keeps a client from reading another file of the layer; "" if the client
+// reads that.
 func (l Layer) Hides(files []string, file string) string {
 	i, from := slices.Index(files, file), 0
 	switch {
@@ -172,7 +172,7 @@ func (c *Client) ProjectFiles(sys machine.System, dir, tree string) (all, into [
 			continue
 		}
 		for _, file := range within {
-			// To the client, another spelling such as settings.jsonc is the same file.
+			// The client treats another spelling such as settings.jsonc as the same file.
 			if strings.HasSuffix(filepath.ToSlash(withoutExt(file)), "/"+withoutExt(made)) {
 				into = append(into, cmp.Or(l.Hides(files, file), file)) // a new file that is hidden is not read
 			}
@@ -267,7 +267,7 @@ func (c *Client) HomeVars() []string {
 	return names
 }
 
-// InProfile reports whether a client reads a file only on a condition, as in a profile.
+// InProfile reports whether a client reads a file only on a condition, such as in a profile.
 func (c *Client) InProfile(sys machine.System, file string) bool {
 	return slices.ContainsFunc(c.Layers, func(l Layer) bool {
 		return l.When != "" && l.Role == Managed && slices.ContainsFunc(l.resolve(sys), func(p Place) bool { return p.Path == file })
@@ -280,8 +280,8 @@ type varFile struct {
 	Up   bool     // in the directory of the project and its parents, instead of Dirs
 	Here bool     // in that directory only
 	Path []string // of an object in JSON; nil: lines of NAME=VALUE
-	// Late is set if its variables count only in an entry's env, where there is no default;
-	// Only if they do not count for references at all. Servers get them all the same.
+	// Late is set if its variables count only in an entry's env, where there is no default, and
+	// Only if they do not count for references at all. Servers get them in any case.
 	Late, Only bool
 }
 

@@ -7,7 +7,7 @@ import (
 	"tmuxmcp/swap/ask"
 )
 
-// A nameRule says which names of servers a client takes: all, without a pattern.
+// A nameRule says which names of servers a client accepts: without a pattern, all.
 type nameRule struct {
 	Name ask.Pattern
 	// Else completes "it" with what the client does with an entry of another name; "" if it
@@ -15,13 +15,13 @@ type nameRule struct {
 	Else string
 }
 
-// Takes reports whether a client takes a server's name for a new entry or, if there is one, for
-// an entry that is there.
+// Takes reports whether a client accepts a server's name for a new entry or, with there, for an
+// existing one.
 func (r nameRule) Takes(server string, there bool) bool {
 	return r.Name.Regexp == nil || r.Name.MatchString(server) || there && r.Else == ""
 }
 
-// Refused returns why a client does not take a name.
+// Refused returns why a client does not accept a name.
 func (r nameRule) Refused(client, server string) string {
 	text := fmt.Sprintf("%s takes no server named %q: only letters, digits and %s", client, server, r.marks())
 	if !r.Name.MatchString("1") {
@@ -30,7 +30,7 @@ func (r nameRule) Refused(client, server string) string {
 	return text
 }
 
-// marks are the characters other than letters and digits that may be in a name.
+// marks returns the characters other than letters and digits that may be in a name.
 func (r nameRule) marks() string {
 	return strings.Map(func(mark rune) rune {
 		if r.Name.MatchString("a" + string(mark)) {

@@ -19,8 +19,8 @@ type File struct {
 	Spell      func(path []string) []string // as the file spells it
 }
 
-// SwitchesOff returns how an off applies to an entry; none, if it does not. files are those
-// that it is read in, strongest first.
+// SwitchesOff returns how an off applies to an entry; nothing if it does not. files are those in
+// which it is read, strongest first.
 func (o off) SwitchesOff(value map[string]any, files []File, project, server string) (out []string) {
 	if o.Field != "" && o.File == nil {
 		if v, ok := value[o.Field].(bool); ok && v == o.Value && value[o.Unless] == nil {

@@ -10,7 +10,7 @@ import (
 	"tmuxmcp/swap/internal/machine"
 )
 
-// Named returns the named clients, in table order; without names, all that are present.
+// Named returns the named clients in table order or, without names, all that are present.
 func Named(sys machine.System, names []string) ([]*Client, error) {
 	want := map[*Client]bool{}
 	for _, name := range names {

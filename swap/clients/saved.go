@@ -17,7 +17,7 @@ func (d dialect) SameEntry(a, b map[string]any) bool {
 	return format.Equal(d.Settled(a), d.Settled(b))
 }
 
-// SameField likewise compares two values of a field of an entry, where nil is none.
+// SameField does the same for two values of a field of an entry; nil means that there is none.
 func (d dialect) SameField(name string, a, b any) bool {
 	if name != d.name("type") {
 		return blank(a) && blank(b) || format.Equal(a, b)
@@ -31,8 +31,7 @@ func (d dialect) SameField(name string, a, b any) bool {
 	return d.SameEntry(of(a), of(b))
 }
 
-// blank reports whether a value says nothing: it is none, null, or a list or an object without
-// members.
+// blank reports whether a value is missing, null, or an empty list or object.
 func blank(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -45,7 +44,7 @@ func blank(v any) bool {
 	return false
 }
 
-// Settled returns a flat entry in the one spelling that stands for all that are the same.
+// Settled returns the entry, flat, in one normal spelling for all entries that are the same.
 func (d dialect) Settled(value map[string]any) map[string]any {
 	flat := maps.Clone(d.Flat(value))
 	maps.DeleteFunc(flat, func(_ string, v any) bool { return blank(v) })

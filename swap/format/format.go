@@ -69,7 +69,7 @@ func (k *Kind) UnmarshalText(name []byte) error {
 	return nil
 }
 
-// Empty returns the shortest text that programs take; "" if they take an empty one.
+// Empty returns the shortest text that programs accept; "" if they accept an empty file.
 func (k Kind) Empty() string {
 	if k == TOML || k == YAML {
 		return ""
@@ -347,7 +347,7 @@ func join(container []string, name string) []string {
 	return append(slices.Clone(container), name)
 }
 
-// errProof is for edits that do not read as they should. Nobody should ever see it.
+// errProof is for edits that do not read as they should. It should never occur.
 var errProof = errors.New("the edited text would not read as it should; nothing was changed (please report this)")
 
 // splice replaces [start, end) with text.

@@ -18,7 +18,7 @@ type jsonDoc struct {
 	body       int  // where the text starts, after a byte order mark
 	empty      bool // the text contains no value, only space or comments
 	start, end int  // of the root
-	// objects by offset, as requested so far
+	// objects caches objects by their offset.
 	objects map[int]object
 }
 

@@ -30,7 +30,7 @@ type yamlDoc struct {
 }
 
 var (
-	// yamlBreak matches line breaks that only some versions of YAML know.
+	// yamlBreak matches line breaks that only some versions of YAML recognize.
 	yamlBreak = lazy.Regexp("\r[^\n]|\r$|[\u0085\u2028\u2029]")
 	yamlEnd   = lazy.Regexp(`(?m)^\.\.\.([ \t\r]|$)`)
 	// yamlQuoted matches a string in quotes.
@@ -193,7 +193,7 @@ func (d *yamlDoc) scalarEnd(n *yaml.Node, start int) (end int, err error) {
 	return end, nil
 }
 
-// yamlPath is where a container's path in the root, or [List] in that, and a name lead.
+// A yamlPath is where the path of a container, which may be a [List], and the name of an entry lead.
 type yamlPath struct {
 	list  bool
 	key   int        // index of the container's value in the root's content, or -1

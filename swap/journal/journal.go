@@ -95,14 +95,14 @@ type File struct {
 	Dirs    []string `json:"dirs,omitempty"`
 }
 
-// Recreated reports whether another program has replaced the file since we wrote it.
+// Recreated reports whether another program has replaced the file since it was written here.
 func (f File) Recreated(target string) bool {
 	return f.ID != "" && f.ID != atomicfile.ID(target)
 }
 
-// Knows reports whether a text is one that a file had before or after one of its writes. It
-// may be cut short, as a temporary file is by a kill, if it is the beginning of a text that
-// follows from now, the file's.
+// Knows reports whether a text is one that a file had before or after one of its writes. It may be
+// cut short, like a temporary file of a killed run, if it is the beginning of a text that follows
+// from now, which is the file's.
 func (s *State) Knows(target string, now, text []byte) bool {
 	if bytes.HasPrefix(now, text) {
 		return true
@@ -252,8 +252,8 @@ func decode(text []byte) (*State, error) {
 	return &s, nil
 }
 
-// check returns an error for a record that no version has written. number is its place in the state,
-// and relative says that its paths may be relative to the home directory.
+// check returns an error for a record that no version could have written. number is its number in the
+// state, from 1; with relative, its paths may be relative to the home directory.
 func (r *Record) check(number int, relative bool) error {
 	if n := len(r.Container) + 1; r.Undo.From < 0 || r.Undo.From > n || len(r.Undo.Made) > n-r.Undo.From {
 		return fmt.Errorf("record %d has more to undo than its entry had", number)
@@ -360,8 +360,7 @@ func (j Journal) adopts(sec Section, me Home, known bool) bool {
 	return false
 }
 
-// holds reports whether a file is, by its hash, as one of the writes has it, or one of the
-// others.
+// holds reports whether a file has, by its hash, the text of one of the writes or one of the others.
 func (j Journal) holds(path string, of func(Write) string, writes []Write, others ...string) bool {
 	text, _, err := j.Disk.Read(path)
 	if err != nil {
@@ -441,8 +440,8 @@ func realName(dir string) string {
 	return dir
 }
 
-// Beside returns a path in the state directory for what would otherwise be beside target, a
-// resolved path. No two targets have the same, also of two homes.
+// Beside returns a path in the state directory for what would otherwise be beside target, a resolved
+// path. No two targets share one, even in different homes.
 func (j Journal) Beside(target string) string {
 	me, name := j.home(), target
 	if local(me.Dir, target) {
@@ -486,7 +485,7 @@ func (j Journal) Save(s *State) error {
 		switch {
 		case slices.ContainsFunc(s.Records, about):
 		case f.Created && slices.ContainsFunc(s.Reverted, about):
-			// The file's metadata is no longer our concern.
+			// The file's metadata no longer matters.
 			s.Files[target] = File{Created: true, Dirs: f.Dirs}
 		default:
 			delete(s.Files, target)

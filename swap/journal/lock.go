@@ -47,7 +47,7 @@ func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock fu
 		case <-slow.C:
 			waiting(path)
 		case <-ctx.Done():
-			// The goroutine may still get the lock; then it releases it.
+			// The goroutine may still get the lock, and then releases it.
 			go func() {
 				if <-taken; lockErr == nil {
 					j.release(lock)
@@ -58,8 +58,8 @@ func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock fu
 	}
 }
 
-// take makes the lock if it is not there, and takes it. The process that had it may have
-// removed it; then it is made anew.
+// take takes the lock, and creates its file if necessary. The process that held it may have removed
+// it; then it is created again.
 func (j Journal) take(path string) (*lockedfile.File, error) {
 	for tries := 1; ; tries++ {
 		made := missingAbove(path)
@@ -101,8 +101,8 @@ func missingAbove(path string) (dirs []string) {
 	return dirs
 }
 
-// release releases the lock. If there is no state, it first removes the lock and what was made
-// for it, as far as that is empty.
+// release releases the lock. If there is no state, it first removes the lock and the directories that
+// were made for it, if they are empty.
 func (j Journal) release(lock *lockedfile.File) {
 	defer lock.Close()
 	if !machine.Missing(j.Path()) {

@@ -25,7 +25,7 @@ type Record struct {
 	Server string    `json:"server"`
 	Repo   string    `json:"repo"`            // the checkout, or where the command was given
 	Given  bool      `json:"given,omitempty"` // the command does not come from the checkout
-	By     string    `json:"by,omitempty"`    // the server's program, if that has set itself up
+	By     string    `json:"by,omitempty"`    // the server's program, if it set itself up
 	Action string    `json:"action"`
 
 	Config    string   `json:"config"` // the file as the client names it
@@ -33,10 +33,9 @@ type Record struct {
 	Container []string `json:"container"`
 	// Others are further clients that read the same file, and what they call it.
 	Others []Reader `json:"others,omitempty"`
-	// Already are other entries, in which the clients read the same before the swap, or which
-	// the user keeps.
+	// Already are other entries that were the same before the swap, or that the user keeps.
 	Already []Entry `json:"already,omitempty"`
-	// Refused are files because of which the client refused its whole config before that.
+	// Refused are files for which the client refused its whole config before the swap.
 	Refused []string `json:"refused,omitempty"`
 
 	Backup string `json:"backup"` // "" if the swap created the file or was reverted
@@ -82,7 +81,7 @@ func (r *Record) Readers() []Reader {
 	return append([]Reader{{r.Client, r.Scope, r.Config}}, r.Others...)
 }
 
-// ReadBy adds a client to them.
+// ReadBy adds a client to the readers.
 func (r *Record) ReadBy(o Reader) (added bool) {
 	if slices.Contains(r.Readers(), o) {
 		return false
@@ -152,7 +151,7 @@ func (w Write) Redo(base []byte) ([]byte, bool) {
 	return after, Hash(after) == w.After
 }
 
-// IsBackup reports whether a text is what the record's backup was made of.
+// IsBackup reports whether a text is the one that the record's backup was made of.
 func (r *Record) IsBackup(text []byte) bool {
 	hash := Hash(text)
 	if r.Saved != "" {

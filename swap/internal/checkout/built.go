@@ -14,9 +14,9 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// BuiltBefore returns that the last edit of a checkout's sources is later than the build of a
-// program, and what builds it again; "" if it is not, or if the program is not one that is built:
-// a file of an npm package, or what [ModeBuild] has made.
+// BuiltBefore returns the message that a checkout's sources were edited after a program was built, with
+// the command that builds it again. It is "" if they were not, or if the program is not built: only
+// a file of an npm package, or what [ModeBuild] made, is.
 func BuiltBefore(dir, program string) string {
 	program, err := filepath.EvalSymlinks(program)
 	if err != nil {
@@ -68,8 +68,8 @@ type changed struct {
 // maxEntries bounds how many files and directories are looked at.
 const maxEntries = 20_000
 
-// newest returns the file in a directory that was changed last, among those that count. all is
-// set if it has looked at all of them.
+// newest returns the file in a directory that was changed last, among those that count. all is set if
+// it looked at all of them.
 func newest(dir string, skips func(dir, rel string) bool, counts func(rel string) bool) (last changed, all bool) {
 	left := maxEntries
 	_ = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
@@ -78,7 +78,7 @@ func newest(dir string, skips func(dir, rel string) bool, counts func(rel string
 		}
 		rel, rerr := filepath.Rel(dir, p)
 		if err != nil || rerr != nil {
-			return nil // nobody can have built from what cannot be read
+			return nil // nothing was built from what cannot be read
 		}
 		rel = filepath.ToSlash(rel)
 		switch {
@@ -115,7 +115,7 @@ func cargoSkips(dir, rel string) bool {
 	return slices.Contains([]string{"target", "tests", "examples", "benches"}, rel) || has(dir, rel, cargoMarker)
 }
 
-// cargoSource reports whether a program is built from a file: not the other programs' own.
+// cargoSource reports whether a program is built from a file: those of other programs do not count.
 func cargoSource(rel, program string) bool {
 	if own, ok := strings.CutPrefix(rel, "src/bin/"); ok {
 		own, _, _ = strings.Cut(strings.TrimSuffix(own, ".rs"), "/")
@@ -129,7 +129,7 @@ var outputs = []string{"dist", "build", "out", "output", "lib", "esm", "cjs", "b
 
 // npmEdited returns the last build and the last edit of an npm package, and the command that
 // builds it again. rel is a file of it that node runs: in a directory for what is built, or
-// beside its TypeScript. A compiler does not write what would be the same, so that all of the
+// beside its TypeScript. A compiler does not rewrite output that has not changed, so all of the
 // output counts.
 func npmEdited(dir, rel string, file changed) (built, source changed, again string) {
 	text, _, err := atomicfile.Disk{}.Read(filepath.Join(dir, npmMarker))

@@ -49,8 +49,8 @@ type Checkout struct {
 	Unbuilt error
 }
 
-// A checkoutKind is a row of the table of build systems. Each function may use the fields
-// that read has filled in.
+// A checkoutKind is a row of the table of build systems. Each function may use the fields that read
+// filled in.
 type checkoutKind struct {
 	marker string
 	// read fills in the checkout; an error that wraps ErrNoServer makes another marker in
@@ -64,7 +64,7 @@ type checkoutKind struct {
 
 var checkoutKinds = []*checkoutKind{&goCheckout, &uvCheckout, &npmCheckout, &cargoCheckout}
 
-// The markers of the kinds are here, too: what only looks for one needs none of the rest.
+// The markers of the kinds are here, so that looking for one needs nothing else.
 const (
 	goMarker    = "go.mod"
 	uvMarker    = "pyproject.toml"
@@ -72,8 +72,8 @@ const (
 	cargoMarker = "Cargo.toml"
 )
 
-// ErrNoServer is wrapped by the error for a directory that is of a kind, but has no program
-// that could be a server.
+// ErrNoServer is wrapped by the error for a directory that has a marker, but no program that could be
+// a server.
 var ErrNoServer = errors.New("no server in it")
 
 // ErrNone is wrapped by the error for a directory that is not in a checkout.

@@ -25,8 +25,8 @@ const (
 	maxNamed   = 8   // that an error names
 )
 
-// inWorkspace returns an error about a directory without a server with the members of its
-// workspace that have one, if it is the top of a workspace.
+// inWorkspace returns the error for a directory without a server. If it is the top of a workspace,
+// the error names the members that have one.
 func inWorkspace(dir string, err error) error {
 	patterns, excluded := memberPatterns(dir)
 	if patterns == nil {
@@ -52,8 +52,8 @@ func inWorkspace(dir string, err error) error {
 	}
 }
 
-// memberPatterns returns the patterns of the members of all workspaces whose top is a directory,
-// and those of directories that are none; nil if there is no workspace.
+// memberPatterns returns the patterns of the members of all workspaces whose top is a directory, and
+// the patterns of excluded directories; nil if there is no workspace.
 func memberPatterns(dir string) (in, out []string) {
 	for _, m := range []struct {
 		file    string
@@ -99,8 +99,8 @@ func textsAt(doc *format.Doc, path ...string) (out []string) {
 	return out
 }
 
-// expand returns the directories below another that match a pattern, and none of those that are
-// excluded. ** stands for up to three levels.
+// expand returns the directories below dir that match a pattern and are not excluded. ** stands for up
+// to three levels.
 func expand(dir string, patterns, excluded []string) (out []string) {
 	add := func(rel string) {
 		member := filepath.Join(dir, filepath.FromSlash(rel))

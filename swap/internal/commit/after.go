@@ -13,21 +13,21 @@ type fate int
 
 const (
 	written    fate = iota // it has the new text, or what a client has saved since
-	unreadable             // it was written, and cannot be read since: a client may be saving
-	savedOver              // another program has saved it meanwhile, and the write was not done
-	notWritten             // the write failed, and the file is as another program left it, or not there
+	unreadable             // it was written, but cannot be read now: a client may be saving
+	savedOver              // another program saved it meanwhile, and the write was not done
+	notWritten             // the write failed, and the file is as another program left it, or missing
 	unknown                // the write failed, and the file cannot be read
 )
 
-// The contents of a config, as they were read back after a write.
+// contents are what a config has when it is read back after a write.
 type contents struct {
 	text   []byte
 	err    error // why it cannot be read
 	broken error // why it cannot be parsed
 }
 
-// after returns what a write that ended with err has done to a file that now reads as now.
-// The write was to put want there, and creates says that there was no file before.
+// after returns what a write did to a file, given its error and what the file contains now. The
+// write was meant to put want there; creates is set if there was no file before.
 func after(err error, now contents, want []byte, creates bool) fate {
 	var in inPlace
 	isNew := now.err == nil && bytes.Equal(now.text, want)

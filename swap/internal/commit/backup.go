@@ -33,7 +33,7 @@ func (c *Commit) backup(d *configs.Document, ofProject bool, text []byte) (strin
 		name = fmt.Sprintf("%s-%d", stem, n)
 	}
 	if dir := filepath.Dir(name); err == nil && dir != filepath.Dir(d.Target) {
-		// Otherwise the write of the config syncs the directory.
+		// Otherwise writing the config syncs the directory.
 		if err = c.Disk.SyncDir(dir); err != nil {
 			err = errors.Join(err, c.Disk.Remove(name))
 		}
@@ -44,7 +44,7 @@ func (c *Commit) backup(d *configs.Document, ofProject bool, text []byte) (strin
 	return name, nil
 }
 
-// removeBackup removes a record's backup, unless somebody has changed it, and its copies.
+// removeBackup removes a record's backup and its copies, except those that were changed.
 func (c *Commit) removeBackup(r *journal.Record) (gone bool, err error) {
 	for _, name := range copies(c.Env, c.State, r) {
 		if text, _, err := c.Disk.Read(name); err == nil && r.IsBackup(text) {
@@ -74,7 +74,7 @@ func (c *Commit) removeBackup(r *journal.Record) (gone bool, err error) {
 	return err == nil, err
 }
 
-// madeBackup reports whether a record's backup can be one; only such a file is removed.
+// madeBackup reports whether a record's backup has the name of one. No other file is removed.
 func (c *Commit) madeBackup(r *journal.Record) bool {
 	made := strings.HasPrefix(r.Backup, r.Config+backupMark) || c.Journal.IsBeside(r.Target, r.Backup, backupMark)
 	if !made {
@@ -83,7 +83,7 @@ func (c *Commit) madeBackup(r *journal.Record) bool {
 	return made
 }
 
-// HasBackup reports whether a record's backup, or a copy of it, is there.
+// HasBackup reports whether a record's backup or a copy of it exists.
 func HasBackup(env configs.Env, st *journal.State, r *journal.Record) bool {
 	return !machine.Missing(r.Backup) || len(copies(env, st, r)) > 0
 }

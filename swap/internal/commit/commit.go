@@ -1,5 +1,5 @@
 // Package commit writes changes to configs and undoes them, under the lock, with the record of
-// swaps in the journal: so that a run which fails or is killed at any step loses nothing.
+// swaps in the journal, so that a run that fails or is killed at any step loses nothing.
 package commit
 
 import (
@@ -20,8 +20,7 @@ const (
 	Failed    = "failed"
 )
 
-// A Commit has the record of swaps, and writes configs and that record. Those that [Begin]
-// returns hold the lock.
+// A Commit writes configs and the record of swaps. One that [Begin] returned holds the lock.
 type Commit struct {
 	configs.Env
 	State  *journal.State // the record of swaps
@@ -46,7 +45,7 @@ func Begin(ctx context.Context, env configs.Env) (*Commit, error) {
 	return c, nil
 }
 
-// Read reads the record of swaps without the lock, for what writes nothing.
+// Read reads the record of swaps without the lock, for commands that write nothing.
 func Read(env configs.Env) (*Commit, error) {
 	st, err := env.Recorded()
 	return &Commit{Env: env, State: st, unlock: func() {}}, err
@@ -71,10 +70,10 @@ func (c *Commit) replace(ctx context.Context, client *clients.Client, config, ta
 	return released(c.Disk.Replace(target, text, old, like), release)
 }
 
-// inPlace is an error after a write whose bytes are in place.
+// inPlace is an error after the new bytes were put in place.
 type inPlace struct{ error }
 
-// released ends a write that is done under a client's lock.
+// released releases a client's lock after a write that ended with err.
 func released(err error, release func() error) error {
 	rerr := release()
 	if rerr != nil && err == nil {

@@ -18,9 +18,8 @@ import (
 )
 
 // This file creates a config that a named client does not have yet, and removes it again.
-// The record comes first, then the directories, then the file. A revert goes the other way:
-// the file, unless something was added to it, then the directories that are empty, then the
-// record.
+// Creation makes the record first, then the directories, then the file. A revert removes the
+// file, unless something was added to it, then the empty directories, then the record.
 
 // reread reads a change's config again. It may exist by now, or no longer: another process
 // may have reverted the swap that created it.
@@ -80,7 +79,7 @@ func noteMetadata(next *journal.State, d *configs.Document) error {
 	f, recorded := next.Files[d.Target]
 	switch {
 	case !d.Absent() && f.Recreated(d.Target):
-		return nil // what another program has lost is restored by a revert
+		return nil // a revert restores what another program lost
 	case d.Absent() && recorded && !f.Created:
 		return fmt.Errorf("%s was deleted after it was swapped: restore it first", d.Path)
 	case d.Absent():
@@ -131,7 +130,7 @@ func (t *reverting) removeDirs(target string) error {
 	return nil
 }
 
-// removeEmpty removes a directory if it is one and is empty.
+// removeEmpty removes path if it is an empty directory.
 func removeEmpty(disk atomicfile.Disk, dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() {

@@ -21,8 +21,7 @@ const (
 	lockWait  = 15 * time.Second
 )
 
-// clientLock takes the lock that a client uses for its config; release does nothing if it has
-// none.
+// clientLock takes the lock that a client uses for its config, if it has one.
 func (c *Commit) clientLock(ctx context.Context, client *clients.Client, config string) (release func() error, err error) {
 	var lock, advice string
 	var take func() (release func() error, err error) // fs.ErrExist: another process has it

@@ -14,10 +14,10 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// A merge is what undoes a swap in an entry that was edited since: a field that the swap wrote
-// gets its old value, and edits of other fields stay. An entry that the swap added goes.
+// A merge undoes a swap in an entry that was edited since: a field that the swap wrote gets its old
+// value back, and edits of other fields stay. An entry that the swap added is removed.
 type merge struct {
-	gone      bool          // the entry goes
+	gone      bool          // the entry is removed
 	set       format.Object // fields to restore
 	remove    []string      // fields that the swap added
 	members   [][]string    // members of such fields, as paths from the entry
@@ -30,9 +30,9 @@ type conflict struct {
 	was, wrote, now any
 }
 
-// newMerge merges an entry before the swap, nil if there was none, as it was written, newest
-// first, and now. There are two writes if the entry was swapped again: a field that is as one of
-// them left it was not edited. Nor is what a client's own save makes of a field an edit.
+// newMerge merges three versions of an entry: before the swap (nil if there was none), as written,
+// newest first, and now. There are two writes if the entry was swapped again; a field that is as
+// one of them left it was not edited. How a client's own save spells a field is no edit either.
 func newMerge(c *clients.Client, was map[string]any, writes []map[string]any, now map[string]any) merge {
 	m := merge{gone: was == nil}
 	if m.gone {
@@ -43,8 +43,8 @@ func newMerge(c *clients.Client, was map[string]any, writes []map[string]any, no
 	return m
 }
 
-// changedCommand compares the fields that say what an added entry runs. With the others, that
-// entry may go.
+// changedCommand returns the edited fields of an added entry that determine what it runs. An edit of
+// any other field does not keep the entry from being removed.
 func changedCommand(c *clients.Client, writes []map[string]any, now map[string]any) (out []conflict) {
 	is := c.Dialect.Flat(now)
 	for _, name := range append([]string{"command", "args", "env"}, clients.AddressFields()...) {
@@ -58,7 +58,7 @@ func changedCommand(c *clients.Client, writes []map[string]any, now map[string]a
 	return out
 }
 
-// fields returns the fields of one level to set, and notes the rest.
+// fields returns the fields to set on one level, and adds the rest to the merge.
 func (m *merge) fields(c *clients.Client, path []string, was map[string]any, writes []map[string]any, now map[string]any) format.Object {
 	var set format.Object
 	same := func(name string, a, b any) bool {
@@ -134,8 +134,7 @@ func swapOfField(name string, was map[string]any, writes []map[string]any, isNow
 	return f
 }
 
-// writable returns data in the form that format writes; an object's members are sorted,
-// because data has no order.
+// writable returns data as package format writes it, with the members of objects sorted.
 func writable(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -225,8 +224,8 @@ func (e *editing) become(set format.Object, remove []string) {
 	}
 }
 
-// unnested returns an entry with the members of an inner object, into which its client has moved
-// what the swap wrote beside it, as fields of the entry.
+// unnested returns the entry with the members of its inner object as its own fields, if its client
+// moved what the swap wrote into that object.
 func (v Verdict) unnested() (now map[string]any, is bool) {
 	d := v.client.Dialect
 	_, nested := v.Now[d.Inner].(map[string]any)
@@ -241,7 +240,7 @@ func (v Verdict) unnested() (now map[string]any, is bool) {
 	return now, true
 }
 
-// unnest makes the entry so.
+// unnest edits the entry accordingly.
 func (v Verdict) unnest(e *editing) {
 	flat, is := v.unnested()
 	if !is {

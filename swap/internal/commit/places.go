@@ -105,9 +105,8 @@ func relevant(st *journal.State, r *journal.Record, all []*place, swapped string
 	return nil
 }
 
-// movedTo returns the file that a client reads now in place of one that is not there any more, if
-// it is the file that was swapped: under another name, or in another directory. It is "" if there
-// is none.
+// movedTo returns the file that a client reads now instead of one that no longer exists, if it is the
+// swapped file under another name or in another directory. It is "" if there is none.
 func movedTo(env configs.Env, st *journal.State, r *journal.Record, by journal.Reader) string {
 	c, id := clients.Lookup(by.Client), st.Files[r.Target].ID
 	if c == nil || id == "" {
@@ -125,7 +124,7 @@ func movedTo(env configs.Env, st *journal.State, r *journal.Record, by journal.R
 	return ""
 }
 
-// gone is an error about a file that does not exist.
+// gone is the error that a file does not exist.
 type gone struct{ error }
 
 func (e gone) Unwrap() error { return e.error }
@@ -140,7 +139,7 @@ func reads(env configs.Env) reader {
 }
 
 // holds reports whether an entry runs what a swap wrote: its command or address and, if the swap
-// has not changed that, the variables that it set.
+// did not change that, the variables that it set.
 func holds(r *journal.Record, entry map[string]any) bool {
 	c := clients.Lookup(r.Client)
 	if c == nil {
@@ -170,7 +169,7 @@ func holds(r *journal.Record, entry map[string]any) bool {
 }
 
 // traces reports whether an entry has part of what a swap wrote: a variable, all arguments, an
-// address, or a path in its command; without arguments, its program.
+// address, a path in its command or, if there are no arguments, its program.
 func traces(r *journal.Record, entry map[string]any) bool {
 	c := clients.Lookup(r.Client)
 	if c == nil {
@@ -204,9 +203,9 @@ func variables(c *clients.Client, entry map[string]any) map[string]any {
 }
 
 // StillReads returns the places in which a swap's clients read what it wrote, in any layer and
-// scope: after a revert there must be none. Those that another swap in the state has written
-// do not count, nor those that had the same before, or got it back. planned has the texts that
-// files are about to get; skip reports that a file need not be looked at.
+// scope. After a revert there must be none. Entries of another swap in the state do not count, nor
+// those that were the same before the swap, or are again. planned has the texts that files are about
+// to get; skip reports that a file need not be looked at.
 func StillReads(env configs.Env, st *journal.State, r *journal.Record, planned map[string][]byte, skip func(target string, text []byte) bool) (out []configs.Reading) {
 	for _, by := range r.Readers() {
 		c := clients.Lookup(by.Client)
@@ -223,7 +222,7 @@ func StillReads(env configs.Env, st *journal.State, r *journal.Record, planned m
 	return out
 }
 
-// restored reports whether an entry is one that a reverted swap has put back.
+// restored reports whether a reverted swap put the entry back.
 func restored(st *journal.State, in configs.Reading, server string) bool {
 	return slices.ContainsFunc(st.Reverted, func(o journal.Record) bool {
 		return o.Same(in.Target, in.Container, server) && o.Action == journal.Replaced && in.Client.Dialect.SameEntry(in.Value, o.Old)

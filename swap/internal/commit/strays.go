@@ -16,7 +16,7 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// backupMark is in the name of every backup, after the config's.
+// backupMark follows the config's name in the name of every backup.
 const backupMark = ".bak.mcp-swap-"
 
 // Kinds of a [Stray].
@@ -26,14 +26,14 @@ const (
 	TempFile    = "temporary-file" // left by a killed run
 )
 
-// A Stray is a file of a killed run, beside a config or in the state directory.
+// A Stray is a file that a killed run left beside a config or in the state directory.
 type Stray struct {
 	Kind, Client, Path string
 	Text               string // what it is, and what to do about it
 }
 
-// Strays returns temporary files and backups that killed runs have left, st being the record
-// of swaps, or nil if that cannot be read.
+// Strays returns the temporary files and backups that killed runs left. st is the record of swaps,
+// or nil if it cannot be read.
 func Strays(env configs.Env, st *journal.State) (out []Stray) {
 	listed := map[string]bool{}
 	owner := targets(env, st)
@@ -98,8 +98,8 @@ func leftovers(env configs.Env, stem string) []string {
 	return env.Disk.Leftovers(stem, env.Names(filepath.Dir(stem)))
 }
 
-// A temp says beside which path a killed run may have left temporary files, and which texts
-// of them may go.
+// A temp is a path beside which a killed run may have left temporary files, with what tells which of
+// them may be removed.
 type temp struct {
 	stem   string // of their names
 	config string // whose text they may have; "" in the state directory
@@ -130,7 +130,7 @@ func temps(env configs.Env, st *journal.State, owner map[string]string) (temps [
 		temps = append(temps, temp{env.Journal.Beside(config), config, owner[config], known})
 	}
 	temps = append(temps, temp{stem: env.Journal.Path(), known: journal.Written})
-	// Of what else is in the state directory, such as backups of other homes, nothing is known.
+	// Nothing is known about other files in the state directory, such as backups of other homes.
 	others := temp{stem: env.Journal.Dir + string(filepath.Separator), known: func(string, []byte) bool { return false }}
 	return append(temps, others)
 }
@@ -211,7 +211,7 @@ func strayBackups(env configs.Env, st *journal.State, owner map[string]string) (
 	return out
 }
 
-// beside lists the files whose names are that of path followed by the mark of a backup.
+// beside lists the files named like path, followed by the mark of a backup.
 func beside(env configs.Env, path string) (out []string) {
 	dir, base := filepath.Split(path)
 	for _, name := range env.Names(filepath.Dir(path)) {

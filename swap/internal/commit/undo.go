@@ -68,17 +68,17 @@ type reverting struct {
 	reverted int               // number of swaps undone
 	dry      map[string][]byte // what a dry run has made of each file so far
 
-	left    map[string][]byte           // the old texts that were restored, by file
+	left    map[string][]byte           // the texts that were restored, by file
 	touched map[string]bool             // files in which a swap was undone
 	lost    map[string]*atomicfile.Meta // metadata of files before a program replaced them
 	unsaved bool                        // the state on disk is begin's, or lacks something
 }
 
-// begin finds the files that another program has replaced since they were swapped. If this
-// run is killed, the next one must not mistake a file written by this one for a replaced
-// one, so the IDs of files that several swaps share are removed from the state until those
-// files are written. Nor must it skip a swap that was brought back and is half undone,
-// since that is no longer a reverted one.
+// begin finds the files that another program has replaced since they were swapped. If this run is
+// killed, the next one must not take a file written by this one for a replaced one. So the IDs of
+// files that several swaps share are removed from the state until the files are written. Nor must
+// it skip a swap that was brought back and is half undone, so that one is no longer marked as
+// reverted.
 func (t *reverting) begin(order []journal.Record) error {
 	t.lost = map[string]*atomicfile.Meta{}
 	for i := range t.State.Records {
@@ -105,7 +105,7 @@ func (t *reverting) begin(order []journal.Record) error {
 	return t.Journal.Save(blank)
 }
 
-// finish saves the state, in which what was undone is reverted.
+// finish saves the state with the undone swaps as reverted.
 func (t *reverting) finish() error {
 	if t.reverted == 0 && !t.unsaved {
 		return nil
@@ -127,7 +127,7 @@ func (t *reverting) revertOne(ctx context.Context, c *clients.Client, r journal.
 	if i < 0 {
 		return nil
 	}
-	r = t.State.Records[i] // an earlier one may have added something to it
+	r = t.State.Records[i] // an earlier one may have added to it
 	var err error
 	var still []configs.Reading
 	for range maxRedos {
@@ -194,7 +194,7 @@ func (t *reverting) dropBackup(r *journal.Record, out *Outcome) error {
 	return nil
 }
 
-// StillRead says that a client reads what a swap wrote, although it is undone.
+// StillRead returns the error that a client still reads what a swap wrote, although it is undone.
 func StillRead(r *journal.Record, still []configs.Reading) error {
 	var places []string
 	for _, in := range still {
@@ -205,8 +205,8 @@ func StillRead(r *journal.Record, still []configs.Reading) error {
 	return fmt.Errorf("%s still reads what the swap wrote, %q with %s, in %s", c.Name, r.Server, runs, strings.Join(places, " and "))
 }
 
-// undone reports whether a file has the text that it had before a swap undone in this run, in
-// which there is no need to look for it.
+// undone reports whether a file has the text that this run restored. There is no need to look for
+// the swap in it.
 func (t *reverting) undone(target string, text []byte) bool {
 	left, ok := t.left[target]
 	return ok && bytes.Equal(left, text)
@@ -417,7 +417,7 @@ func (t *reverting) write(ctx context.Context, c *clients.Client, r *journal.Rec
 	return nil
 }
 
-// show is what a dry run does instead.
+// show is what a dry run does instead of write.
 func (t *reverting) show(c *clients.Client, r *journal.Record, u *undoing, out *Outcome) {
 	t.dry[u.doc.Target] = u.text
 	if !u.changes() {
@@ -434,9 +434,9 @@ func (t *reverting) show(c *clients.Client, r *journal.Record, u *undoing, out *
 	out.Diff, out.Masked = out.Diff+diff, out.Masked || masked
 }
 
-// restoreFile restores a file, and if it is the one that was swapped, with the metadata that was
-// lost if another program has replaced it since. The user's own changes to the metadata, such as
-// chmod, stay.
+// restoreFile restores a file. If it is the swapped one and another program has replaced it since, it
+// also restores the metadata that was lost. The user's own changes to the metadata, such as chmod,
+// stay.
 func (t *reverting) restoreFile(ctx context.Context, c *clients.Client, r *journal.Record, d *configs.Document, text []byte) error {
 	var like *atomicfile.Meta
 	swapped, err := configs.Target(r.Target)
@@ -464,8 +464,8 @@ func (t *reverting) restoreFile(ctx context.Context, c *clients.Client, r *journ
 	return err
 }
 
-// Forget removes records, reverted or not, and then their backups. Until the records are gone,
-// they have their backups.
+// Forget removes records, reverted or not, and then their backups: as long as there is a record,
+// there is its backup.
 func (c *Commit) Forget(records []journal.Record) ([]Outcome, error) {
 	given := func(r journal.Record) bool {
 		return slices.ContainsFunc(records, func(o journal.Record) bool { return o.Seq == r.Seq })

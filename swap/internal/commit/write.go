@@ -19,10 +19,9 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// writing is the part of UseLocal under the lock. Every config is read again, its edit is
-// planned again if the config has changed, and it is backed up; then all swaps are recorded
-// in one write of the state; then the configs are written one after the other. A swap that
-// fails is removed from the state again.
+// writing is the part of UseLocal under the lock. It reads every config again, plans its edit again
+// if it has changed, and backs it up. Then it records all swaps in one write of the state, and
+// writes the configs one after the other. A swap that fails is removed from the state again.
 type writing struct {
 	*Commit
 	want *plan.Wanted
@@ -37,8 +36,8 @@ type attempt struct {
 	fresh  bool            // the backup was made for this attempt
 }
 
-// An Outcome is what became of a change, of a swap that was to be undone, or, without an
-// action, of a record that was to be forgotten.
+// An Outcome is the result of a change, of undoing a swap or, without an action, of forgetting a
+// record.
 type Outcome struct {
 	Change plan.Change    // of a write
 	Record journal.Record // of an undoing or forgetting
@@ -55,8 +54,7 @@ func fails(c plan.Change, err error) Outcome {
 	return Outcome{Change: c, Action: Failed, Err: configs.OnceWritable(err, "run it again")}
 }
 
-// Unwritten returns the outcomes of changes of which nothing is written: they failed, or
-// change nothing.
+// Unwritten returns the outcomes of changes that failed or change nothing.
 func Unwritten(changes []plan.Change) []Outcome {
 	out := make([]Outcome, len(changes))
 	for i, c := range changes {
@@ -184,7 +182,7 @@ func (w *writing) prepare(c plan.Change, state *journal.State, staged map[string
 	return a, next, err
 }
 
-// ToNote reports whether there is something to record of changes that change nothing.
+// ToNote reports whether changes that change nothing still have something to record.
 func ToNote(env configs.Env, want *plan.Wanted, changes []plan.Change) bool {
 	c, err := Read(env)
 	w := &writing{c, want}
@@ -197,8 +195,8 @@ func readerOf(c plan.Change) journal.Reader {
 	return journal.Reader{Client: c.Client.Name, Scope: string(c.Scope), Config: c.Doc.Path}
 }
 
-// noteReader adds a client to the record of an entry that is as wanted already, if another one
-// has swapped it: a client may put a file of its own in the place of a link.
+// noteReader adds a client to the record of an entry that another client has swapped and that is as
+// wanted already: the client may later replace a link with a file of its own.
 func (w *writing) noteReader(c plan.Change, state *journal.State) *journal.State {
 	i := state.Find(c.Doc.Target, c.Container, w.want.Name)
 	if i < 0 {
@@ -214,8 +212,8 @@ func (w *writing) noteReader(c plan.Change, state *journal.State) *journal.State
 	return next
 }
 
-// recordSwap puts a client's swap into a state, and makes its backup, unless an earlier swap of
-// the entry has made it.
+// recordSwap adds a client's swap to a state, and makes its backup unless an earlier swap of the
+// entry did.
 func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err error) {
 	d := c.Doc
 	w.restoreRecords(next, d)
@@ -273,9 +271,8 @@ func (w *writing) recordSwap(c plan.Change, next *journal.State) (a attempt, err
 	return a, nil
 }
 
-// restoreRecords brings back the records of reverted swaps that are in a config again, so
-// that one is swapped again, and not anew. Of a file without any, it no longer matters who
-// made it.
+// restoreRecords brings back the records of reverted swaps that are in a config again, so that the
+// new swap continues them. If no record of the file is left, it no longer matters who created it.
 func (w *writing) restoreRecords(next *journal.State, d *configs.Document) {
 	next.Revive(func(r *journal.Record) bool {
 		if r.Target != d.Target {
@@ -329,14 +326,14 @@ func (w *writing) first(c plan.Change, state *journal.State) (rec journal.Record
 	return rec, base, nil
 }
 
-// isUsers reports whether the user has edited what a record's swap wrote.
+// isUsers reports whether the user edited what a record's swap wrote.
 func isUsers(prior *journal.Record, c plan.Change) bool {
 	v := judge(prior, c.Doc, c.Old)
 	return v.Edited() && v.Conflicts()
 }
 
-// users returns the record of a swap of an entry that the user has made of the one that prior has
-// written: what a revert restores is his.
+// users returns the record of a swap whose entry the user has edited since prior: a revert restores
+// the user's version.
 func users(c plan.Change, prior *journal.Record) journal.Record {
 	rec := newRecord(c, prior.Seq, prior.Server)
 	rec.Already = prior.Already
@@ -346,9 +343,9 @@ func users(c plan.Change, prior *journal.Record) journal.Record {
 	return rec
 }
 
-// noteAlready notes in which other entries the clients read already what a record's newest write
-// wrote: if it is the first, or runs something else than the one before. prior is the record before
-// it, if any.
+// noteAlready adds to a record the other entries in which its clients already read what its newest
+// write wrote, if that is the first write or runs something else than the one before. prior is the
+// record before that write, if any.
 func (w *writing) noteAlready(state *journal.State, rec, prior *journal.Record) {
 	c := clients.Lookup(rec.Client)
 	wrote := *rec
@@ -368,9 +365,9 @@ func (w *writing) noteAlready(state *journal.State, rec, prior *journal.Record) 
 	}
 }
 
-// continued returns the text that a new swap starts from. If the client has put another file in
-// the place of one that was swapped, the entry in it is not the user's: what a revert restores
-// is the one before the first swap.
+// continued returns the text that a new swap starts from. If the client has replaced the swapped file
+// with another one, the entry in that is not the user's: a revert restores the entry before the
+// first swap.
 func (w *writing) continued(c plan.Change, state *journal.State, rec *journal.Record) (base []byte, err error) {
 	for _, r := range state.Records {
 		if r.Target == c.Doc.Target || r.Client != rec.Client || r.Config != c.Doc.Path || !r.Same(r.Target, c.Container, rec.Server) {
@@ -389,7 +386,7 @@ func (w *writing) continued(c plan.Change, state *journal.State, rec *journal.Re
 	return c.Doc.Text, nil
 }
 
-// backupIsGone reports whether an earlier swap's backup has gone, and warns about it.
+// backupIsGone reports whether an earlier swap's backup is missing, and warns about it.
 func (w *writing) backupIsGone(c plan.Change, backup string) bool {
 	if backup == "" || !machine.Missing(backup) {
 		return false
@@ -470,9 +467,9 @@ func (w *writing) dropPrior(a attempt) {
 	}
 }
 
-// holds returns an error unless the client's own path leads to a config that has the entry as it
-// was written, or as the client has saved it since. now is the file that was written. undone says
-// that its entry is as before.
+// holds returns an error unless the client's own path leads to a config with the entry as it was
+// written, or as the client has saved it since. now has the contents of the written file. undone
+// is set if its entry is as before.
 func (w *writing) holds(c plan.Change, now contents) (undone bool, err error) {
 	stays := "the swap stays recorded: " + w.Words.Undo + " undoes what is left of it"
 	target, err := configs.Target(c.Doc.Path)
@@ -526,9 +523,8 @@ func (w *writing) readBack(c plan.Change) (now contents) {
 	return now
 }
 
-// withdraw removes an attempt's directories, its record from the state, and then its backup.
-// The record goes before the backup: if that fails, it still has it. It returns the backup
-// that the entry has now.
+// withdraw removes an attempt's directories, its record and its backup, in this order: if removing
+// the record fails, it still has its backup. It returns the backup that the entry has now.
 func (w *writing) withdraw(a attempt, made []string) (backup string, err error) {
 	for _, dir := range slices.Backward(made) {
 		if err := removeEmpty(w.Disk, dir); err != nil {
@@ -551,8 +547,7 @@ func (w *writing) withdraw(a attempt, made []string) (backup string, err error) 
 	return w.dropFresh(a), nil
 }
 
-// dropFresh removes the backup that was made for an attempt, and returns the one that there is
-// without it.
+// dropFresh removes the backup that was made for an attempt. It returns the backup that is left.
 func (w *writing) dropFresh(a attempt) (backup string) {
 	if !a.fresh {
 		return a.backup
@@ -563,9 +558,8 @@ func (w *writing) dropFresh(a attempt) (backup string) {
 	return ""
 }
 
-// halfSaved returns the error about a config that cannot be read since it was written. The
-// client may be in the middle of a save, so nothing is written over it, and the swap stays
-// recorded.
+// halfSaved returns the error for a config that can no longer be read after it was written. The
+// client may be in the middle of a save, so nothing is written over it, and the swap stays recorded.
 func halfSaved(a attempt, why error, undo string) error {
 	err := fmt.Errorf("%s was swapped, and cannot be read since, as if another program had saved it only in part: %w; "+
 		"it was left as it is, and the swap stays recorded: %s undoes it once the file is whole", a.change.Doc.Path, why, undo)

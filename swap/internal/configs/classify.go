@@ -30,8 +30,8 @@ type Tag struct {
 	PR string `json:"pr,omitempty"`
 	// By is the server's program, if TagCommand was written by its setup.
 	By string `json:"by,omitempty"`
-	// Through is a program or package that perhaps runs the checkout asked about: it is no known
-	// runner, and its arguments name something there that can be run.
+	// Through is a program or package that perhaps runs the checkout asked about: it is not a known
+	// launcher, and its arguments name something there that can be run.
 	Through string `json:"through,omitempty"`
 	// Package is what TagPinned and TagUnpinned name, and URL the address of TagRemote.
 	Package string `json:"package,omitempty"`
@@ -103,8 +103,8 @@ func Classify(sys machine.System, c *clients.Client, value map[string]any, proje
 	return t
 }
 
-// here returns a flat entry of a project as its client reads it in a directory of that: there it
-// starts the server.
+// here returns a flat entry of a project as its client reads it in a directory of the project, where
+// it starts the server.
 func here(c *clients.Client, value map[string]any, dir string) map[string]any {
 	if c.Workspace != "" {
 		value = replaced(value, strings.NewReplacer(c.Workspace, dir)).(map[string]any)
@@ -147,7 +147,7 @@ func (t *Tag) look() {
 	}
 }
 
-// stale returns what was edited after the build of what a tagged entry runs of a checkout, or "".
+// stale returns what was edited after the build of the checkout that a tagged entry runs, or "".
 func (t Tag) stale(env Env, repo string) string {
 	if !t.ThisRepo || t.Missing {
 		return ""
@@ -223,8 +223,8 @@ func Publishes(co *checkout.Checkout) string {
 	return commands.Bare(commands.Starts(argv, nil, "").Package)
 }
 
-// RunsServer returns what an entry runs of a checkout's server, by its tag: the checkout, or
-// the package that it publishes; "" if neither. perhaps is "perhaps " if that is not sure.
+// RunsServer returns which form of a checkout's server an entry runs, by its tag: the checkout, the
+// package that it publishes, or "" for neither. perhaps is "perhaps " if that is uncertain.
 func (t Tag) RunsServer(published string) (runs, perhaps string) {
 	switch {
 	case t.ThisRepo:

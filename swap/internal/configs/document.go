@@ -65,14 +65,14 @@ func (d *Document) Find(scope clients.Scope, project, server string) (container 
 			if i == 0 {
 				return nil, format.Entry{}, fmt.Errorf("%s: %w", d.Path, err)
 			}
-			continue // a place of another client version, which this config uses otherwise
+			continue // a place of another client version, which this config uses for something else
 		}
 		if e.Found {
 			return path, e, nil
 		}
 		if _, ok := d.Doc.Get(path...); ok && i > 0 {
 			if _, ok := d.Doc.Get(made...); !ok {
-				made = path // the one that would be created might hide it
+				made = path // a new one might hide it
 			}
 		}
 	}

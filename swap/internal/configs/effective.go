@@ -76,8 +76,8 @@ func (cs *State) fold(c *clients.Client, stronger []entryAt) {
 	cs.Effective = e
 }
 
-// because adds to reasons that the entry by itself does not have which files these fields, or
-// all, come from.
+// because adds to the reasons that the entry alone would not have which files these fields, or all,
+// come from.
 func (cs *State) because(reasons, own []string, fields ...string) (out []string) {
 	for _, why := range reasons {
 		if cs.Effective != nil && !slices.Contains(own, why) {
@@ -133,8 +133,8 @@ var shown = []string{
 	"enabled_tools", "disabled_tools", "enabledTools", "disabledTools", "includeTools", "excludeTools",
 }
 
-// changes lists those fields in which an entry differs from another one, with their values: of
-// those with members, as variables and headers are, only the names.
+// changes lists the fields in which an entry differs from another one, with their values. Of fields
+// with members, such as variables and headers, it lists only the names.
 func changes(c *clients.Client, from, to map[string]any, wanted func(field string) bool) (out []string) {
 	for _, name := range Differing(from, to) {
 		if !wanted(name) {
@@ -173,7 +173,8 @@ func spelled(c *clients.Client, field string) string {
 	return field
 }
 
-// showWords shows a command, or the arguments of one, whose program says which flags have a secret.
+// showWords returns a command, or its arguments, without secrets. The program determines which flags
+// have one.
 func showWords(command any, list []any) string {
 	var words []string
 	program, apart := command.(string)

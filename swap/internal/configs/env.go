@@ -15,7 +15,7 @@ import (
 
 // An Env is what the verbs work with: the machine, its disk, the record of swaps, and the user.
 type Env struct {
-	// Words are what messages call things.
+	// Words are the names that messages use.
 	Words   Words
 	Sys     machine.System
 	Disk    atomicfile.Disk
@@ -40,8 +40,8 @@ func (env Env) OwnHome() error {
 	return cmp.Or(Owned(env.Sys.Home), Owned(env.Journal.Path()))
 }
 
-// Watch reports what is being waited for, until stop is called: every second to Progress,
-// or once to Warn.
+// Watch reports what is being waited for until stop is called: every second to Progress, or once to
+// Warn.
 func (env Env) Watch(what string, limit time.Duration) (stop func()) {
 	if env.Progress == nil {
 		slow := time.AfterFunc(5*time.Second, func() { env.Warn(what) })
@@ -67,8 +67,8 @@ func (env Env) Watch(what string, limit time.Duration) (stop func()) {
 	return func() { close(done); <-ended }
 }
 
-// OnceWritable adds what to do to the error of a read-only file system, or of a file that not
-// even its owner may change.
+// OnceWritable adds advice to the error of a read-only file system, or of a file that not even its
+// owner may change.
 func OnceWritable(err error, then string) error {
 	switch {
 	case errors.Is(err, syscall.EROFS):

@@ -12,9 +12,9 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// files are the files that a command has read, and what its texts say. All rooms of a command
-// share them, so that each file is opened, checked and parsed once, and all that is said of it is
-// said of the same text. It is not for several goroutines.
+// files caches the files that a command has read, and their parsed texts. All packages of a command
+// share it, so that each file is opened, checked and parsed once, and all statements about it are
+// about the same text. It must not be used by several goroutines.
 type files struct {
 	read    map[string]file      // by resolved path
 	names   map[string][]string  // by directory
@@ -42,8 +42,8 @@ type recorded struct {
 	err   error
 }
 
-// texts are those that files had, and those that they were given. A file that is read again and
-// still has one of them is not parsed again.
+// texts are the texts that files had or were given. A file that is read again and still has one of
+// them is not parsed again.
 type texts struct {
 	of     map[string][][]byte // by resolved path
 	parsed map[textKey]parsed
@@ -61,8 +61,7 @@ type parsed struct {
 	err error
 }
 
-// Anew returns an Env that has read no file, so that it reads each one as it is from now on. What
-// is known of their texts stays.
+// Anew returns an Env that reads every file again when it is needed. Parsed texts are kept.
 func (env Env) Anew() Env {
 	known := env.memo().texts
 	if known.of == nil {
@@ -75,8 +74,8 @@ func (env Env) Anew() Env {
 	return env
 }
 
-// memo returns what the command has read; of an Env that [Env.Anew] has not made, it is empty and
-// stays so.
+// memo returns the files that the command has read. It is empty, and stays so, unless [Env.Anew]
+// made the Env.
 func (env Env) memo() *files {
 	if env.files == nil {
 		return &files{texts: &texts{}}
@@ -84,7 +83,7 @@ func (env Env) memo() *files {
 	return env.files
 }
 
-// once returns what is known of a key, or finds it out; a nil map keeps nothing.
+// once returns the value of a key, and finds it if it is not known yet. A nil map keeps nothing.
 func once[K comparable, V any](known map[K]V, key K, find func() V) V {
 	v, ok := known[key]
 	if !ok {
@@ -159,7 +158,7 @@ func (env Env) builtBefore(repo, program string) string {
 	return once(env.memo().stale, [2]string{repo, program}, func() string { return checkout.BuiltBefore(repo, program) })
 }
 
-// same returns a text that a file had before if it has it again.
+// same returns the earlier copy of a text, if the file had the same text before.
 func (t *texts) same(target string, text []byte) []byte {
 	for _, before := range t.of[target] {
 		if bytes.Equal(before, text) {
@@ -172,7 +171,7 @@ func (t *texts) same(target string, text []byte) []byte {
 	return text
 }
 
-// Gave notes a text that a file was given, and its document.
+// Gave adds a text that a file was given, with its document.
 func (env Env) Gave(c *clients.Client, target string, text []byte, doc *format.Doc) {
 	if t := env.memo().texts; len(text) > 0 {
 		text = t.same(target, text)

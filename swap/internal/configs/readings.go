@@ -12,8 +12,8 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// This file reads servers through a client's own path, in all layers and all scopes, also in
-// profiles and, for a client that keeps a list of the folders it trusts, in other projects.
+// This file reads servers as a client finds them: in all layers and scopes, in profiles and, for a
+// client that lists the folders it trusts, in other projects.
 
 // A Reading is an entry in one of the places that a client reads.
 type Reading struct {
@@ -26,7 +26,7 @@ type Reading struct {
 	source    *source
 }
 
-// Entry returns where it is, as records have it.
+// Entry returns where it is in the form that records have.
 func (r Reading) Entry() journal.Entry {
 	target := r.Target
 	if target == "" {
@@ -59,9 +59,9 @@ type source struct {
 	skipped   bool        // the client refuses an entry in it, and skips the file
 }
 
-// ReadEntries returns the entries of a server's name that a client reads for a directory in any
-// scope, strongest first. What it cannot read is left out, as are the files of a folder that it
-// does not trust, and those to skip. planned has the texts that files are about to get.
+// ReadEntries returns the entries with a server's name that a client reads for a directory in any
+// scope, strongest first. It leaves out what the client cannot read, the files of a folder that the
+// client does not trust, and the files to skip. planned has the texts that files are about to get.
 func ReadEntries(env Env, c *clients.Client, dir, server string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []Reading) {
 	for _, s := range read(readSources(env, c, dir, planned, skip)) {
 		if !s.untrusted {
@@ -71,9 +71,9 @@ func ReadEntries(env Env, c *clients.Client, dir, server string, planned map[str
 	return out
 }
 
-// sources returns the layers of a client for a directory, strongest first: each file once, and
-// those of the user's that are also in a project as the user's. planned has the texts that files
-// are about to get.
+// sources returns the layers of a client for a directory, strongest first. Each file occurs once; one
+// that is both the user's and a project's counts as the user's. planned has the texts that files are
+// about to get.
 func sources(env Env, c *clients.Client, dir string, planned map[string][]byte) []*source {
 	if planned != nil {
 		return readSources(env, c, dir, planned, nil)
@@ -81,8 +81,7 @@ func sources(env Env, c *clients.Client, dir string, planned map[string][]byte) 
 	return once(env.memo().sources, c.Name+"\x00"+dir, func() []*source { return readSources(env, c, dir, nil, nil) })
 }
 
-// readSources is sources without its memory. It leaves out the files to skip, which it does not
-// parse.
+// readSources is sources without the cache. It leaves out the files to skip, and does not parse them.
 func readSources(env Env, c *clients.Client, dir string, planned map[string][]byte, skip func(target string, text []byte) bool) (out []*source) {
 	below, tree := false, env.Tree(dir)
 	own := ownFiles(env, c)
@@ -136,7 +135,7 @@ func ownFiles(env Env, c *clients.Client) map[string]bool {
 	return own
 }
 
-// belongsTo makes the source one of a project, in which the client may not read it.
+// belongsTo makes the source a project's, which the client may not read.
 func (s *source) belongsTo(env Env, c *clients.Client, dir string) {
 	s.dir = dir
 	gated := s.layer.Trusted || c.Trust != nil && c.Trust.Needs != ""
@@ -144,7 +143,7 @@ func (s *source) belongsTo(env Env, c *clients.Client, dir string) {
 	s.skipped = c.Dialect.Skips && s.err == nil && s.refused(c, dir)
 }
 
-// read returns those of the sources that the client can read.
+// read returns the sources that the client can read.
 func read(all []*source) []*source {
 	return slices.DeleteFunc(slices.Clone(all), func(s *source) bool { return s.err != nil || s.hidden != "" })
 }
@@ -178,7 +177,7 @@ func (s *source) scopes(c *clients.Client) []clients.Scope {
 	return []clients.Scope{clients.ScopeUser}
 }
 
-// containers returns those of a source in which its client finds servers of these scopes.
+// containers returns the containers of a source in which its client finds servers of these scopes.
 func (s *source) containers(c *clients.Client, dir string, scopes ...clients.Scope) (out [][]string) {
 	if s.layer.Container != nil {
 		return [][]string{s.layer.Container}
@@ -212,7 +211,7 @@ func (s *source) names(c *clients.Client, dir string) (out []string) {
 	return out
 }
 
-// A Refusal is an entry because of which a client refuses its whole config.
+// A Refusal is an entry for which a client refuses its whole config.
 type Refusal struct {
 	Server string
 	Path   string // of the strongest file that has a part of it
@@ -223,9 +222,9 @@ type Refusal struct {
 	key   string
 }
 
-// Refusals returns the entries because of which a client would refuse its whole config, in a
-// directory, in the projects that it trusts, or in one of its profiles; of one server, or of
-// all if that is "". planned has the texts that files are about to get.
+// Refusals returns the entries for which a client would refuse its whole config: in a directory, in
+// the projects that it trusts, or in one of its profiles. server "" means all servers. planned has
+// the texts that files are about to get.
 func Refusals(env Env, c *clients.Client, dir, server string, planned map[string][]byte) (out []Refusal) {
 	if !c.Dialect.Whole {
 		return nil
@@ -263,9 +262,9 @@ func Refusals(env Env, c *clients.Client, dir, server string, planned map[string
 	return out
 }
 
-// together returns the parts of an entry that a client reads at the same time: without a
-// project and in each, without a profile and in each. A client with a switch checks each file by
-// itself: opencode 1.18 and its forks.
+// together returns the groups of parts of an entry that a client reads at the same time: without a
+// project and in each one, without a profile and in each one. A client with a toggle checks each
+// file by itself (opencode 1.18 and its forks).
 func together(c *clients.Client, parts []Reading) (out [][]Reading) {
 	if c.Dialect.Toggle != "" {
 		for _, p := range parts {
@@ -296,8 +295,7 @@ func together(c *clients.Client, parts []Reading) (out [][]Reading) {
 	return out
 }
 
-// refusal returns why a client refuses its config because of the parts of one entry, strongest
-// first.
+// refusal returns why a client refuses its config for the parts of one entry, strongest first.
 func refusal(c *clients.Client, server string, parts []Reading) (f Refusal, ok bool) {
 	var value map[string]any
 	var places, paths []string
@@ -327,7 +325,7 @@ func refusal(c *clients.Client, server string, parts []Reading) (f Refusal, ok b
 
 func (f Refusal) same(o Refusal) bool { return f.key == o.key }
 
-// Without returns the refusals that are not among others, wherever in their files they are.
+// Without returns the refusals that are not among others, whatever their lines.
 func Without(refusals, others []Refusal) []Refusal {
 	return slices.DeleteFunc(slices.Clone(refusals), func(f Refusal) bool { return slices.ContainsFunc(others, f.same) })
 }

@@ -16,12 +16,12 @@ import (
 	"tmuxmcp/swap/internal/machine"
 )
 
-// A Start is how a client starts the server of an entry: with the values that it would give
-// it, in its environment, and where it would.
+// A Start is how a client starts the server of an entry: the command and the environment with all
+// references expanded, and the directory.
 type Start struct {
 	ask.Command
-	// Elsewhere is another directory in which it must start, because the client may be
-	// started anywhere; "" if it starts the server in Dir only.
+	// Elsewhere is another directory in which the server must start, because the client may be
+	// started anywhere; "" if the client starts it only in Dir.
 	Elsewhere string
 }
 
@@ -30,8 +30,8 @@ func (st Start) Here() bool {
 	return len(st.Argv) > 0 && (filepath.IsAbs(st.Argv[0]) || !strings.ContainsAny(st.Argv[0], `/\`)) && st.Look() == nil
 }
 
-// StartOf returns how a client would start the server of a flat entry. Its error is why it
-// could not, or a [*clients.UnclearError].
+// StartOf returns how a client would start the server of a flat entry. The error says why it could
+// not, or is a [*clients.UnclearError].
 func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]any, repo string) (st Start, err error) {
 	x := &expansion{c: c, sys: env.Sys, added: addedVars(env, c, repo), err: unclearWords(c, value)}
 	st.Argv = x.argv(value)
@@ -65,7 +65,8 @@ func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]a
 	return st, nil
 }
 
-// unclearWords returns an error if the command or the arguments of an entry have what is no text.
+// unclearWords returns an error if the command or the arguments of an entry contain null, a list or an
+// object.
 func unclearWords(c *clients.Client, value map[string]any) (err error) {
 	for _, field := range []string{"command", "args"} {
 		list, _ := value[field].([]any)
@@ -164,7 +165,7 @@ func addedVars(env Env, c *clients.Client, repo string) []clients.AddedVar {
 	})
 }
 
-// lookupVar finds a variable of this environment. Only here does an empty one count as set.
+// lookupVar finds a variable of this environment. An empty one counts as set only here.
 func lookupVar(sys machine.System, name string) (string, bool) {
 	value := sys.Getenv(name)
 	real, set := os.LookupEnv(name)

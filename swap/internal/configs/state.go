@@ -41,7 +41,7 @@ type State struct {
 	Value map[string]any `json:"-"` // the entry as the client reads it
 	Argv  []string       `json:"-"` // Command, with secrets
 	Won   []string       `json:"-"` // Shadows that are other entries
-	// Meant are Shadows that may be as the user wants it, or so only here and now.
+	// Meant are Shadows that the user may have intended, or that may exist only here and now.
 	Meant     []string `json:"-"`
 	When      string   `json:"-"` // condition on which the client reads the file, if it is a project file
 	AsSwapped bool     `json:"-"` // it is as written by UseLocal
@@ -50,8 +50,8 @@ type State struct {
 	container []string
 }
 
-// Given compares the entry with a record, and corrects the tag of one that runs a command
-// given to UseLocal.
+// Given compares the entry with a record, and corrects its tag if it runs a command that was given to
+// UseLocal.
 func (cs *State) Given(c *clients.Client, r *journal.Record, server string) {
 	if !cs.Found || !r.Same(cs.target, cs.container, server) {
 		return
@@ -111,7 +111,7 @@ func States(env Env, clients []*clients.Client, only clients.Scope, repo, server
 	return out
 }
 
-// projectState reports on project files if one was swapped or only they are asked about.
+// projectState returns the state of project files if one was swapped or only they were asked about.
 // Other project files with an entry are in the user's [State.Shadows].
 func projectState(
 	env Env, c *clients.Client, only clients.Scope, records []journal.Record, repo, server string,
@@ -193,13 +193,13 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 	return cs, nil
 }
 
-// meant adds shadows that may be as the user wants it, or so only here and now.
+// meant adds shadows that the user may have intended, or that may exist only here and now.
 func (cs *State) meant(why ...string) {
 	cs.Shadows, cs.Meant = append(cs.Shadows, why...), append(cs.Meant, why...)
 }
 
-// judge adds what keeps the client from running the entry as it uses it: its name, a switch, what
-// it cannot start, or another place that counts alone.
+// judge adds what keeps the client from running the entry: its name, a switch, what cannot be
+// started, or another place that counts alone.
 func (cs *State) judge(env Env, c *clients.Client, settings *format.Doc, repo, server string) {
 	if !c.Server.Takes(server, true) {
 		cs.Shadows = append(cs.Shadows, c.Server.Refused(c.Name, server)+"; it "+c.Server.Else)
@@ -246,8 +246,8 @@ func (cs *State) gates(env Env, c *clients.Client, places []entryAt, at int, tru
 	}
 }
 
-// faults lists what is wrong with the entry in a file. A client with a switch checks each file by
-// itself, and what comes of them only then: opencode 1.18 and its forks.
+// faults lists what is wrong with the entry in a file. A client with a toggle checks each file by
+// itself, and then the merged entry (opencode 1.18 and its forks).
 func (cs *State) faults(c *clients.Client, own map[string]any, path string, places []entryAt) (out []string) {
 	if c.Dialect.Toggle != "" {
 		out = c.Faults(c.Dialect.Flat(own), "")
@@ -266,8 +266,7 @@ func (cs *State) faults(c *clients.Client, own map[string]any, path string, plac
 	return out
 }
 
-// refused lists the entries of other servers because of which the client refuses its whole
-// config.
+// refused lists the entries of other servers for which the client refuses its whole config.
 func refused(env Env, c *clients.Client, repo, server string) (out []string) {
 	if !c.Dialect.Whole {
 		return nil
@@ -280,8 +279,8 @@ func refused(env Env, c *clients.Client, repo, server string) (out []string) {
 	return out
 }
 
-// cannotStart returns what of the entry itself keeps the client from starting the server, if
-// the tag does not say it; hereOnly is set if that may be so only in this environment.
+// cannotStart returns what in the entry itself keeps the client from starting the server, if the tag
+// does not say it. hereOnly is set if that may be so only in this environment.
 func (cs *State) cannotStart(env Env, c *clients.Client, repo string) (why string, hereOnly bool) {
 	value, argv := cs.Uses()
 	if len(argv) == 0 || cs.Tag.Missing && slices.Equal(argv, cs.Argv) {
@@ -311,7 +310,7 @@ func (cs *State) cannotStart(env Env, c *clients.Client, repo string) (why strin
 	return why, errors.Is(err, ask.ErrNotHere) || errors.As(err, &unset)
 }
 
-// mergeWeaker adds to the entry what the client adds to it from weaker places.
+// mergeWeaker adds to the entry what the client merges from weaker places.
 func (cs *State) mergeWeaker(own map[string]any, weaker []entryAt) {
 	for _, p := range weaker {
 		cs.Value = format.Merge(p.value, cs.Value)
@@ -334,7 +333,7 @@ func (cs *State) describe(env Env, c *clients.Client, repo string) {
 	cs.Tag, cs.Stale = &tag, tag.stale(env, repo)
 }
 
-// solePlaces returns texts about the places because of which a client reads no other.
+// solePlaces returns texts about places that keep a client from reading any other.
 func solePlaces(sys machine.System, c *clients.Client) (out []string) {
 	for _, l := range c.Layers {
 		if files := c.Files(l, sys, "", ""); l.Alone && len(files) > 0 {

@@ -80,7 +80,7 @@ func trusts(env Env, c *clients.Client, settings *format.Doc, repo string) trust
 	}
 }
 
-// trustedFolders lists the folders that a client is recorded to trust in its config.
+// trustedFolders lists the folders that a client's config says it trusts.
 func trustedFolders(env Env, c *clients.Client, settings *format.Doc) (out []string) {
 	if c.Trust == nil || c.Trust.File != nil || c.Trust.Field == "" {
 		return nil
@@ -95,8 +95,8 @@ func trustedFolders(env Env, c *clients.Client, settings *format.Doc) (out []str
 	return out
 }
 
-// borrowed returns, for a folder that a client does not trust, the text about another client's
-// file because of which it does not start a server of its own config.
+// borrowed returns the text about another client's file that keeps a client from starting a server of
+// its own config in a folder that it does not trust.
 func borrowed(env Env, c *clients.Client, repo, server string) []string {
 	for _, l := range c.Trust.Foreign {
 		for _, file := range c.Files(l, env.Sys, repo, env.Tree(repo)) {

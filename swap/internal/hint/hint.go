@@ -1,5 +1,5 @@
-// Package hint has the errors of mcp-swap that tell wrong usage from other failures, or say
-// what helps.
+// Package hint has the errors of mcp-swap that distinguish wrong usage from other failures, or add
+// advice.
 package hint
 
 import (
@@ -15,7 +15,7 @@ func (e *UsageError) Error() string { return e.Msg }
 // Usagef returns a [UsageError].
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// Advise adds to an error what helps, before what a program has printed on further lines.
+// Advise adds advice to an error, before what a program printed on further lines.
 func Advise(err error, advice string) error { return &advised{err, advice} }
 
 type advised struct {

@@ -19,8 +19,8 @@ type System struct {
 	Getenv func(string) string
 }
 
-// ThisSystem reads the environment. It fails if the home directory is not set, or is not a
-// directory: a guess might write to somebody else's.
+// ThisSystem reads the environment. It fails if the home directory is not set or is not a directory:
+// a guess might write to another user's files.
 func ThisSystem() (System, error) {
 	sys, err := SystemFor(runtime.GOOS, os.Getenv)
 	if err != nil {

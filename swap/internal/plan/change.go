@@ -16,15 +16,14 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// A Change is one client's part of a UseLocal. It is a value: what is known later makes another
-// one.
+// A Change is one client's part of a UseLocal. It is a value; its methods return modified copies.
 type Change struct {
 	Client    *clients.Client
 	Scope     clients.Scope
 	Path      string            // of the config, as output names it
 	Doc       *configs.Document // what the edit was made from; nil if it could not be read
 	user      *configs.Document // the user's config, with the entry that a project's hides
-	Makes     bool              // a missing config is created
+	Makes     bool              // create a missing config
 	Weaker    map[string]any    // what weaker layers add to the entry
 	Stronger  map[string]any    // what stronger layers put over it
 	Container []string
@@ -37,10 +36,10 @@ type Change struct {
 	Err       error // why it is not made
 }
 
-// Pending reports whether it is to be written.
+// Pending reports whether the change has to be written.
 func (c Change) Pending() bool { return c.Err == nil && c.Edit.Changed() }
 
-// Failed returns the change as one that is not made, because of err.
+// Failed returns the change as one that is not made because of err.
 func (c Change) Failed(err error) Change {
 	c.Err = err
 	return c
@@ -60,8 +59,8 @@ func (c Change) Action() string {
 	return journal.Added
 }
 
-// Make returns the changes of all sources. It makes the edits in memory and reads nothing, so
-// that what cannot be edited is known before the server is started.
+// Make returns the changes of all sources. It edits in memory and reads nothing, so that what cannot
+// be edited is known before the server is started.
 func Make(env configs.Env, want *Wanted, from []Source) []Change {
 	out := make([]Change, len(from))
 	seen := map[string][]byte{} // planned texts, for configs that share a file
@@ -80,7 +79,7 @@ func Make(env configs.Env, want *Wanted, from []Source) []Change {
 	return out
 }
 
-// planned returns the change of one config. seen has the texts that the changes before it make.
+// planned returns the change of one config. seen has the texts that earlier changes produce.
 func (want *Wanted) planned(env configs.Env, from Source, seen map[string][]byte) (Change, error) {
 	c := Change{Client: from.client, Scope: from.scope, Path: from.path, Doc: from.doc, user: from.user, Makes: from.makes, Weaker: from.weaker, Stronger: from.stronger}
 	if from.err != nil {
@@ -104,7 +103,7 @@ func (want *Wanted) planned(env configs.Env, from Source, seen map[string][]byte
 	return c, err
 }
 
-// Again returns the same change to its config as it is now.
+// Again returns the same change of the config as it is now.
 func (c Change) Again(env configs.Env, want *Wanted, now *configs.Document) (Change, error) {
 	if now.Target == c.Doc.Target && bytes.Equal(now.Text, c.Doc.Text) {
 		now.Doc, c.Doc = c.Doc.Doc, now
@@ -117,7 +116,7 @@ func (c Change) Again(env configs.Env, want *Wanted, now *configs.Document) (Cha
 	return want.edited(c)
 }
 
-// edited returns a change with the edit of its document.
+// edited returns the change with the edit of its document.
 func (want *Wanted) edited(c Change) (Change, error) {
 	var err error
 	if c.Client.InFiles(c.Scope) {
@@ -189,7 +188,7 @@ func (want *Wanted) runs() []string {
 }
 
 // Hidden returns cautions about what a user entry still does although a project entry takes
-// precedence, and about what the project entry lacks of it.
+// precedence, and about its variables that the project entry does not have.
 func (c Change) Hidden(want *Wanted) (cautions []string) {
 	if c.hides == nil {
 		return nil

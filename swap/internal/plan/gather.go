@@ -30,7 +30,7 @@ type Source struct {
 	err      error             // why it cannot be read
 }
 
-// Gather reads the configs that the plan depends on. No other is read before the lock.
+// Gather reads the configs that the plan depends on. No others are read before the lock is taken.
 func Gather(env configs.Env, want *Wanted, o Options) ([]Source, error) {
 	chosen, err := choose(env, want, o)
 	if err != nil {
@@ -97,8 +97,8 @@ func choose(env configs.Env, want *Wanted, o Options) ([]*clients.Client, error)
 	return chosen, nil
 }
 
-// open reads the client's config, or arranges for one to be created. It reports false if the client
-// has others only, none of them with the entry, and was not named.
+// open reads the client's config, or plans to create it. It returns false if the client was not named
+// and has only other configs, without the entry.
 func (c *Source) open(env configs.Env, want *Wanted, named bool) bool {
 	c.user, c.err = configs.OpenFor(env, c.client, want.project, want.Name)
 	c.doc = c.user
@@ -138,9 +138,8 @@ func installed(env configs.Env) (out []*clients.Client) {
 	return out
 }
 
-// evident reports whether a client that has no config is installed, and gets along with one that
-// is made for it: its program's name is its own, or it has been started, since its directory
-// exists.
+// evident reports whether a client without a config is certainly installed, and accepts one that is
+// created for it: no other program has its name, or it has been started, since its directory exists.
 func evident(sys machine.System, c *clients.Client) bool {
 	if c.Makes || !c.Installed(sys) {
 		return false
@@ -169,7 +168,7 @@ func forProject(env configs.Env, repo string) (out []*clients.Client) {
 	return out
 }
 
-// skipped reports which installed clients have no config to write to.
+// skipped warns about installed clients that have no config to write to.
 func skipped(env configs.Env) {
 	var names []string
 	for _, c := range clients.All() {
@@ -182,7 +181,7 @@ func skipped(env configs.Env) {
 	}
 }
 
-// fromProject reads the project file, or arranges for it to be created.
+// fromProject reads the project file, or plans to create it.
 func (c *Source) fromProject(env configs.Env, want *Wanted) {
 	c.doc, c.path, c.err = configs.OpenProject(env, c.client, want.Repo, want.Name, false)
 	if c.err == nil && c.doc == nil {

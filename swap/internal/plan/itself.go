@@ -25,9 +25,8 @@ func Itself(env configs.Env, by, name, server string, argv []string) *Wanted {
 	return want
 }
 
-// ArgvFor returns what a client is to run. An entry that runs this program already stays as it
-// is, unless other flags were given: to leave out those that it has, such as --safety readonly,
-// would allow more.
+// ArgvFor returns what a client is to run. An entry that runs this program already stays as it is,
+// unless other flags were given: dropping its flags, such as --safety readonly, would allow more.
 func (want *Wanted) ArgvFor(c *clients.Client, old format.Entry) []string {
 	if want.By == "" || !old.Found {
 		return want.Argv
@@ -39,9 +38,9 @@ func (want *Wanted) ArgvFor(c *clients.Client, old format.Entry) []string {
 	return want.Argv
 }
 
-// mayReplace returns an error if an entry must not be replaced: it starts a program of the same
-// name in another way, with words that it would lose, such as --safety readonly, or it is a swap,
-// which a removal would undo too.
+// mayReplace returns an error if an entry must not be replaced: it starts a program of the same name
+// in another way, with flags that would be lost, such as --safety readonly; or it is a swap, which
+// a removal would undo too.
 func (want *Wanted) mayReplace(c Change) error {
 	if want.By == "" || !c.Old.Found {
 		return nil

@@ -1,5 +1,5 @@
-// Package plan finds out what a use-local would change. Its values are not changed once they
-// are made: a Source is a config as it was read, and a Change is the edit of one.
+// Package plan determines what a use-local would change. Its values are immutable: a Source is a
+// config as it was read, and a Change is the edit of one.
 package plan
 
 import (
@@ -56,7 +56,7 @@ type Wanted struct {
 	published string
 	Argv      []string
 	Given     bool   // Argv was given by the user
-	By        string // the name of the server's program, if that sets itself up
+	By        string // the name of the server's program, if it sets itself up
 	swaps     *journal.State
 	URL       string // replaces Argv
 	Compile   []string
@@ -99,7 +99,7 @@ func Want(env configs.Env, o Options) (*Wanted, error) {
 // fromCheckout fills in what the checkout determines.
 func (want *Wanted) fromCheckout(sys machine.System, o Options) error {
 	if o.PR > 0 {
-		// Before asking for an entry, which would not help.
+		// This comes before asking for an entry, which would not help.
 		if err := checkout.CheckPR(o.Repo); err != nil {
 			return err
 		}
@@ -159,9 +159,8 @@ func (want *Wanted) fromCommand(env configs.Env, o Options) (err error) {
 	return nil
 }
 
-// absolute returns an argument with the path of what is here made absolute: clients start
-// servers in other directories. A single word, such as run, may only happen to be the name of
-// a file.
+// absolute returns an argument with the path of an existing file made absolute, because clients start
+// servers in other directories. A single word, such as run, may be the name of a file by accident.
 func absolute(env configs.Env, arg string) (string, error) {
 	flag, path, joined := strings.Cut(arg, "=")
 	flag += "="

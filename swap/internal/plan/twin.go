@@ -51,8 +51,8 @@ func noTwin(env configs.Env, c Source, want *Wanted) error {
 	return cmp.Or(twin, likely)
 }
 
-// sameServer returns what an entry runs if that is the wanted server, or "". perhaps is
-// "perhaps " if that is not sure.
+// sameServer returns what an entry runs if that is the wanted server, or "". perhaps is "perhaps " if
+// that is uncertain.
 func sameServer(sys machine.System, c *clients.Client, value map[string]any, project bool, want *Wanted) (runs, perhaps string) {
 	if want.By != "" {
 		if argv := c.Dialect.ReadArgv(value); sameProgram(argv, want.Argv) || slices.ContainsFunc(argv, func(word string) bool { return filepath.Base(word) == want.By }) {
@@ -69,7 +69,7 @@ func sameServer(sys machine.System, c *clients.Client, value map[string]any, pro
 	return configs.Classify(sys, c, value, project, want.Repo).RunsServer(want.published)
 }
 
-// PassServer advises to use a server's name, and the scope in which it is if it is another one.
+// PassServer returns the advice to use a server's name, and its scope if that is another one.
 func PassServer(name string, scope clients.Scope) string { return passServer("--server", name, scope) }
 
 func passServer(flag, name string, scope clients.Scope) string {

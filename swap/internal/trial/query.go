@@ -1,5 +1,5 @@
-// Package trial starts servers as clients would, and asks the clients' own programs what they
-// make of them, in temporary home directories with copies of their files.
+// Package trial starts servers as clients would, and queries the clients' own programs about them, in
+// temporary home directories with copies of their files.
 package trial
 
 import (
@@ -18,7 +18,7 @@ import (
 	"tmuxmcp/swap/internal/configs"
 )
 
-// A Query is a question to a client, whose home directory is ready.
+// A Query is a question to a client, with a home directory prepared for it.
 type Query struct {
 	row      ask.Row
 	question ask.Question
@@ -44,7 +44,7 @@ func Prepare(env configs.Env, doc *configs.Document, container []string, project
 	}, nil
 }
 
-// Ask asks the client. To the user, the copies are the files.
+// Ask asks the client. What it says about the copies names the original files.
 func (q *Query) Ask(ctx context.Context) (ask.Answer, error) {
 	a, err := ask.Client(ctx, q.row, q.question)
 	a.Says = strings.ReplaceAll(a.Says, q.question.Home, q.real)

@@ -35,7 +35,7 @@ func (t Attempts) start(ctx context.Context, c ask.Command) Tried {
 	return out
 }
 
-// Try starts a server wherever the client may start it.
+// Try starts a server in each directory in which the client may start it.
 func (t Attempts) Try(ctx context.Context, st configs.Start) Tried {
 	out := t.start(ctx, st.Command)
 	if out.Err != nil || st.Elsewhere == "" || st.Elsewhere == st.Dir {
