@@ -343,7 +343,8 @@ func (x *examination) unfinished(r *journal.Record, v commit.Verdict, err error)
 	return "", ""
 }
 
-// inForce adds f for a swap whose entry is as it was written, and whether its program is there.
+// inForce completes and adds f for a swap whose entry is as it was written. It also reports a program
+// that is missing.
 func (x *examination) inForce(f Finding, c *clients.Client, entry map[string]any, what string) {
 	if tag := configs.Classify(x.Sys, c, entry, false, ""); tag.Missing {
 		x.Findings = slices.DeleteFunc(x.Findings, func(o Finding) bool { // what entries found there

@@ -76,7 +76,7 @@ func preflight(ctx context.Context, env configs.Env, want *plan.Wanted, changes 
 			out[i] = c.Failed(err)
 			continue
 		case errors.Is(st.Look(), ask.ErrNotHere):
-			// The configs may be for another PATH, which the results mention. But what works is not replaced.
+			// The configs may be for another PATH, which the results mention, but what works is not replaced.
 			was, werr := configs.StartOf(env, c.Client, c.Scope, c.Client.Dialect.Flat(format.Merge(c.Weaker, c.Old.Value)), want.Repo)
 			if werr == nil && was.Here() {
 				out[i] = c.Failed(fmt.Errorf("%w; %s, which the entry runs now, is here, so it was not written (--no-preflight writes it all the same)", st.Look(), was.Argv[0]))

@@ -86,9 +86,9 @@ func placesOf(env configs.Env, c *clients.Client, st *journal.State, r *journal.
 	return nil, gone{nowErr}
 }
 
-// relevant returns those of all places that have something of the swap, except those that another
-// swap in the state is recorded for. If there are none, it is the file that was swapped or, if that
-// is gone (swapped is ""), one in which the swap is undone.
+// relevant returns the places that have something of the swap, except those that are recorded for
+// another swap. If there are none, it returns the file that was swapped or, if that is gone (swapped
+// is ""), one in which the swap is undone.
 func relevant(st *journal.State, r *journal.Record, all []*place, swapped string) []*place {
 	out := slices.DeleteFunc(slices.Clone(all), func(p *place) bool {
 		return !p.verdict.has() ||

@@ -253,8 +253,8 @@ func (t *reverting) restore(ctx context.Context, c *clients.Client, r *journal.R
 	return nil
 }
 
-// withoutFiles ends a swap of which no file is left, because of err: it is undone if the file was
-// the swap's own, and else its record stays.
+// withoutFiles decides about a swap whose files are all gone, as err says. It is undone if the swap
+// created the file; otherwise its record stays.
 func (t *reverting) withoutFiles(r *journal.Record, err error) (detail string, _ error) {
 	switch {
 	case t.State.Files[r.Target].Created && machine.Missing(r.Target) && machine.Missing(r.Config):

@@ -39,8 +39,8 @@ type Verdict struct {
 	Landed *journal.Write // the write that left the file or the entry as it is; nil: none
 	Now    map[string]any // the entry, unless the file decided; nil: there is none
 
-	// Set by [Judge]: other files that have the swap, and whether the only file that has it is one
-	// that its client does not read.
+	// [Judge] sets these: other files that have the swap, and whether the only file that has it is
+	// one that its client does not read.
 	Elsewhere []string
 	Unread    bool
 }

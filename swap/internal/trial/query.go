@@ -154,8 +154,8 @@ func homeVars(env configs.Env, c *clients.Client, own []clients.EnvVar) format.O
 	return vars
 }
 
-// text returns what the copy of a file has: no other server that can be started, and the files
-// that the text names by their absolute paths. ok is false if there is to be no copy.
+// text returns the text of a file's copy, in which no other server can be started and files are named
+// by absolute paths. ok is false if the file must not be copied.
 func (c *copier) text(path string) (text []byte, ok bool, err error) {
 	target, err := c.Real(path)
 	if err != nil {
