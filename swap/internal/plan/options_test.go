@@ -39,6 +39,7 @@ func TestCheckOptions(t *testing.T) {
 		{"a command without a name", Options{Command: command, Repo: empty}, "--server is required with a command or URL: no checkout names the server"},
 		{"a limit of no preflight", Options{Timeout: time.Second, NoPreflight: true}, "--timeout is for the preflight, which --no-preflight switches off"},
 		{"a limit", Options{Timeout: time.Second}, ""},
+		{"no preflight", Options{NoPreflight: true}, ""},
 		{"a negative pull request", Options{PR: -1}, "--pr -1 is not a positive number"},
 		{"a pull request", Options{PR: 1}, ""},
 		{"a pull request of the working tree", Options{PR: 1, Mode: checkout.ModeDev}, ""},
