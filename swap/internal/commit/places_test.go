@@ -30,6 +30,8 @@ func TestRelevant(t *testing.T) {
 		{"the one that the client reads now is another swap's", "/now=has /was=has", "/now", "/was", "/was"},
 		{"the same, and nothing is in the file that was swapped", "/now=has /was=back", "/now", "/was", "/was"},
 		{"the file that was swapped is another swap's too", "/was=has", "/was", "/was", "/was"},
+		{"the same, beside one that the client reads now", "/now=has /was=has", "/was", "/was", "/now /was"},
+		{"none of several has it, and what was swapped is gone", "/now=back /other=back", "", "", "/other"},
 		{"none has it", "/now=back /was=back", "", "/was", "/was"},
 		{"none has it, and what was swapped is gone", "/now=back", "", "", "/now"},
 		{"another entry, and what was swapped is gone", "/now=edited", "", "", ""},
@@ -83,6 +85,7 @@ func TestSwapOfField(t *testing.T) {
 		{"removed", entry{"f": nil}, []entry{{}}, true, false, false},
 		{"an object", entry{"f": entry{}}, []entry{{"f": entry{"m": "w"}}}, true, false, true},
 		{"an object that became a text", entry{"f": entry{}}, []entry{{"f": entry{"m": "w"}}, {"f": "w"}}, true, false, false},
+		{"a text that became an object", entry{"f": entry{}}, []entry{{"f": "w"}, {"f": entry{"m": "w"}}}, true, false, false},
 		{"an object added by one write", entry{}, []entry{{"f": entry{}}, {}}, true, false, true},
 	} {
 		f := swapOfField("f", c.was, c.writes, func(wrote any) bool { return wrote == any("n") })
