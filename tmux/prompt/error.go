@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"tmuxmcp/internal/runner"
 	"tmuxmcp/tmux"
 )
 
@@ -19,36 +18,42 @@ var (
 	ErrUnseen   = errors.New("what runs in the pane cannot be seen from here")
 )
 
-// Error is why nothing, or nothing more, was typed.
+// Error is why nothing, or nothing more, was typed. Package [tmuxmcp/tmux/shell] also returns it
+// for a command that was not run and for a job that was not found.
 type Error struct {
-	Kind    error // one of those above
-	Pane    tmux.PaneID
-	Program string // in the foreground, of ErrNoShell, ErrNoRemote and ErrBusy
-	Mode    string // of ErrInMode
-	Why     string // of ErrNoRemote, and of ErrBusy for a remote shell
-	Cause   error  // of ErrUnseen
+	Kind error  // one of those above or of package shell, or [tmux.ErrArgument]
+	Text string // what happened, without Err
+	Pane tmux.PaneID
+	// Program is the one in the foreground of the pane, of ErrNoShell, ErrNoRemote
+	// and ErrBusy.
+	Program string
+	// Why says what the pane shows or runs instead of the prompt of a remote shell, of
+	// ErrNoRemote and ErrBusy.
+	Why string
+	// Typed is set if a command was typed and its shell did not begin it.
+	Typed bool
+	// Screen has the last lines of the pane, for a command that was typed.
+	Screen []string
+	// Held is set if the terminal holds back what the shell writes, as after Ctrl-S.
+	Held bool
+	// Idle is set if the shell had read all that was typed, and was waiting for more.
+	Idle bool
+	// Err is the cause, if there is one: what ended the wait, if not its own time, or why the
+	// processes of the pane cannot be seen.
+	Err error
 }
 
 func (e *Error) Error() string {
-	switch e.Kind {
-	case ErrEnded:
-		return fmt.Sprintf("the program in pane %s has ended", e.Pane)
-	case ErrInMode:
-		return fmt.Sprintf("pane %s is in %s, which would take the keys", e.Pane, e.Mode)
-	case ErrInputOff:
-		return fmt.Sprintf("the input of pane %s is off, so keys would be lost", e.Pane)
-	case ErrNoShell:
-		return fmt.Sprintf("pane %s runs %s, and a command is typed only at the prompt of a shell: %s", e.Pane, e.Program, runner.Shells)
-	case ErrNoRemote:
-		return fmt.Sprintf("no remote shell reads what is typed into pane %s, which runs %s: %s", e.Pane, e.Program, e.Why)
-	case ErrBusy:
-		if e.Why != "" {
-			return fmt.Sprintf("pane %s, which runs %s, shows no prompt with nothing typed: %s", e.Pane, e.Program, e.Why)
-		}
-		return fmt.Sprintf("%s in pane %s is busy: it shows no prompt", e.Program, e.Pane)
-	default:
-		return fmt.Sprintf("cannot see the processes of pane %s from here: %v", e.Pane, e.Cause)
+	if e.Err != nil {
+		return e.Text + ": " + e.Err.Error()
 	}
+	return e.Text
 }
 
-func (e *Error) Unwrap() []error { return []error{e.Kind, e.Cause} }
+// Unwrap returns Kind and Err.
+func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
+
+// unseen returns the error for a pane whose processes cannot be seen.
+func unseen(pane tmux.PaneID, err error) *Error {
+	return &Error{Kind: ErrUnseen, Pane: pane, Err: err, Text: fmt.Sprintf("cannot see the processes of pane %s from here", pane)}
+}

@@ -7,6 +7,7 @@ package prompt
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -38,11 +39,11 @@ func (s State) Refusal() error {
 	case s.ID == "": // display-message does not fail on a missing target
 		return tmux.ErrNotFound
 	case s.Dead:
-		return &Error{Kind: ErrEnded, Pane: s.ID}
+		return &Error{Kind: ErrEnded, Pane: s.ID, Text: fmt.Sprintf("the program in pane %s has ended", s.ID)}
 	case s.InMode:
-		return &Error{Kind: ErrInMode, Pane: s.ID, Mode: s.Mode}
+		return &Error{Kind: ErrInMode, Pane: s.ID, Text: fmt.Sprintf("pane %s is in %s, which would take the keys", s.ID, s.Mode)}
 	case s.Off:
-		return &Error{Kind: ErrInputOff, Pane: s.ID}
+		return &Error{Kind: ErrInputOff, Pane: s.ID, Text: fmt.Sprintf("the input of pane %s is off, so keys would be lost", s.ID)}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -50,21 +51,29 @@ const lookTime = 100 * time.Millisecond
 
 // refuses returns why nothing may be typed for a remote shell; nil if it may.
 func (p Pane) refuses(leads *Leads) *Error {
-	e := &Error{Kind: ErrNoRemote, Pane: p.ID, Program: leads.reader.Name}
+	program := leads.reader.Name
+	noRemote := func(why string) *Error {
+		return &Error{
+			Kind: ErrNoRemote, Pane: p.ID, Program: program, Why: why,
+			Text: fmt.Sprintf("no remote shell reads what is typed into pane %s, which runs %s: %s", p.ID, program, why),
+		}
+	}
 	left, right := p.cursorLine()
 	switch {
 	case !leads.reader.Known():
-		e.Kind, e.Cause = ErrUnseen, errors.New("it is not known which program reads from its terminal")
+		return unseen(p.ID, errors.New("it is not known which program reads from its terminal"))
 	case !leads.reader.IsShell() && !runner.Relays(p.PID, p.TTY):
-		e.Why = "that does not pass on each key as it is typed"
+		return noRemote("that does not pass on each key as it is typed")
 	case p.Alternate:
-		e.Why = "its screen is that of a full-screen program"
+		return noRemote("its screen is that of a full-screen program")
 	case !runner.EmptyPrompt(left, right):
-		e.Kind, e.Why = ErrBusy, "the cursor is not right behind a prompt, such as $ or #"
-	default:
-		return nil
+		const why = "the cursor is not right behind a prompt, such as $ or #"
+		return &Error{
+			Kind: ErrBusy, Pane: p.ID, Program: program, Why: why,
+			Text: fmt.Sprintf("pane %s, which runs %s, shows no prompt with nothing typed: %s", p.ID, program, why),
+		}
 	}
-	return e
+	return nil
 }
 
 // changesIn is how long another program than that, or none, may read from the terminal, as between

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -28,10 +29,11 @@ const (
 	CleanupTime = 5 * time.Second
 )
 
-// Typist types into a pane, in one round trip, if it takes keys. shows are the lines that
-// the commands make appear; none if they only press keys. It returns the number of the row
-// in which the cursor was before, from the first of the history, and whether anything was
-// sent: with an error, the commands may then have run.
+// A Typist types into a pane, if it takes keys: it sends commands to tmux, in one round trip.
+// They type into this pane only, even if it is synchronized with others. shows are the lines
+// that they make appear; nil if they only press keys. It returns the number of the row in which
+// the cursor was before, from the oldest of the history, and whether anything was sent: with
+// an error, the commands may then have run.
 type Typist func(ctx context.Context, pane tmux.PaneID, shows []string, commands []tmux.Command) (row int, sent bool, err error)
 
 // Shell is a shell in a pane, to be typed into at its prompt.
@@ -58,7 +60,10 @@ func (s *Shell) AwaitPrompt(ctx context.Context) error {
 	if s.Foreground.IsShell() || s.Foreground.NamesShell() {
 		return s.busy()
 	}
-	return &Error{Kind: ErrNoShell, Pane: s.Pane.ID, Program: s.Foreground.Name}
+	return &Error{
+		Kind: ErrNoShell, Pane: s.Pane.ID, Program: s.Foreground.Name,
+		Text: fmt.Sprintf("pane %s runs %s, and a command is typed only at the prompt of a shell: %s", s.Pane.ID, s.Foreground.Name, runner.Shells),
+	}
 }
 
 // Await waits until a shell in the pane is at its prompt, and reports whether it is.
@@ -71,7 +76,7 @@ func (s *Shell) Await(ctx context.Context, enough func(waited time.Duration) (bo
 			if err := s.LookAgain(ctx); err != nil {
 				return false, err
 			}
-			return false, &Error{Kind: ErrUnseen, Pane: s.Pane.ID, Cause: err}
+			return false, unseen(s.Pane.ID, err)
 		}
 		if s.Foreground.IsShell() && s.Foreground.Prompt {
 			if d > time.Millisecond {
@@ -156,7 +161,10 @@ func (s *Shell) drawLine(ctx context.Context) error {
 }
 
 func (s *Shell) busy() error {
-	return &Error{Kind: ErrBusy, Pane: s.Pane.ID, Program: s.Foreground.Name}
+	return &Error{
+		Kind: ErrBusy, Pane: s.Pane.ID, Program: s.Foreground.Name,
+		Text: fmt.Sprintf("%s in pane %s is busy: it shows no prompt", s.Foreground.Name, s.Pane.ID),
+	}
 }
 
 // interruptLine makes a shell that is at its prompt drop the line and show a new prompt. A

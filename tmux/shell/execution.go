@@ -344,7 +344,7 @@ func (x *execution) notBegun(ctx context.Context, err error) error {
 	defer cancel()
 	waited := time.Since(x.start).Round(time.Millisecond)
 	e := &Error{
-		Kind: ErrNotBegun, Pane: x.pane.ID, Err: err,
+		Kind: ErrNotBegun, Pane: x.pane.ID, Typed: true, Err: err,
 		Text: fmt.Sprintf("the command has not run: %s in pane %s did not begin it within %v, and will not", x.at.Foreground.Name, x.pane.ID, waited),
 	}
 	if dir, full := x.cmd.NoSpace(); full {
@@ -353,7 +353,7 @@ func (x *execution) notBegun(ctx context.Context, err error) error {
 	e.Held = x.at.Foreground.Held()
 	e.Idle = x.pane.Idle(x.at.Foreground.PID)
 	if x.result.PaneEnded {
-		return &Error{Kind: ErrPaneEnded, Pane: x.pane.ID, Text: fmt.Sprintf("the command has not run: pane %s ended before it began", x.pane.ID)}
+		return &Error{Kind: ErrPaneEnded, Pane: x.pane.ID, Typed: true, Text: fmt.Sprintf("the command has not run: pane %s ended before it began", x.pane.ID)}
 	}
 	if x.at.LookAgain(ctx) == nil {
 		e.Screen = x.pane.LastSeen()

@@ -70,52 +70,7 @@ var (
 )
 
 // Error is why a command was not run, or a job not found.
-type Error struct {
-	Kind error  // one of those above, or [tmux.ErrArgument]
-	Text string // what it was about
-	Pane tmux.PaneID
-	// Program is the one in the foreground of the pane, of ErrNoShell, ErrNoRemote
-	// and ErrBusy.
-	Program string
-	// Screen has the last lines of the pane, of ErrNotBegun and ErrNoRemote.
-	Screen []string
-	// Held is set if the terminal holds back what the shell writes, as after Ctrl-S.
-	Held bool
-	// Idle is set if the shell had read all that was typed, and was waiting for more.
-	Idle bool
-	// Err is what ended the wait for it, if not its own time.
-	Err error
-
-	refusal *prompt.Error // nil unless it comes from package prompt
-}
-
-// public returns the error for one of package prompt; others as they are.
-func public(err error) error {
-	var e *prompt.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	return &Error{Kind: e.Kind, Text: e.Error(), Pane: e.Pane, Program: e.Program, refusal: e}
-}
-
-func (e *Error) Error() string {
-	if e.Err != nil {
-		return e.Text + ": " + e.Err.Error()
-	}
-	return e.Text
-}
-
-// Unwrap returns Kind and Err.
-func (e *Error) Unwrap() []error {
-	all := []error{e.Kind}
-	if e.Err != nil {
-		all = append(all, e.Err)
-	}
-	if e.refusal != nil {
-		all = append(all, e.refusal)
-	}
-	return all
-}
+type Error = prompt.Error
 
 // mostShown is how many characters of a command an error quotes.
 const mostShown = 200

@@ -96,12 +96,8 @@ type Options struct {
 	Type Typist
 }
 
-// A Typist types into a pane for this package: it sends commands to tmux, in one round trip,
-// if the pane takes keys. They type into this pane only, also if it is synchronized with
-// others. shows are the lines that they make appear; nil if they only press keys. It returns
-// the number of the row in which the cursor was before, from the oldest of the history, and
-// whether anything was sent: with an error, the commands may then have run.
-type Typist func(ctx context.Context, pane tmux.PaneID, shows []string, commands []tmux.Command) (row int, sent bool, err error)
+// A Typist types into a pane.
+type Typist = prompt.Typist
 
 // Runner runs commands in panes. The zero Runner is ready to use, and safe for concurrent
 // use. The functions of this package have one that they share.
@@ -161,7 +157,7 @@ func (r *Runner) At(ctx context.Context, srv *tmux.Server, pane tmux.Target) (*S
 	}
 	look, err := prompt.Look(ctx, srv, pane)
 	if err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	return &Shell{runner: r, at: prompt.Shell{Tmux: srv, Pane: look, Wait: cmp.Or(r.PromptTime, prompt.Wait)}}, nil
 }
@@ -244,11 +240,11 @@ func (s *Shell) execute(ctx context.Context, command string, o Options, detach b
 	}
 	if s.stale {
 		if err := s.at.LookAgain(ctx); err != nil {
-			return nil, public(err)
+			return nil, err
 		}
 	}
 	s.stale = true // by the next command
-	if s.at.Type = prompt.Typist(o.Type); o.Type == nil {
+	if s.at.Type = o.Type; o.Type == nil {
 		s.at.Type = s.typeInto
 	}
 	x := &execution{Shell: s, command: command, options: o}
@@ -261,7 +257,7 @@ func (s *Shell) execute(ctx context.Context, command string, o Options, detach b
 	}
 	begun, err := x.run(ctx)
 	if !begun {
-		return nil, public(err)
+		return nil, err
 	}
 	return x, err
 }

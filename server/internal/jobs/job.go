@@ -8,6 +8,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
 	"tmuxmcp/server/internal/screen"
+	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/shell"
 )
@@ -25,7 +26,7 @@ type Job struct {
 func (r *Runner) Find(ctx context.Context, src rows.Source, id string) (*Job, error) {
 	found, err := r.Shells.Find(ctx, src.Tmux, id)
 	if err != nil {
-		return nil, faultOf(err)
+		return nil, typing.FaultOf(err)
 	}
 	return &Job{found, src, r.Screens}, nil
 }
@@ -63,7 +64,7 @@ func (j *Job) Await(ctx context.Context, output Output, limit time.Duration) (*R
 	case errors.As(err, &failed) && failed.Kind == shell.ErrNotBegun:
 		return nil, reply.Faultf(reply.KindNotBegun, "%s", failed.Text).Suggest("snapshot_pane shows pane %s", failed.Pane)
 	case res == nil:
-		return nil, faultOf(err)
+		return nil, typing.FaultOf(err)
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return nil, err
 	}

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"time"
 
-	"tmuxmcp/internal/runner"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/screen"
 	"tmuxmcp/server/internal/stdio"
 	"tmuxmcp/server/internal/target"
 	"tmuxmcp/server/internal/typing"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/prompt"
 	"tmuxmcp/tmux/shell"
 )
 
@@ -51,7 +49,7 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	}
 	sh, err := r.turn(ctx, t, on)
 	if err != nil {
-		return nil, faultOf(err)
+		return nil, typing.FaultOf(err)
 	}
 	defer sh.Close()
 	start := time.Now()
@@ -64,11 +62,11 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 			return err
 		})
 		if err != nil {
-			return nil, faultOf(err)
+			return nil, typing.FaultOf(err)
 		}
 		res, err := job.Result(ctx, shell.Options{Lines: out.Line})
 		if err != nil {
-			return nil, faultOf(err)
+			return nil, typing.FaultOf(err)
 		}
 		r.record(t, res, out)
 		return a.of(ctx, res), nil
@@ -84,7 +82,7 @@ func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cm
 	var failed *shell.Error
 	switch {
 	case res == nil, errors.As(err, &failed):
-		return nil, faultOf(err)
+		return nil, typing.FaultOf(err)
 	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return nil, err
 	}
@@ -155,59 +153,4 @@ func progress(ctx context.Context, pane tmux.PaneID, start time.Time, limit time
 		}
 	}()
 	return func() { close(over); <-done }
-}
-
-// faultOf returns the fault for an error of package shell; other errors as they are.
-func faultOf(err error) error {
-	var e *shell.Error
-	var refusal *prompt.Error
-	if !errors.As(err, &e) || errors.As(err, &refusal) {
-		return typing.FaultOf(err)
-	}
-	f := reply.Faultf(reply.KindRefused, "%s", e.Text)
-	switch e.Kind {
-	case shell.ErrNotBegun:
-		if e.Err != nil {
-			return e.Err
-		}
-		f.Kind = reply.KindNotBegun
-		switch {
-		case e.Held:
-			f = f.Suggest("the terminal holds back the shell's output, as after C-s: send_keys with C-q lets it go on")
-		case !e.Idle: // what it does may not be known
-			f = f.Suggest("if C-s has stopped the output, send_keys with C-q lets it go on")
-		}
-		return f.Showing("the pane shows", e.Screen)
-	case shell.ErrNoRemote:
-		f.Kind = reply.KindNotBegun
-		return f.Suggest("snapshot_pane shows the pane: remote is for a shell's prompt behind another program; without it the command runs in the pane's own shell, and send_keys types into anything").
-			Showing("the pane shows", e.Screen)
-	case shell.ErrNoDir:
-		return reply.Argument("cwd", "must be a directory: %v", e.Err)
-	case tmux.ErrArgument:
-		f = f.Suggest("leave it out, or run the command without keep")
-	case shell.ErrPaneEnded:
-		f.Kind = reply.KindPaneGone
-	case shell.ErrLost:
-		f = f.Suggest("capture_pane shows what it printed")
-	case shell.ErrUnseen:
-		f = f.Suggest("send_keys types, wait_for_text waits; or run tmux-mcp where tmux runs")
-	case shell.ErrUnreadable:
-		f = f.Suggest("say with remote which shell it is: %s", runner.RemoteShells)
-	case shell.ErrNoSpace:
-		f = f.Suggest("free some space there, or set XDG_RUNTIME_DIR to a directory of yours that has some and start this server again")
-	case shell.ErrNoHome:
-		f = f.Suggest("mend one of these, or set XDG_RUNTIME_DIR to a directory of your own with mode 0700 and start this server again")
-	case shell.ErrNoJob:
-		f.Kind = reply.KindNotFound
-		f = f.Suggest("list_jobs lists the jobs; one is forgotten an hour after its end, when its tmux server ends, or, if nobody has found it by then, once run_command has returned all of it")
-	case shell.ErrServerEnded:
-		f.Kind = reply.KindNotFound
-		f = f.Suggest("list_jobs lists those of the server that runs there now")
-	case shell.ErrServerReplaced:
-		f = f.Suggest("the user can end that server, or look at the job's pane %s in a terminal that is attached to it", e.Pane)
-	case shell.ErrOtherServer:
-		f = f.Suggest("give the socket_name of that server; if that has ended, so has the job")
-	}
-	return f
 }
