@@ -82,48 +82,45 @@ func (b *argumentBinder) problem(path, format string, args ...any) {
 // object decodes an object into a struct. path is that of the object, empty for the
 // arguments themselves.
 func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path string) {
-	var given map[string]json.RawMessage
-	raw = Unquoted(raw, '{')
-	if err := json.Unmarshal(raw, &given); err != nil {
-		b.problem(strings.TrimPrefix(path+" ", " ")+"arguments", "must be a JSON object")
+	given, err := membersIn(Unquoted(raw, '{'))
+	switch arguments := strings.TrimPrefix(path+" ", " ") + "arguments"; {
+	case errors.Is(err, errInvalid), errors.Is(err, errNoObject):
+		b.problem(arguments, "must be a JSON object")
 		return
-	}
-	if err := Members(nil).Check(raw); err != nil {
-		b.problem(strings.TrimPrefix(path+" ", " ")+"arguments", "must have each name once: %v", err)
+	case err != nil:
+		b.problem(arguments, "must have each name once: %v", err)
 		return
 	}
 	if path != "" {
 		path += "."
 	}
-	fields := FieldsOf(v.Type())
-	for _, f := range fields {
+	for _, f := range FieldsOf(v.Type()) {
 		at := path + f.Name
-		value, ok := given[f.Name]
-		delete(given, f.Name)
+		var value json.RawMessage // nil if it was not sent
+		if i := slices.IndexFunc(given, func(m member) bool { return m.name == f.Name }); i >= 0 {
+			value = given[i].value
+			given = slices.Delete(given, i, i+1)
+		}
 		target := v.FieldByIndex(f.Index)
 		switch {
-		case ok && !IsNull(value):
+		case value != nil && !IsNull(value):
 			b.value(target, f, value, at)
-		case ok && f.Default != "" && f.Type.Kind() == reflect.Pointer: // null has its own meaning
+		case value != nil && f.Default != "" && f.Type.Kind() == reflect.Pointer: // null has its own meaning
 		case f.Default != "":
 			b.value(target, f, json.RawMessage(f.Default), at)
 		case !f.Optional:
 			b.problem(at, "is required")
 		}
 	}
-	// In the order in which they were sent, so that the message is always the same.
-	gjson.ParseBytes(raw).ForEach(func(key, _ gjson.Result) bool {
-		name := key.Str
-		if _, ok := given[name]; !ok {
-			return true
-		}
+	for _, m := range given {
+		name := m.name
 		b.unknown = append(b.unknown, path+name)
 		if b.takes == nil {
 			b.takes = Listed(v.Type())
 		}
 		if len(b.problems) == maxProblems {
 			b.more++
-			return true
+			continue
 		}
 		hint := ""
 		near := slices.DeleteFunc(slices.Clone(others[name]), func(n string) bool { return !slices.Contains(Names(v.Type()), n) })
@@ -131,8 +128,7 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 			hint = " (is it " + near[0] + "?)"
 		}
 		b.problem(path+name, "is not an argument%s", hint)
-		return true
-	})
+	}
 }
 
 // others maps names that models use to the arguments that they may mean.
@@ -205,7 +201,7 @@ func IsNull(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "
 // Unquoted returns the JSON inside a JSON string if that begins with open, otherwise raw.
 func Unquoted(raw json.RawMessage, open byte) json.RawMessage {
 	var s string
-	if json.Unmarshal(raw, &s) != nil {
+	if text := bytes.TrimSpace(raw); len(text) == 0 || text[0] != '"' || json.Unmarshal(raw, &s) != nil {
 		return raw
 	}
 	if inner := strings.TrimSpace(s); inner != "" && inner[0] == open {
@@ -262,15 +258,20 @@ func (o *Object) BindJSON(raw json.RawMessage) error {
 		}
 		raw = json.RawMessage(s)
 	}
-	var any json.RawMessage
-	if err := json.Unmarshal(raw, &any); err != nil {
-		return fmt.Errorf("is not valid JSON%s", offsetOf(err))
-	}
-	if err := json.Unmarshal(raw, (*map[string]json.RawMessage)(o)); err != nil {
+	members, err := membersIn(raw)
+	switch {
+	case errors.Is(err, errInvalid):
+		return fmt.Errorf("is not valid JSON%s", offsetOf(json.Unmarshal(raw, new(json.RawMessage))))
+	case errors.Is(err, errNoObject):
 		return fmt.Errorf("must be a JSON object, not %s", jsonKind(raw))
-	}
-	if err := Members(nil).Check(raw); err != nil {
+	case err != nil:
 		return fmt.Errorf("must have each name once: %w", err)
+	case members == nil: // null
+		return nil
+	}
+	*o = make(Object, len(members))
+	for _, m := range members {
+		(*o)[m.name] = m.value
 	}
 	return nil
 }

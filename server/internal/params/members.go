@@ -2,6 +2,7 @@ package params
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -65,24 +66,68 @@ func (m Members) Check(raw []byte) error {
 	return (&walk{raw: raw}).value(m)
 }
 
-// walk goes over JSON once, much faster than [json.Decoder].
+// member is a name in a JSON object, with its value.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+var (
+	errInvalid  = errors.New("is not valid JSON")
+	errNoObject = errors.New("is not an object")
+)
+
+// membersIn returns the members of a JSON object in order, and none for null. The error is
+// errInvalid, errNoObject or, if a name comes twice in it or in an object in it, another one.
+func membersIn(raw json.RawMessage) (all []member, err error) {
+	if !json.Valid(raw) {
+		return nil, errInvalid
+	}
+	w := walk{raw: raw}
+	switch w.skip(space) {
+	case '{':
+	case 'n': // null
+		return nil, nil
+	default:
+		return nil, errNoObject
+	}
+	all = []member{}
+	seen := map[string]bool{}
+	for w.at++; w.skip(space) != '}'; {
+		name, err := w.name(seen)
+		if err != nil {
+			return nil, err
+		}
+		w.skip(space)
+		from := w.at
+		if err := w.value(nil); err != nil {
+			return nil, err
+		}
+		all = append(all, member{name, raw[from:w.at]})
+	}
+	return all, nil
+}
+
+// walk goes over valid JSON once, much faster than [json.Decoder].
 type walk struct {
 	raw []byte
 	at  int
 }
 
+// space is what may be between two values.
+const space = " \t\r\n,:"
+
 func (w *walk) value(m Members) error {
-	switch open := w.skip(" \t\r\n,:"); open {
+	switch open := w.skip(space); open {
 	case '{', '[':
 		seen := map[string]bool{}
-		for w.at++; w.skip(" \t\r\n,:") != open+2; { // the closing one
+		for w.at++; w.skip(space) != open+2; { // the closing one
 			inner := m
 			if open == '{' {
-				name := w.text()
-				if seen[name] {
-					return fmt.Errorf("%q appears twice", Short(name, 100))
+				name, err := w.name(seen)
+				if err != nil {
+					return err
 				}
-				seen[name] = true
 				known := false
 				if inner, known = m[name]; !known {
 					for other := range m {
@@ -104,6 +149,16 @@ func (w *walk) value(m Members) error {
 		w.skip("-+.eE0123456789truefalsn")
 	}
 	return nil
+}
+
+// name skips the name of a member and returns it, unless it was seen before.
+func (w *walk) name(seen map[string]bool) (string, error) {
+	name := w.text()
+	if seen[name] {
+		return "", fmt.Errorf("%q appears twice", Short(name, 100))
+	}
+	seen[name] = true
+	return name, nil
 }
 
 // skip skips bytes, and returns the one after them, or 0 at the end.

@@ -85,3 +85,39 @@ func BenchmarkMembers(b *testing.B) {
 		})
 	}
 }
+
+func TestMembersIn(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		` { "b" : 1 , "a" : { "b" : 2 } } `:    `b=1 a={ "b" : 2 }`,
+		`{"n\u0061me":"\"}","":[{}],"x":-1e5}`: `name="\"}" =[{}] x=-1e5`,
+		`{}`:                                   `none`,
+		`null`:                                 `null`,
+		`{"a":1,"\u0061":2}`:                   `"a" appears twice`,
+		`{"x":[{"a":1},{"a":1,"a":2}]}`:        `"a" appears twice`,
+		`{"x":{"a":1},"y":{"a":1}}`:            `x={"a":1} y={"a":1}`,
+		`{"a":1`:                               `is not valid JSON`,
+		``:                                     `is not valid JSON`,
+		`[{"a":1}]`:                            `is not an object`,
+		`"{}"`:                                 `is not an object`,
+		`7`:                                    `is not an object`,
+	} {
+		members, err := membersIn(json.RawMessage(raw))
+		var got []string
+		for _, m := range members {
+			got = append(got, m.name+"="+string(m.value))
+		}
+		text := strings.Join(got, " ")
+		switch {
+		case err != nil:
+			text = err.Error()
+		case members == nil:
+			text = "null"
+		case got == nil:
+			text = "none"
+		}
+		if text != want {
+			t.Errorf("%s: %s, want %s", raw, text, want)
+		}
+	}
+}
