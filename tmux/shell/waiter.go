@@ -70,7 +70,7 @@ func (r *recording) wait(ctx context.Context) error {
 	if !r.cmd.Recorded() && r.out.until != nil && !r.detach {
 		screen = time.After(0)
 	}
-	l := looks{pause: 100 * time.Millisecond, came: -1}
+	l := looks{pause: 100 * time.Millisecond, read: -1}
 	if !r.cmd.Recorded() || r.detach {
 		l.pause = 5 * time.Millisecond
 	}
@@ -120,10 +120,20 @@ func (r *recording) wait(ctx context.Context) error {
 type looks struct {
 	pause  time.Duration // between two looks
 	quiet  int           // without output after the command has ended
-	came   int64         // how much output there was at the last of these
+	read   int64         // how much output there was at the last of these
 	unread int           // in which the shell ignored the line, or could not echo it
 	asking time.Time     // when it was first asked for a status
 	asked  bool          // that was typed, and nobody has waited for the answer
+}
+
+// noMark counts a look at a command that has ended without the second mark, and reports
+// whether that is not coming: no more output has been read for so long.
+func (l *looks) noMark(read int64, settle time.Duration, drained func() bool) bool {
+	if l.quiet++; l.read != read {
+		l.quiet, l.read = 0, read
+	}
+	waited := time.Duration(l.quiet) * l.pause
+	return waited > settle && drained() || waited > 5*settle
 }
 
 // lookAtFiles keeps what the files say of the command, and reports whether that ends the
@@ -144,40 +154,18 @@ func (r *recording) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 		}
 		return true, nil
 	case s.Phase != runner.Ended && runner.Gone(r.shell.PID):
-		if r.gone(ctx) {
-			return true, nil
-		}
-		r.result.State = Lost
-		if r.cmd.Remote != "" { // what leads to its shell ended, and said why
-			r.finish()
-		}
-		if r.found || r.cmd.Remote != "" {
-			return true, nil
-		}
-		return true, &Error{Kind: ErrLost, Pane: r.pane.ID, Text: fmt.Sprintf("the shell in pane %s ended before the command did", r.pane.ID)}
+		return true, r.shellEnded(ctx)
 	case s.Phase == runner.Lost && r.askStatus != nil && r.cmd.Abandoned():
-		ask := r.askStatus
-		if l.asking.IsZero() {
-			l.asking = time.Now()
-		}
-		err := ask(ctx)
-		l.asked = err == nil
-		if err == nil || errors.Is(err, ErrLost) || time.Since(l.asking) > askWait {
-			r.askStatus, l.quiet = nil, 0
-		}
+		r.ask(ctx, l)
 	case s.Phase >= runner.Ended:
-		if l.quiet++; marks && l.came != r.cmd.Came() {
-			l.quiet, l.came = 0, r.cmd.Came()
-		}
-		if waited := time.Duration(l.quiet) * l.pause; !marks || waited > r.settle && r.cmd.Drained() || waited > 5*r.settle {
+		if !marks || l.noMark(r.cmd.Came(), r.settle, r.cmd.Drained) {
 			r.missed = r.cmd.Recorded()
 			if r.result.State = Lost; s.Phase == runner.Ended {
 				r.status = &s.Status
 			}
 			return true, nil
 		}
-	}
-	if s.Phase == runner.Running && r.cmd.Stopped() {
+	case s.Phase == runner.Running && r.cmd.Stopped():
 		r.finishStopped(ctx)
 		return true, nil
 	}
@@ -185,6 +173,34 @@ func (r *recording) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 		l.unread = 0
 	}
 	return l.unread > 3 && r.cmd.Revoke(), nil
+}
+
+// shellEnded records what became of a command whose shell has ended before it.
+func (r *recording) shellEnded(ctx context.Context) error {
+	if r.gone(ctx) {
+		return nil
+	}
+	r.result.State = Lost
+	switch {
+	case r.cmd.Remote != "": // the program that led to its shell has ended, and said why
+		r.finish()
+	case !r.found:
+		return &Error{Kind: ErrLost, Pane: r.pane.ID, Text: fmt.Sprintf("the shell in pane %s ended before the command did", r.pane.ID)}
+	}
+	return nil
+}
+
+// ask has the shell, which has dropped the command, report its status. The next look asks again
+// if the question cannot be typed now.
+func (r *recording) ask(ctx context.Context, l *looks) {
+	if l.asking.IsZero() {
+		l.asking = time.Now()
+	}
+	err := r.askStatus(ctx)
+	l.asked = err == nil
+	if err == nil || errors.Is(err, ErrLost) || time.Since(l.asking) > askWait {
+		r.askStatus, l.quiet = nil, 0
+	}
 }
 
 // catchUp reads the available part of a long output when the time is up.
