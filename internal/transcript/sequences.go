@@ -160,83 +160,131 @@ func (t *Transcript) arg(i, least, otherwise int) int {
 	return max(t.args[i], least)
 }
 
-// placing are the sequences after which the cursor may be in any row, and those that change
-// other rows; entering and leaving the alternate screen belongs here too.
-var placing = map[string]bool{
-	"A": true, "B": true, "E": true, "F": true, "H": true, "f": true, "d": true, "r": true,
-	"\x1b8": true, "u": true, "\x1bc": true, "J": true,
+// command is what a sequence does.
+type command struct {
+	// places is set if the cursor may be in any row afterwards, or other rows have changed;
+	// entering and leaving the alternate screen belongs here too.
+	places bool
+	// leaves, which may be nil, reports whether it moves the cursor to another row or to the
+	// left, or erases what is left of it. Switching screens is not counted.
+	leaves func(t *Transcript) bool
+	// both is set if it has an effect on the normal screen while the alternate one is on.
+	both bool
+	// do does it; n is the first parameter, at least 1.
+	do func(t *Transcript, n int)
 }
 
-// command handles a sequence. Sequences without a meaning to tmux are ignored here too.
+// commands are the sequences that tmux knows and that have to do with text. All others are
+// ignored.
+var commands = map[string]command{
+	"A":     {places: true, leaves: always, do: func(t *Transcript, n int) { t.vertical(-n) }},
+	"B":     {places: true, leaves: always, do: func(t *Transcript, n int) { t.vertical(n) }},
+	"C":     {do: func(t *Transcript, n int) { t.goTo(min(t.col+n, t.columns-1)) }},
+	"D":     {leaves: always, do: func(t *Transcript, n int) { t.col = max(t.col-n, 0) }},
+	"E":     {places: true, leaves: always, do: func(t *Transcript, n int) { t.col = 0; t.vertical(n) }},
+	"F":     {places: true, leaves: always, do: func(t *Transcript, n int) { t.col = 0; t.vertical(-n) }},
+	"G":     {leaves: goesLeft, do: (*Transcript).column},
+	"`":     {leaves: goesLeft, do: (*Transcript).column},
+	"H":     {places: true, leaves: always, do: (*Transcript).position},
+	"f":     {places: true, leaves: always, do: (*Transcript).position},
+	"d":     {places: true, leaves: always, do: func(t *Transcript, n int) { t.row, t.lost, t.moved = min(n, t.rows)-1, false, true }},
+	"J":     {places: true, leaves: erasesLeft, both: true, do: func(t *Transcript, _ int) { t.eraseScreen(t.arg(0, 0, 0)) }},
+	"K":     {leaves: erasesLeft, do: func(t *Transcript, _ int) { t.eraseLine(t.arg(0, 0, 0)) }},
+	"r":     {places: true, leaves: always, both: true, do: (*Transcript).region},
+	"s":     {both: true, do: (*Transcript).save},
+	"\x1b7": {both: true, do: (*Transcript).save},
+	"u":     {places: true, leaves: always, do: (*Transcript).restore},
+	"\x1b8": {places: true, leaves: always, do: (*Transcript).restore},
+	"\x1bc": {places: true, leaves: always, both: true, do: (*Transcript).reset},
+	"?h":    {both: true, do: func(t *Transcript, _ int) { t.modes(true) }},
+	"?l":    {both: true, do: func(t *Transcript, _ int) { t.modes(false) }},
+
+	"h":      {both: true, do: func(t *Transcript, _ int) { t.failIf(slices.Contains(t.args, 4)) }}, // insert mode
+	"\x1b(0": {both: true, do: fails},                                                               // line drawing
+	"\x1b)0": {both: true, do: fails},
+	"\x1b#8": {both: true, do: fails}, // a screen of E
+	"\x1bH":  {both: true, do: fails}, // tab stops
+	"g":      {both: true, do: fails},
+	"Z":      {both: true, do: fails},
+
+	// What full-screen programs do: index, insert and delete lines and characters, scroll, repeat.
+	"\x1bD": {leaves: always, do: fails},
+	"\x1bE": {leaves: always, do: fails},
+	"\x1bM": {leaves: always, do: fails},
+	"L":     {leaves: always, do: fails},
+	"M":     {leaves: always, do: fails},
+	"S":     {leaves: always, do: fails},
+	"T":     {leaves: always, do: fails},
+	"@":     {do: fails},
+	"P":     {do: fails},
+	"X":     {do: fails},
+	"b":     {do: fails},
+}
+
+func always(*Transcript) bool       { return true }
+func goesLeft(t *Transcript) bool   { return t.arg(0, 1, 1)-1 < t.col }
+func erasesLeft(t *Transcript) bool { return t.arg(0, 0, 0) > 0 }
+func fails(t *Transcript, _ int)    { t.failIf(true) }
+
+// command handles a sequence.
 func (t *Transcript) command(key string) {
-	n := t.arg(0, 1, 1)
-	t.placed = t.placed || placing[key]
-	if t.see != nil && t.leaves(key) {
+	c := commands[key]
+	t.placed = t.placed || c.places
+	if t.see != nil && c.leaves != nil && c.leaves(t) {
 		t.show()
 	}
-	switch key { // these also work on the alternate screen
-	case "J":
-		t.eraseScreen(t.arg(0, 0, 0))
-	case "r":
-		if top, bottom := min(n, t.rows)-1, min(t.arg(1, 1, t.rows), t.rows)-1; top < bottom {
-			t.failIf(top > 0)
-			t.bottom = bottom
-			t.home()
-		}
-	case "\x1b7", "s":
-		t.saved = t.cursor
-		t.saved.since, t.saved.lost = t.hidden, t.lost || t.alternate
-	case "\x1bc":
-		t.bottom, t.saved = t.rows-1, cursor{moved: true}
-		if t.home(); !t.alternate {
-			t.clear()
-		}
-	case "?h", "?l":
-		for _, mode := range t.args {
-			t.mode(mode, key == "?h")
-		}
-	case "h": // insert mode
-		t.failIf(slices.Contains(t.args, 4))
-	case "\x1b(0", "\x1b)0", "\x1b#8", "\x1bH", "g", "Z": // line drawing, a screen of E, tab stops
-		t.failIf(true)
+	if c.do != nil && (c.both || !t.alternate) {
+		c.do(t, t.arg(0, 1, 1))
 	}
-	if t.alternate {
-		if t.full != nil && key != "?h" && key != "?l" {
-			t.full.args = t.args
-			t.full.command(key)
-		}
-		return
+	if t.full != nil && key != "?h" && key != "?l" {
+		t.full.args = t.args
+		t.full.command(key)
 	}
-	switch key {
-	case "\x1b8", "u":
-		t.cursor = t.saved
-		t.col = min(t.col, t.columns-1)
-		t.lost = t.lost || !t.moved && t.since != t.hidden
-	case "A":
-		t.vertical(-n)
-	case "B":
-		t.vertical(n)
-	case "C":
-		t.goTo(min(t.col+n, t.columns-1))
-	case "D":
-		t.col = max(t.col-n, 0)
-	case "E":
-		t.col = 0
-		t.vertical(n)
-	case "F":
-		t.col = 0
-		t.vertical(-n)
-	case "G", "`":
-		t.goTo(min(n, t.columns) - 1)
-	case "H", "f":
+}
+
+// column moves the cursor to a column, from 1.
+func (t *Transcript) column(n int) { t.goTo(min(n, t.columns) - 1) }
+
+// position moves the cursor to a row and a column.
+func (t *Transcript) position(row int) {
+	t.home()
+	t.row, t.col = min(row, t.rows)-1, min(t.arg(1, 1, 1), t.columns)-1
+}
+
+// region sets the rows that scroll.
+func (t *Transcript) region(top int) {
+	if top, bottom := min(top, t.rows)-1, min(t.arg(1, 1, t.rows), t.rows)-1; top < bottom {
+		t.failIf(top > 0)
+		t.bottom = bottom
 		t.home()
-		t.row, t.col = min(n, t.rows)-1, min(t.arg(1, 1, 1), t.columns)-1
-	case "d":
-		t.row, t.lost, t.moved = min(n, t.rows)-1, false, true
-	case "K":
-		t.eraseLine(t.arg(0, 0, 0))
-	case "\x1bD", "\x1bE", "\x1bM", "L", "M", "S", "T", "@", "P", "X", "b": // what full-screen programs do
-		t.failIf(true)
+	}
+}
+
+// save saves the cursor.
+func (t *Transcript) save(int) {
+	t.saved = t.cursor
+	t.saved.since, t.saved.lost = t.hidden, t.lost || t.alternate
+}
+
+// restore moves the cursor to where it was saved.
+func (t *Transcript) restore(int) {
+	t.cursor = t.saved
+	t.col = min(t.col, t.columns-1)
+	t.lost = t.lost || !t.moved && t.since != t.hidden
+}
+
+// reset resets the terminal.
+func (t *Transcript) reset(int) {
+	t.bottom, t.saved = t.rows-1, cursor{moved: true}
+	if t.home(); !t.alternate {
+		t.clear()
+	}
+}
+
+// modes sets or resets the modes that the parameters name.
+func (t *Transcript) modes(on bool) {
+	for _, mode := range t.args {
+		t.mode(mode, on)
 	}
 }
 

@@ -63,21 +63,6 @@ func (t *Transcript) show() {
 	t.see(string(t.seen))
 }
 
-// leaves reports whether a sequence, other than those that switch screens, moves the cursor to
-// another row or to the left, or erases what is left of it.
-func (t *Transcript) leaves(key string) bool {
-	switch key {
-	case "A", "B", "D", "E", "F", "H", "f", "d", "r", "u", "L", "M", "S", "T",
-		"\x1b8", "\x1bc", "\x1bD", "\x1bE", "\x1bM":
-		return true
-	case "G", "`":
-		return t.arg(0, 1, 1)-1 < t.col
-	case "J", "K":
-		return t.arg(0, 0, 0) > 0
-	}
-	return false
-}
-
 // switched begins or ends the alternate screen.
 func (t *Transcript) switched() {
 	if t.full != nil {

@@ -21,6 +21,7 @@ func TestWatch(t *testing.T) {
 		"colors":                     {"\x1b[1mrea\x1b[32mdy\x1b[m on\x1b[K 1\r\n", []string{"ready on 1"}},
 		"a line that is overwritten": {"ready\rgone\x1b[K\r\n", []string{"ready", "gone"}},
 		"by backspaces":              {"up\b\bno\r\n", []string{"up", "no"}},
+		"by moving to the left":      {"up\x1b[2Dno\r\n", []string{"up", "no"}},
 		"a progress bar":             {" 9%\r99%\rdone\x1b[K\r\n", []string{" 9%", "99%", "done"}},
 		"a line that is erased":      {"ready\x1b[2Kgone\r\n", []string{"ready", "     gone"}},
 		"a screen that is cleared":   {"ready\x1b[2J\x1b[Hgone", []string{"ready", "gone"}},
