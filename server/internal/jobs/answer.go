@@ -85,36 +85,49 @@ func (a *answer) show(ctx context.Context, r *shell.Result) (whole bool) {
 
 // note returns what the caller should know besides; "" if there is nothing.
 func (a *answer) note(ctx context.Context, r *shell.Result) reply.Words {
-	switch lost := r.State == shell.Lost; {
-	case r.FullDir != "" && lost && !r.PaneEnded:
+	unmatched, changer := a.out.err, ""
+	if unmatched == nil && a.out.await != nil {
+		unmatched = a.out.await.err
+	}
+	if r.State == shell.Ended && r.Status == 0 && !a.keep {
+		changer = changesShell(a.text)
+	}
+	words := noteOf(r, unmatched, changer)
+	if words == "" && r.State == shell.Running && !a.detach && a.asks(ctx, r) {
+		return "it seems to wait for input: send_keys answers it" // the output ends with a question
+	}
+	return words
+}
+
+// noteOf returns the note that follows from a result. unmatched is why not all lines were matched,
+// and changer the command that has changed a shell which has ended; "" if none has.
+func noteOf(r *shell.Result, unmatched error, changer string) reply.Words {
+	killed := r.State == shell.Lost && !r.PaneEnded
+	switch {
+	case r.FullDir != "" && killed:
 		return reply.Say("it was killed, or its exit status could not be recorded: no space left in %s", r.FullDir)
 	case r.FullDir != "":
 		return reply.Say("its output could not be recorded: no space left in %s", r.FullDir)
-	case r.Remote != "" && lost && !r.PaneEnded && !r.Unproven:
-		return "the connection was lost while it ran: its exit status is not known"
-	case r.Unproven && lost:
+	case r.Unproven && r.State == shell.Lost:
 		return "the connection was lost as it was started: it may have run"
 	case r.Unproven:
 		return "it was started, but does not show yet that it has begun: it may have"
+	case r.Remote != "" && killed:
+		return "the connection was lost while it ran: its exit status is not known"
 	case r.Dropped:
 		return "its shell has dropped it, as after C-c or an error: the exit status is not known"
 	case r.State == shell.Stopped:
 		return "it was stopped, as C-z does: fg, typed at the prompt, goes on with it; cancel_job ends it"
-	case a.out.err != nil:
-		return reply.Say("not all lines were matched: %s", a.out.err)
-	case a.out.await != nil && a.out.await.err != nil:
-		return reply.Say("not all lines were matched: %s", a.out.await.err)
-	case r.ShellEnded && r.Remote != "" && !r.PaneEnded:
+	case unmatched != nil:
+		return reply.Say("not all lines were matched: %s", unmatched)
+	case r.ShellEnded && !r.PaneEnded && r.Remote != "":
 		return "what led to its shell has ended: " + reply.Named(r.Shell, "")
 	case r.ShellEnded && !r.PaneEnded:
 		return "the shell it ran in has ended: " + reply.Named(r.Shell, "")
-	case r.State == shell.Ended && r.Status == 0 && !a.keep && changesShell(a.text) != "":
-		if r.Remote == "sh" || r.Remote == "fish" {
-			return reply.Say("%s changed a shell of its own, which has ended", changesShell(a.text))
-		}
-		return reply.Say("%s changed a subshell, which has ended: with keep it lasts", changesShell(a.text))
-	case r.State == shell.Running && !a.detach && a.asks(ctx, r):
-		return "it seems to wait for input: send_keys answers it" // the output ends with a question
+	case changer != "" && (r.Remote == "sh" || r.Remote == "fish"):
+		return reply.Say("%s changed a shell of its own, which has ended", changer)
+	case changer != "":
+		return reply.Say("%s changed a subshell, which has ended: with keep it lasts", changer)
 	}
 	return ""
 }
