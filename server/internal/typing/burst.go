@@ -52,15 +52,15 @@ type sent struct {
 	before  *follow.Look
 	reaches bool
 	// all is set if the rest was typed too.
-	all bool
+	all          bool
+	began, ended time.Time // when
 }
 
 // errRenamed: nothing was typed, as a reader's command has another name, which it now has.
 var errRenamed = errors.New("the program has another name")
 
-// typeBurst types one burst.
-func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Object, s sending) (sent, error) {
-	none := sent{before: new(follow.Look)}
+// condition returns what has to be true of the pane for the burst to be typed.
+func (s sending) condition(own guard.Presence) tmux.Format {
 	condition := prompt.Takes(tmux.Not(own.Shows()))
 	if s.since != nil && s.since.PID != nil {
 		condition = "#{?" + tmux.MatchEqual("pane_pid", strconv.Itoa(*s.since.PID)) + "," + condition + ",0}"
@@ -68,80 +68,102 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 	if s.quiet > 0 {
 		condition = "#{?" + quiet(s.quiet) + "," + condition + ",0}"
 	}
-	var b tmux.Batch
-	for _, cmd := range s.first {
-		tmux.Add(&b, cmd)
-	}
-	states := tmux.AddRows[prompt.State](&b, tmux.DisplayMessage{Target: on.Target})
-	reached := new(string)
 	if !own.None() {
-		reach := own.Reached()
-		reached = tmux.AddMessage(&b, tmux.DisplayMessage{Target: on.Target, Message: reach})
-		condition = "#{?" + reach + ",0," + condition + "}"
+		condition = "#{?" + own.Reached() + ",0," + condition + "}"
+	}
+	return condition
+}
+
+// answers are what the list that types a burst returns.
+type answers struct {
+	states   *[]prompt.State
+	reached  *string // "1" if the keys would also reach the agent
+	before   *follow.Look
+	commands []*string // those of the readers
+	typed    *string   // "1" if the burst was typed and the rest comes next
+}
+
+// add adds what types the burst to a list.
+func (s sending) add(b *tmux.Batch, own guard.Presence, on tmux.Target) answers {
+	for _, cmd := range s.first {
+		tmux.Add(b, cmd)
+	}
+	a := answers{reached: new(string), typed: new(string)}
+	a.states = tmux.AddRows[prompt.State](b, tmux.DisplayMessage{Target: on})
+	if !own.None() {
+		a.reached = tmux.AddMessage(b, tmux.DisplayMessage{Target: on, Message: own.Reached()})
 	}
 	// A wait in this pane counts what is new from here on.
-	before := follow.AddLook(&b, on.Target)
-	tmux.Add(&b, tmux.Require{Target: on.Target, Condition: condition})
-	var commands []*string
+	a.before = follow.AddLook(b, on)
+	tmux.Add(b, tmux.Require{Target: on, Condition: s.condition(own)})
 	for _, r := range s.readers {
-		commands = append(commands, tmux.AddMessage(&b, tmux.DisplayMessage{Target: r.ID, Message: "#{pane_current_command}"}))
+		a.commands = append(a.commands, tmux.AddMessage(b, tmux.DisplayMessage{Target: r.ID, Message: "#{pane_current_command}"}))
 	}
 	for _, r := range s.readers {
-		tmux.Add(&b, tmux.Require{Target: r.ID, Condition: tmux.MatchEqual("pane_current_command", r.Command)})
+		tmux.Add(b, tmux.Require{Target: r.ID, Condition: tmux.MatchEqual("pane_current_command", r.Command)})
 	}
 	for _, cmd := range s.cmds {
-		tmux.Add(&b, cmd)
+		tmux.Add(b, cmd)
 	}
-	typed := new(string)
 	if len(s.rest) > 0 {
-		typed = tmux.AddMessage(&b, tmux.DisplayMessage{Target: on.Target, Message: "1"})
-		tmux.Add(&b, tmux.Require{Target: on.Target, Condition: shellReads})
+		a.typed = tmux.AddMessage(b, tmux.DisplayMessage{Target: on, Message: "1"})
+		tmux.Add(b, tmux.Require{Target: on, Condition: shellReads})
 		for _, cmd := range s.rest {
-			tmux.Add(&b, cmd)
+			tmux.Add(b, cmd)
 		}
 	}
+	return a
+}
+
+// typeBurst types one burst.
+func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Object, s sending) (sent, error) {
+	var b tmux.Batch
+	a := s.add(&b, own, on.Target)
 	err := b.Do(ctx, t.Tmux)
-	if errors.Is(err, tmux.ErrNotFound) && len(*states) > 0 && (*states)[0].ID == "" {
-		return none, target.Missing(ctx, t.Tmux, on.Selection)
+	switch all := err == nil; {
+	case all, errors.Is(err, tmux.ErrUnmet) && *a.typed == "1":
+		pane := (*a.states)[0]
+		t.keyboard.terminals.add(t.Tmux, a.before.ID, terminal{reply.Value(a.before.PID), a.before.TTY, time.Now()})
+		if pane.Synchronized && slices.ContainsFunc(s.cmds, func(cmd tmux.Command) bool { _, is := cmd.(tmux.SendKeys); return is }) {
+			t.noteSynchronized(ctx, pane.ID)
+		}
+		return sent{before: a.before, all: all}, nil
+	case errors.Is(err, tmux.ErrUnmet):
+		return t.unmet(ctx, own, on, s, a, err)
+	case errors.Is(err, tmux.ErrNotFound) && len(*a.states) > 0 && (*a.states)[0].ID == "":
+		err = target.Missing(ctx, t.Tmux, on.Selection)
 	}
-	all := err == nil
-	if errors.Is(err, tmux.ErrUnmet) && *typed == "1" {
-		err = nil
-	}
-	if errors.Is(err, tmux.ErrUnmet) {
-		if err := refusal(ctx, t.Tmux, (*states)[0], on.Selection); err != nil {
-			return none, err
-		}
-		if *reached == "1" {
-			none.before.ID, none.reaches = (*states)[0].ID, true
-			return none, nil
-		}
-		if s.since != nil && reply.Value(before.PID) != reply.Value(s.since.PID) {
-			return none, screen.Respawned(before, reply.Value(s.since.PID), nil)
-		}
-		for i, r := range s.readers {
-			if now := *commands[i]; now != "" && now != r.Command {
-				return none, cmp.Or(renamed(s.readers, commands), errRenamed)
-			}
-		}
-		if s.quiet > 0 {
-			return none, errOthers // unless it is a condition below
-		}
-		if shows, failed := t.Tmux.Pane((*states)[0].ID).Display(ctx, own.Shows()); failed != nil || shows != "1" {
-			return none, err // a condition of the commands themselves
-		}
-		return none, reply.Faultf(reply.KindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", (*states)[0].ID).
-			Suggest("type into that pane: list_panes has it, or does with the socket_name of the other tmux")
-	}
-	if err != nil {
+	return sent{before: new(follow.Look)}, err
+}
+
+// unmet finds out which condition was not met, so that nothing was typed: failed is the error of
+// the list.
+func (t *Typist) unmet(ctx context.Context, own guard.Presence, on target.Object, s sending, a answers, failed error) (sent, error) {
+	none := sent{before: new(follow.Look)}
+	pane := (*a.states)[0]
+	if err := refusal(ctx, t.Tmux, pane, on.Selection); err != nil {
 		return none, err
 	}
-	pane := (*states)[0]
-	t.keyboard.terminals.add(t.Tmux, before.ID, terminal{reply.Value(before.PID), before.TTY, time.Now()})
-	if pane.Synchronized && slices.ContainsFunc(s.cmds, func(cmd tmux.Command) bool { _, is := cmd.(tmux.SendKeys); return is }) {
-		t.noteSynchronized(ctx, pane.ID)
+	if *a.reached == "1" {
+		none.before.ID, none.reaches = pane.ID, true
+		return none, nil
 	}
-	return sent{before: before, all: all}, nil
+	if s.since != nil && reply.Value(a.before.PID) != reply.Value(s.since.PID) {
+		return none, screen.Respawned(a.before, reply.Value(s.since.PID), nil)
+	}
+	for i, r := range s.readers {
+		if now := *a.commands[i]; now != "" && now != r.Command {
+			return none, cmp.Or(renamed(s.readers, a.commands), errRenamed)
+		}
+	}
+	if s.quiet > 0 {
+		return none, errOthers // unless it is a condition below
+	}
+	if shows, err := t.Tmux.Pane(pane.ID).Display(ctx, own.Shows()); err != nil || shows != "1" {
+		return none, failed // a condition of the commands themselves
+	}
+	return none, reply.Faultf(reply.KindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", pane.ID).
+		Suggest("type into that pane: list_panes has it, or does with the socket_name of the other tmux")
 }
 
 // noteSynchronized records which other panes of its window got the keys typed into a pane.

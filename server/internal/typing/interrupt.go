@@ -38,6 +38,9 @@ type interrupted struct {
 	terminal
 	program runner.Reader
 	reads   bool // it gets the key itself
+	// mark is where the pane was last seen to print, and printed when that was; zero if it has not.
+	mark    *follow.Mark
+	printed time.Time
 }
 
 // interrupting returns what is about to be interrupted; nil if that cannot be known.
@@ -64,38 +67,37 @@ func (t *Typist) InterruptTaken(ctx context.Context) error {
 	if i == nil || t.last == nil {
 		return nil
 	}
-	mark := t.last
-	var printed time.Time
+	i.mark, i.printed = t.last, time.Time{}
 	for start := time.Now(); time.Since(start) < interruptWait; {
-		now := runner.Reader{}
-		if i.program.Known() {
-			now = runner.ReaderOf(i.pid, i.tty)
-		}
-		atPrompt := now.IsShell() && now.Prompt && now.Waiting
-		switch {
-		case i.reads:
-			if time.Since(start) >= keyRead && !runner.Unread(i.pid, i.tty) {
-				return nil
-			}
-		case now.Known() && !i.program.Same(now):
-			if !now.IsShell() || atPrompt {
-				return nil
-			}
-		default:
-			l, err := follow.LookAt(ctx, t.Tmux, mark.Pane, mark)
-			if err != nil || l.Dead || l.Respawned {
-				return ctx.Err() // it has ended
-			}
-			if slices.ContainsFunc(l.New, func(line string) bool { return !echoesSignal().MatchString(line) }) {
-				printed, mark = time.Now(), l.Mark()
-			}
-			if !printed.IsZero() && (atPrompt || time.Since(printed) >= typedPause) {
-				return nil
-			}
+		if taken, err := i.taken(ctx, t.Tmux, time.Since(start)); taken || err != nil {
+			return err
 		}
 		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// taken reports whether the program has taken the interrupt, so long after it was typed.
+func (i *interrupted) taken(ctx context.Context, srv *tmux.Server, after time.Duration) (bool, error) {
+	if i.reads {
+		return after >= keyRead && !runner.Unread(i.pid, i.tty), nil
+	}
+	now := runner.Reader{}
+	if i.program.Known() {
+		now = runner.ReaderOf(i.pid, i.tty)
+	}
+	atPrompt := now.IsShell() && now.Prompt && now.Waiting
+	if now.Known() && !i.program.Same(now) {
+		return atPrompt || !now.IsShell(), nil
+	}
+	l, err := follow.LookAt(ctx, srv, i.mark.Pane, i.mark)
+	if err != nil || l.Dead || l.Respawned {
+		return true, ctx.Err() // it has ended
+	}
+	if slices.ContainsFunc(l.New, func(line string) bool { return !echoesSignal().MatchString(line) }) {
+		i.printed, i.mark = time.Now(), l.Mark()
+	}
+	return !i.printed.IsZero() && (atPrompt || time.Since(i.printed) >= typedPause), nil
 }

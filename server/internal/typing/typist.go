@@ -148,12 +148,22 @@ func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, w *turn, on
 	if err := t.pass(ctx, on.Selection.Pane); err != nil {
 		return "", false, err
 	}
-	var p plan
-	var done sent
-	var began time.Time
+	p, done, err := t.typeFirst(ctx, own, w, on, typing, first)
+	if err != nil || done.reaches {
+		return done.before.ID, done.reaches, err
+	}
+	t.remember(ctx, done.before, what, done.began)
+	if err := t.typeRest(ctx, own, w, p, done); err != nil {
+		return done.before.ID, false, inPart(done.before.ID, err)
+	}
+	return done.before.ID, false, nil
+}
+
+// typeFirst types the first burst, once nobody else is typing in the pane.
+func (t *Typist) typeFirst(ctx context.Context, own guard.Presence, w *turn, on target.Object, typing bursts, first []tmux.Command) (p plan, done sent, err error) {
 	for again := true; again; {
 		if p, err = t.plan(ctx, on.Target, typing); err != nil {
-			return "", false, err
+			return p, sent{before: new(follow.Look)}, err
 		}
 		to := on
 		if p.readers != nil { // all of it into the same pane
@@ -163,32 +173,33 @@ func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, w *turn, on
 		if p.ask {
 			s.rest = commands(p.bursts[1:])
 		}
-		began = time.Now()
 		done, err = t.typeSame(ctx, own, to, s)
-		if again, err = w.again(ctx, to, err); err != nil || done.reaches {
-			return done.before.ID, done.reaches, err
+		if again, err = w.again(ctx, to, err); err != nil {
+			return p, done, err
 		}
 	}
-	typed := time.Now()
-	before, rest := done.before, p.bursts[1:]
-	t.remember(ctx, before, what, began)
-	on = target.AtPane(before.ID)
+	return p, done, nil
+}
+
+// typeRest types the bursts that follow the first one.
+func (t *Typist) typeRest(ctx context.Context, own guard.Presence, w *turn, p plan, first sent) (err error) {
+	on, rest := target.AtPane(first.before.ID), p.bursts[1:]
 	if p.ask {
-		if rest, err = t.leftOver(ctx, on.Target, typing, done.all); err != nil {
-			return before.ID, false, inPart(before.ID, err)
+		if rest, err = t.leftOver(ctx, first.before.ID, p.typing, first.all); err != nil {
+			return err
 		}
 	}
 	for _, next := range rest {
-		s := sending{cmds: next.cmds, since: before, quiet: w.meanwhile(typed)}
+		s := sending{cmds: next.cmds, since: first.before, quiet: w.meanwhile(first.ended)}
 		if !next.enter {
 			s.readers = p.readers
 		}
 		if next.after != nil {
-			err = next.after(ctx, before)
+			if err := next.after(ctx, first.before); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			done, err = t.typeSame(ctx, own, on, s)
-		}
+		done, err := t.typeSame(ctx, own, on, s)
 		if errors.Is(err, errOthers) {
 			if err = w.cutIn(ctx, on, s.quiet); err == nil {
 				s.quiet = 0
@@ -199,14 +210,15 @@ func (t *Typist) typeUnless(ctx context.Context, own guard.Presence, w *turn, on
 			err = reply.Faultf(reply.KindRefused, "its keys would now also reach %s", own.What())
 		}
 		if err != nil {
-			return before.ID, false, inPart(before.ID, err)
+			return err
 		}
 	}
-	return before.ID, false, nil
+	return nil
 }
 
 // plan is what is typed, and what is known of who reads it.
 type plan struct {
+	typing bursts // which has made these
 	bursts []burst
 	// readers are the panes, if what reads there matters.
 	readers []reader
@@ -217,6 +229,7 @@ type plan struct {
 
 // plan makes what is typed into a pane.
 func (t *Typist) plan(ctx context.Context, on tmux.Target, typing bursts) (p plan, err error) {
+	p.typing = typing
 	p.bursts, err = typing(on)
 	if err != nil || len(p.bursts) == 1 {
 		return p, err
@@ -240,7 +253,7 @@ func (t *Typist) plan(ctx context.Context, on tmux.Target, typing bursts) (p pla
 }
 
 // leftOver returns what is left to be typed when tmux was asked whether a shell takes Enter.
-func (t *Typist) leftOver(ctx context.Context, pane tmux.Target, typing bursts, all bool) ([]burst, error) {
+func (t *Typist) leftOver(ctx context.Context, pane tmux.PaneID, typing bursts, all bool) ([]burst, error) {
 	if t.atOnce = all; all {
 		return nil, nil
 	}
@@ -249,7 +262,7 @@ func (t *Typist) leftOver(ctx context.Context, pane tmux.Target, typing bursts, 
 		return nil, err
 	}
 	rest = rest[1:]
-	if takes, _ := t.takesEnter(ctx, pane.(tmux.PaneID)); takes {
+	if takes, _ := t.takesEnter(ctx, pane); takes {
 		rest = []burst{{cmds: commands(rest), enter: true}}
 	}
 	return rest, nil
@@ -278,14 +291,16 @@ func commands(all []burst) (cmds []tmux.Command) {
 // typeSame types one burst if what reads it is what has read the ones before.
 func (t *Typist) typeSame(ctx context.Context, own guard.Presence, on target.Object, s sending) (done sent, err error) {
 	const most = 10 // renamings, as of programs that a shell runs for its prompt
+	began := time.Now()
 	for range most {
 		if err := still(s.readers); err != nil {
 			return sent{before: new(follow.Look)}, err
 		}
 		if done, err = t.typeBurst(ctx, own, on, s); !errors.Is(err, errRenamed) {
-			return done, err
+			break
 		}
 	}
+	done.began, done.ended = began, time.Now()
 	return done, err
 }
 
