@@ -22,11 +22,11 @@ type Command struct {
 	// Answers gets what the loader and the gatherer of a remote command answer.
 	Answers chan string
 
-	way        Way
-	reading    *reading      // nil if nothing is recorded
-	stop, done chan struct{} // closed when its goroutine is to end, and has ended
-	stopped    bool          // stop is closed
-	revoked    bool
+	way         Way
+	transcriber *transcriber  // nil if nothing is recorded
+	stop, done  chan struct{} // closed when its goroutine is to end, and has ended
+	stopped     bool          // stop is closed
+	revoked     bool
 }
 
 // Command creates the directory of a command, with the file that describes its job. If
@@ -82,7 +82,7 @@ func (c *Command) Line(f Foreground) string {
 // returns, for tmux's pipe-pane.
 func (c *Command) Record(sink Sink) error {
 	if !c.resumed {
-		if err := os.WriteFile(c.path("recorder.sh"), recorder, 0o600); err != nil {
+		if err := os.WriteFile(c.path("recorder.sh"), recorderScript, 0o600); err != nil {
 			return err
 		}
 	}
@@ -104,19 +104,19 @@ func (j *Job) Await(sink Sink) *Command {
 func (c *Command) Resumed() bool { return c.resumed }
 
 // Recorded reports whether the output is recorded instead of read off the screen.
-func (c *Command) Recorded() bool { return c.reading != nil }
+func (c *Command) Recorded() bool { return c.transcriber != nil }
 
-// Came returns how many recorded bytes have been read so far, including marks.
-func (c *Command) Came() int64 { return c.reading.came.Load() }
+// BytesRead returns how many recorded bytes have been read so far, including marks.
+func (c *Command) BytesRead() int64 { return c.transcriber.size.Load() }
 
 // Missed reports, after [Command.Close], whether output was dropped before it was read, or
 // may look different in the pane. tty is the pane's terminal, or "" if it is gone.
 func (c *Command) Missed(tty string) bool {
-	return c.reading != nil && (c.reading.lost.Load() || !c.reading.transcript.Holds(c.size(tty)))
+	return c.transcriber != nil && (c.transcriber.lost.Load() || !c.transcriber.transcript.Holds(c.size(tty)))
 }
 
 // Dropped reports, after [Command.Close], whether output was dropped before it was read.
-func (c *Command) Dropped() bool { return c.reading != nil && c.reading.lost.Load() }
+func (c *Command) Dropped() bool { return c.transcriber != nil && c.transcriber.lost.Load() }
 
 // Close stops reading, and gives the sink the rest. The recorder keeps running.
 func (c *Command) Close() { c.endReading(0) }
@@ -125,7 +125,7 @@ func (c *Command) Close() { c.endReading(0) }
 // that tmux has read. It reports whether that is proven: the recorder has reached the end, or
 // is waiting for more in a pane whose program has ended.
 func (c *Command) Finish(limit time.Duration) bool {
-	if c.reading == nil {
+	if c.transcriber == nil {
 		return false
 	}
 	all := false
@@ -143,7 +143,7 @@ func (c *Command) Finish(limit time.Duration) bool {
 // EndRecording ends the recorder, and returns once it has ended.
 func (c *Command) EndRecording(limit time.Duration) {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if _, began := c.recorder(); began && !c.Recording() {
+		if _, began := c.recorderPID(); began && !c.Recording() {
 			return
 		}
 		c.Stop()
@@ -161,7 +161,7 @@ func (c *Command) Leave() {
 
 // Shown reports whether the recording has the first mark: whether a remote command that was started
 // is known to have begun.
-func (c *Command) Shown() bool { return c.reading != nil && c.reading.begun.Load() }
+func (c *Command) Shown() bool { return c.transcriber != nil && c.transcriber.begun.Load() }
 
 // Begun reports whether the command has begun.
 func (c *Command) Begun() bool {

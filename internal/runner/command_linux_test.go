@@ -97,7 +97,7 @@ func recording(t *testing.T, f *Files) (*Command, *keeper) {
 func awaitsInput(t *testing.T, c *Command) {
 	t.Helper()
 	testtool.Eventually(t, "the recorder waits for output", func() bool {
-		pid, _ := c.recorder()
+		pid, _ := c.recorderPID()
 		p, err := procstat.Of(pid)
 		return c.Recording() && err == nil && p.State == 'S'
 	})
@@ -208,7 +208,7 @@ func endsAfterOneThatIsOver(t *testing.T, f *Files, shell string) {
 func endsWithoutItsFiles(t *testing.T, f *Files, shell string) {
 	c, _ := recording(t, f)
 	in, done := fed(t, c, shell)
-	testtool.Eventually(t, "the recorder is known", func() bool { _, began := c.recorder(); return began })
+	testtool.Eventually(t, "the recorder is known", func() bool { _, began := c.recorderPID(); return began })
 	dir := c.dir
 	testtool.Eventually(t, "the directory can be removed", func() bool { return os.RemoveAll(dir) == nil }) // it may just make another file
 	in.Close()
@@ -230,7 +230,7 @@ func endsWithoutItsServer(t *testing.T, f *Files, shell string) {
 	awaitsInput(t, c)
 	os.Remove(c.path("status"))
 	io.WriteString(in, "typed")
-	testtool.Eventually(t, "output came", func() bool { return c.Came() > 0 })
+	testtool.Eventually(t, "output came", func() bool { return c.BytesRead() > 0 })
 	ok(t, server.Process.Kill())
 	within(t, "it does not end", done)
 	if left := c.parts(); len(left) > 0 {
@@ -298,7 +298,7 @@ func TestReadingLags(t *testing.T) {
 	j, err := f.Command(here(), Way{}, false, false)
 	ok(t, err)
 	var lines keeper
-	r := newReading(j.Job, &lines)
+	r := newTranscriber(j.Job, &lines)
 	for part, text := range []string{j.begin() + "one\r\n", "lost\r\n", "", "two\r\n" + j.end() + "3" + j.endOfEnd()} {
 		if text != "" {
 			ok(t, os.WriteFile(j.path(fmt.Sprint("o", part)), []byte(text), 0o600))
@@ -331,7 +331,7 @@ func TestLookingWakesNobody(t *testing.T) {
 	c, _ := recording(t, f)
 	in, done := fed(t, c, "sh")
 	io.WriteString(in, "begun")
-	testtool.Eventually(t, "output came", func() bool { return c.Came() > 0 })
+	testtool.Eventually(t, "output came", func() bool { return c.BytesRead() > 0 })
 	awaitsInput(t, c) // the shell has written all that it writes of itself, and closed it
 	testtool.Eventually(t, "dd waits, too", c.Drained)
 	stop := make(chan struct{})

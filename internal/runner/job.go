@@ -371,7 +371,7 @@ func PipeIsOurs(at Place) bool {
 		}
 		_, all := j.endMark(farMark)
 		phase := j.Look().Phase
-		return all && j.reading() || phase == Running && j.Stopped() || phase == Lost || phase == Waiting && Gone(j.Owner)
+		return all && j.hasPipe() || phase == Running && j.Stopped() || phase == Lost || phase == Waiting && Gone(j.Owner)
 	}
 	return false
 }
@@ -384,7 +384,7 @@ func PaneJobs(at Place) []*Job {
 // Scan gives a sink the lines that a job has printed so far, as long as more returns true;
 // it is called at least once per megabyte. whole is true if no lines are missing.
 func (j *Job) Scan(sink Sink, more func() bool) (whole bool) {
-	r := newReading(j, sink)
+	r := newTranscriber(j, sink)
 	for r.more() {
 		if !more() {
 			whole = false
@@ -393,5 +393,5 @@ func (j *Job) Scan(sink Sink, more func() bool) (whole bool) {
 		whole = true
 	}
 	r.close()
-	return !r.lost.Load() && (whole || r.came.Load() == 0)
+	return !r.lost.Load() && (whole || r.size.Load() == 0)
 }

@@ -150,7 +150,7 @@ func TestOneMark(t *testing.T) {
 	text := []byte("prompt\r\n" + c.end() + "130" + c.endOfEnd() + "prompt")
 	for at := range text {
 		lines := &keeper{}
-		r := newReading(c.Job, lines)
+		r := newTranscriber(c.Job, lines)
 		for _, piece := range [][]byte{text[:at], text[at:]} {
 			if !r.ended {
 				r.take(piece)

@@ -89,8 +89,8 @@ func (s script) worksHere(pid int) bool { return syscall.Kill(pid, 0) == nil }
 // unknown here.
 func (s script) Drained() bool { return false }
 
-// reading reports whether the recorder has the pipe, which is unknown here.
-func (s script) reading() bool { return true }
+// hasPipe reports whether the recorder has the pipe, which is unknown here.
+func (s script) hasPipe() bool { return true }
 
 func freeIn(string) (int64, bool) { return 0, false }
 

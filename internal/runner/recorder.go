@@ -30,7 +30,7 @@ const (
 )
 
 //go:embed recorder.sh
-var recorder []byte
+var recorderScript []byte
 
 // Feed returns the command for pipe-pane. The pipe must be open in both directions:
 // otherwise tmux notices the end of the recorder only at the next output. If little space
@@ -66,8 +66,8 @@ func (s script) share() int64 {
 	return (free/4 - taken) / 2
 }
 
-// recorder returns the process id of the recorder, once it has begun to record.
-func (s script) recorder() (pid int, began bool) {
+// recorderPID returns the process id of the recorder, once it has begun to record.
+func (s script) recorderPID() (pid int, began bool) {
 	text, _ := readOwn(s.path("recorder"), 20)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	return pid, err == nil && strings.HasSuffix(string(text), "\n")
@@ -75,7 +75,7 @@ func (s script) recorder() (pid int, began bool) {
 
 // Recording reports whether the recorder of a command is running.
 func (s script) Recording() bool {
-	pid, began := s.recorder()
+	pid, began := s.recorderPID()
 	return began && s.worksHere(pid)
 }
 
@@ -83,7 +83,7 @@ func (s script) Recording() bool {
 func (s script) Stop() { s.signalRecorder(syscall.SIGTERM) }
 
 func (s script) signalRecorder(sig syscall.Signal) {
-	if pid, began := s.recorder(); began && s.worksHere(pid) {
+	if pid, began := s.recorderPID(); began && s.worksHere(pid) {
 		_ = syscall.Kill(pid, sig)
 	}
 }
@@ -106,8 +106,8 @@ type Watcher interface {
 	Watches() func(line string) (found bool)
 }
 
-// reading reads the parts of a recording, and transcribes what is between the marks.
-type reading struct {
+// transcriber reads the parts of a recording, and transcribes what is between the marks.
+type transcriber struct {
 	script
 	part       int
 	file, next *os.File // this part, and the next one, held open so that it cannot be lost
@@ -124,12 +124,12 @@ type reading struct {
 	foundAt int64 // how many bytes had been read before that
 
 	begun atomic.Bool
-	came  atomic.Int64 // bytes read so far
+	size  atomic.Int64 // bytes read so far
 	lost  atomic.Bool  // parts were removed before they were read
 }
 
-func newReading(j *Job, sink Sink) *reading {
-	r := &reading{script: j.script, part: -1}
+func newTranscriber(j *Job, sink Sink) *transcriber {
+	r := &transcriber{script: j.script, part: -1}
 	r.transcript = transcript.New(j.Columns, j.Rows, -1, func(line string) {
 		if !j.ours(line) {
 			sink.Line(line)
@@ -142,7 +142,7 @@ func newReading(j *Job, sink Sink) *reading {
 		if watch := w.Watches(); watch != nil {
 			r.transcript.Watch(func(line string) {
 				if !j.ours(line) && watch(line) && !r.found {
-					r.found, r.foundAt = true, r.came.Load()
+					r.found, r.foundAt = true, r.size.Load()
 				}
 			})
 		}
@@ -153,7 +153,7 @@ func newReading(j *Job, sink Sink) *reading {
 }
 
 // more reads some of what is available, and reports whether there was any.
-func (r *reading) more() bool {
+func (r *transcriber) more() bool {
 	for !r.ended {
 		// A part is complete once there is a next one.
 		if r.next == nil {
@@ -164,7 +164,7 @@ func (r *reading) more() bool {
 				r.buf = make([]byte, 64<<10)
 			}
 			if n, _ := r.file.Read(r.buf); n > 0 {
-				r.came.Add(int64(n))
+				r.size.Add(int64(n))
 				r.take(r.buf[:n])
 				return true
 			}
@@ -182,7 +182,7 @@ func (r *reading) more() bool {
 }
 
 // skip goes to the first remaining part, if the next one was removed.
-func (r *reading) skip() bool {
+func (r *transcriber) skip() bool {
 	for _, n := range r.parts() {
 		if n > r.part+1 {
 			if r.next, _ = openOwn(r.path("o" + strconv.Itoa(n))); r.next != nil {
@@ -209,7 +209,7 @@ func (s script) parts() (numbers []int) {
 }
 
 // close ends the transcript. The sink gets nothing afterwards.
-func (r *reading) close() {
+func (r *transcriber) close() {
 	r.file.Close()
 	r.next.Close()
 	r.transcript.Show()
@@ -217,7 +217,7 @@ func (r *reading) close() {
 }
 
 // take looks for the marks in more output, and transcribes what is between them.
-func (r *reading) take(p []byte) {
+func (r *transcriber) take(p []byte) {
 	r.held = append(r.held, p...)
 	if !r.begun.Load() {
 		if r.answers != nil && r.takeAnswers() {
@@ -258,7 +258,7 @@ func (r *reading) take(p []byte) {
 }
 
 // pass passes on the first n of the bytes held.
-func (r *reading) pass(n int) {
+func (r *transcriber) pass(n int) {
 	r.transcript.Write(r.held[:n])
 	if r.raw != nil {
 		r.raw(r.held[:n])
@@ -320,7 +320,7 @@ func (s script) anyEndMark() (status int, ok bool) {
 
 // recorderEnded reports whether the recorder has recorded, and has ended.
 func (s script) recorderEnded() bool {
-	_, began := s.recorder()
+	_, began := s.recorderPID()
 	return began && !s.Recording()
 }
 
@@ -363,10 +363,10 @@ func readOwn(path string, most int64) ([]byte, error) {
 
 // follow reads the recording of a command as it grows.
 func (c *Command) follow(sink Sink) {
-	c.reading = newReading(c.Job, sink)
+	c.transcriber = newTranscriber(c.Job, sink)
 	if c.Remote != "" {
 		c.Answers = make(chan string, 8)
-		c.reading.answers = c.Answers
+		c.transcriber.answers = c.Answers
 	}
 	c.Ended, c.Over, c.Read, c.Found = make(chan int, 1), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	c.stop, c.done = make(chan struct{}), make(chan struct{})
@@ -387,15 +387,15 @@ func (c *Command) read(changes <-chan struct{}, announced bool) {
 	pause := time.Millisecond
 	caughtUp, quiet, said := false, true, false
 	found := func() {
-		if c.reading.found && !said {
+		if c.transcriber.found && !said {
 			said = true
 			close(c.Found)
 		}
 	}
 	for {
-		for c.reading.more() {
+		for c.transcriber.more() {
 			pause = time.Millisecond
-			if c.reading.came.Load() > c.reading.foundAt+mostAfter {
+			if c.transcriber.size.Load() > c.transcriber.foundAt+mostAfter {
 				found()
 			}
 			select {
@@ -405,13 +405,13 @@ func (c *Command) read(changes <-chan struct{}, announced bool) {
 			}
 		}
 		// A line that is not finished is seen once no more of it is there.
-		c.reading.transcript.Show()
+		c.transcriber.transcript.Show()
 		if !caughtUp {
 			caughtUp = true
 			close(c.Read)
 		}
-		if c.reading.ended {
-			c.Ended <- c.reading.status
+		if c.transcriber.ended {
+			c.Ended <- c.transcriber.status
 			found()
 			return
 		}
@@ -421,7 +421,7 @@ func (c *Command) read(changes <-chan struct{}, announced bool) {
 			return
 		}
 		if quiet {
-			if _, began := c.recorder(); began && !c.Recording() {
+			if _, began := c.recorderPID(); began && !c.Recording() {
 				left = true
 				continue
 			}
@@ -444,7 +444,7 @@ func (c *Command) read(changes <-chan struct{}, announced bool) {
 // With a limit, everything recorded is read first, for at most that long: other programs may
 // print for ever. It reports whether everything was read.
 func (c *Command) endReading(limit time.Duration) (all bool) {
-	r := c.reading
+	r := c.transcriber
 	if r == nil || c.stopped {
 		return true
 	}

@@ -327,7 +327,7 @@ func nextPiece(text string) (piece, rest string) {
 
 // takeAnswers takes what the loader and the gatherer answer out of the bytes held, up to the first
 // mark, and passes it on. It reports whether these then begin with an answer that is not complete.
-func (r *reading) takeAnswers() (begun bool) {
+func (r *transcriber) takeAnswers() (begun bool) {
 	mark := []byte("\x1b]6337;" + r.Token)
 	for {
 		at := bytes.Index(r.held, mark)
@@ -349,7 +349,7 @@ func (r *reading) takeAnswers() (begun bool) {
 }
 
 // answer passes on an answer of a remote shell.
-func (r *reading) answer(answer string) {
+func (r *transcriber) answer(answer string) {
 	select {
 	case r.answers <- answer:
 	default: // nobody waits for it, or there are more than anybody waits for

@@ -31,7 +31,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		for size := 1; size <= len(c.output); size += 1 + size/4 {
 			var lines sinkLines
-			r := newReading(&Job{script: s, Place: Place{Columns: 80, Rows: 24}}, &lines)
+			r := newTranscriber(&Job{script: s, Place: Place{Columns: 80, Rows: 24}}, &lines)
 			r.answers = make(chan string, 8)
 			for piece := range slices.Chunk([]byte(c.output), size) {
 				r.take(piece)

@@ -84,17 +84,17 @@ func children(pid int) (all []procstat.Process) {
 // Drained reports whether the recorder has written everything that tmux gave it: its dd is
 // waiting for more.
 func (s script) Drained() bool {
-	pid, began := s.recorder()
+	pid, began := s.recorderPID()
 	if !began || !s.worksHere(pid) {
 		return false
 	}
 	return slices.ContainsFunc(children(pid), func(p procstat.Process) bool { return p.Name == "dd" && p.State == 'S' })
 }
 
-// reading reports whether the recorder has the pipe: its dd has not ended. The recorder
+// hasPipe reports whether the recorder has the pipe: its dd has not ended. The recorder
 // itself ends some time after the command, even if the pipe is another's by then.
-func (s script) reading() bool {
-	pid, _ := s.recorder()
+func (s script) hasPipe() bool {
+	pid, _ := s.recorderPID()
 	return slices.ContainsFunc(children(pid), func(p procstat.Process) bool { return p.Name == "dd" && p.State != 'Z' })
 }
 

@@ -19,7 +19,7 @@ import (
 // execution is one command that runs in a pane.
 type execution struct {
 	*Shell
-	recording
+	waiter
 	command string
 	options Options
 	resume  bool          // a recorder is waiting in the pane
@@ -59,7 +59,7 @@ func (x *execution) run(ctx context.Context) (begun bool, err error) {
 	}
 	defer x.cmd.Close()
 	if x.options.Lasting {
-		x.recording.askStatus = x.askStatus
+		x.waiter.askStatus = x.askStatus
 	}
 	sent, err := begin(ctx)
 	switch {

@@ -237,34 +237,34 @@ func (j *Job) await(ctx context.Context, out *output, until time.Time) (*Result,
 	}
 	pane, shell := prompt.Pane{PID: j.job.Pid, TTY: j.pane.TTY}, runner.Foreground{PID: j.job.Shell}
 	pane.ID = tmux.PaneID(j.job.Pane)
-	r := &recording{
+	w := &waiter{
 		srv: j.srv, settle: j.settle, pane: &pane, shell: &shell, cmd: j.job.Await(out), out: out,
 		start: j.job.At, until: until, typed: j.job.At, found: true,
 	}
-	defer r.cmd.Close()
+	defer w.cmd.Close()
 	switch {
 	case before.Phase >= runner.Ended:
-		r.until = time.Now().Add(2 * j.settle) // the recording may still arrive
+		w.until = time.Now().Add(2 * j.settle) // the recording may still arrive
 	case j.pane.ID == "":
-		r.until = time.Now() // nothing more will arrive
+		w.until = time.Now() // nothing more will arrive
 	}
-	err := r.wait(ctx)
-	seen := r.status != nil
-	res := r.answer(ctx)
+	err := w.wait(ctx)
+	recorded := w.status != nil
+	res := w.answer(ctx)
 	res.Shell = ""
 	switch after := j.job.Look(); {
 	case after.Phase >= runner.Ended:
-		if res.Elapsed = after.At.Sub(j.job.At); after.Phase == runner.Ended && !seen {
+		if res.Elapsed = after.At.Sub(j.job.At); after.Phase == runner.Ended && !recorded {
 			// Its end was not recorded.
 			res.State, res.Status, res.Missed = Ended, after.Status, true
-		} else if after.Phase == runner.Lost && !seen {
+		} else if after.Phase == runner.Lost && !recorded {
 			res.State = Lost
 		}
-	case j.pane.ID == "" && !seen:
+	case j.pane.ID == "" && !recorded:
 		res.State, res.PaneEnded = Lost, true
 	}
-	if seen || res.State == Lost { // nothing more will arrive
-		r.cmd.Stop()
+	if recorded || res.State == Lost { // nothing more will arrive
+		w.cmd.Stop()
 	}
 	return res, err
 }

@@ -90,7 +90,7 @@ func (x *execution) beginRemote(ctx context.Context) (sent bool, err error) {
 	}
 	entered, err := x.enterLoader(ctx, remote)
 	if err != nil {
-		err = x.seen(ctx, err)
+		err = x.withScreen(ctx, err)
 		if !entered {
 			x.cleanUp(ctx, runner.EmptyLine)
 		}
@@ -98,7 +98,7 @@ func (x *execution) beginRemote(ctx context.Context) (sent bool, err error) {
 	}
 	if err = x.sendCommand(ctx, remote); err != nil && !x.cmd.Begun() {
 		x.cleanUp(ctx, runner.EndLoader+"\r") // otherwise the loader would end by itself
-		err = x.seen(ctx, err)
+		err = x.withScreen(ctx, err)
 	}
 	return true, err
 }
@@ -247,8 +247,8 @@ func (x *execution) cleanUp(ctx context.Context, text string) {
 	_, _ = x.typeText(ctx, text)
 }
 
-// seen adds what the pane shows to the error for a command that has not run.
-func (x *execution) seen(ctx context.Context, err error) error {
+// withScreen adds what the pane shows to the error for a command that has not run.
+func (x *execution) withScreen(ctx context.Context, err error) error {
 	if errors.Is(err, errLate) {
 		err = x.noRemote("the time was up before %s in pane %s had answered", x.at.Foreground.Name, x.pane.ID)
 	}

@@ -248,7 +248,7 @@ func (s *Shell) execute(ctx context.Context, command string, o Options, detach b
 		s.at.Type = s.typeInto
 	}
 	x := &execution{Shell: s, command: command, options: o}
-	x.recording = recording{
+	x.waiter = waiter{
 		srv: s.at.Tmux, settle: s.runner.settleTime(), pane: &s.at.Pane, shell: &s.at.Foreground, out: &output{lines: o.Lines, raw: o.Stdout, until: o.Until}, detach: detach, start: start,
 	}
 	if s.at.Until = (time.Time{}); o.Limit > 0 {

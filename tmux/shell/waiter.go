@@ -13,8 +13,8 @@ import (
 	"tmuxmcp/tmux/prompt"
 )
 
-// recording is what is known of a command that runs in a pane.
-type recording struct {
+// waiter waits for a command that runs in a pane, and has what is known of it.
+type waiter struct {
 	srv    *tmux.Server
 	settle time.Duration // see Runner.SettleTime
 	pane   *prompt.Pane
@@ -35,7 +35,7 @@ type recording struct {
 	result    Result
 
 	onScreen []string // the lines that the last look has found, for Until
-	marks    bool     // a look has found the first mark
+	begun    bool     // a look has found the first mark, or it has scrolled away
 }
 
 const (
@@ -58,20 +58,20 @@ const (
 // wait waits for the end of the command, or of the time. The exit status comes with the
 // second mark of the recording. It is also in a file, in case another program takes the
 // pane's pipe; so the files are looked at in between.
-func (r *recording) wait(ctx context.Context) error {
+func (w *waiter) wait(ctx context.Context) error {
 	var limit <-chan time.Time
-	if !r.until.IsZero() {
-		timer := time.NewTimer(time.Until(r.until))
+	if !w.until.IsZero() {
+		timer := time.NewTimer(time.Until(w.until))
 		defer timer.Stop()
 		limit = timer.C
 	}
-	ended, over, found := r.cmd.Ended, r.cmd.Over, r.cmd.Found // nil, and so never ready, if nothing is recorded
+	ended, over, found := w.cmd.Ended, w.cmd.Over, w.cmd.Found // nil, and so never ready, if nothing is recorded
 	var screen, rest <-chan time.Time
-	if !r.cmd.Recorded() && r.out.until != nil && !r.detach {
+	if !w.cmd.Recorded() && w.out.until != nil && !w.detach {
 		screen = time.After(0)
 	}
 	l := looks{pause: 100 * time.Millisecond, read: -1}
-	if !r.cmd.Recorded() || r.detach {
+	if !w.cmd.Recorded() || w.detach {
 		l.pause = 5 * time.Millisecond
 	}
 	for {
@@ -80,35 +80,35 @@ func (r *recording) wait(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-limit:
 			if l.asked { // the answer is about to come
-				l.asked, limit = false, time.After(r.settle)
+				l.asked, limit = false, time.After(w.settle)
 				continue
 			}
-			return r.catchUp(ctx)
+			return w.catchUp(ctx)
 		case status := <-ended:
-			r.status, r.marked = &status, true
+			w.status, w.marked = &status, true
 			return nil
 		case <-over:
 			// It did not end with the mark: the pane is gone, or its pipe now belongs to
 			// another program. Only the files are left.
-			if r.gone(ctx) {
+			if w.gone(ctx) {
 				return nil
 			}
-			r.missed = true
+			w.missed = true
 			ended, over, l.pause = nil, nil, 5*time.Millisecond
 		case <-found:
 			found, rest = nil, time.After(restWait)
 		case <-screen:
 			began := time.Now()
-			if r.lookFor(ctx); r.out.reached && rest == nil {
+			if w.lookFor(ctx); w.out.reached && rest == nil {
 				rest = time.After(restWait)
 			}
 			screen = time.After(max(screenPause, 9*time.Since(began)))
 		case <-rest:
-			if rest = nil; r.cmd.Look().Phase < runner.Ended { // otherwise its end is about to come
-				return r.catchUp(ctx)
+			if rest = nil; w.cmd.Look().Phase < runner.Ended { // otherwise its end is about to come
+				return w.catchUp(ctx)
 			}
 		case <-time.After(l.pause):
-			if done, err := r.lookAtFiles(ctx, &l, ended != nil); done || err != nil {
+			if done, err := w.lookAtFiles(ctx, &l, ended != nil); done || err != nil {
 				return err
 			}
 		}
@@ -137,177 +137,177 @@ func (l *looks) noMark(read int64, settle time.Duration, drained func() bool) bo
 }
 
 // lookAtFiles keeps what the files say of the command, and reports whether that ends the
-// wait. marks is set if the second mark may still come.
-func (r *recording) lookAtFiles(ctx context.Context, l *looks, marks bool) (done bool, err error) {
-	if r.detach && r.cmd.Begun() {
+// wait. recording is set if the second mark may still come.
+func (w *waiter) lookAtFiles(ctx context.Context, l *looks, recording bool) (done bool, err error) {
+	if w.detach && w.cmd.Begun() {
 		return true, nil
 	}
-	s := r.cmd.Look()
+	s := w.cmd.Look()
 	switch {
-	case r.cmd.Removed():
+	case w.cmd.Removed():
 		// What is open can still be read, and may contain the end.
-		missed := r.missed
-		if r.finish(); r.marked {
-			r.missed = missed
+		missed := w.missed
+		if w.finish(); w.marked {
+			w.missed = missed
 		} else {
-			r.result.State = Lost
+			w.result.State = Lost
 		}
 		return true, nil
-	case s.Phase != runner.Ended && runner.Gone(r.shell.PID):
-		return true, r.shellEnded(ctx)
-	case s.Phase == runner.Lost && r.askStatus != nil && r.cmd.Abandoned():
-		r.ask(ctx, l)
+	case s.Phase != runner.Ended && runner.Gone(w.shell.PID):
+		return true, w.shellEnded(ctx)
+	case s.Phase == runner.Lost && w.askStatus != nil && w.cmd.Abandoned():
+		w.ask(ctx, l)
 	case s.Phase >= runner.Ended:
-		if !marks || l.noMark(r.cmd.Came(), r.settle, r.cmd.Drained) {
-			r.missed = r.cmd.Recorded()
-			if r.result.State = Lost; s.Phase == runner.Ended {
-				r.status = &s.Status
+		if !recording || l.noMark(w.cmd.BytesRead(), w.settle, w.cmd.Drained) {
+			w.missed = w.cmd.Recorded()
+			if w.result.State = Lost; s.Phase == runner.Ended {
+				w.status = &s.Status
 			}
 			return true, nil
 		}
-	case s.Phase == runner.Running && r.cmd.Stopped():
-		r.finishStopped(ctx)
+	case s.Phase == runner.Running && w.cmd.Stopped():
+		w.finishStopped(ctx)
 		return true, nil
 	}
-	if l.unread++; time.Since(r.typed) < lineWait || r.cmd.Begun() || !r.pane.Idle(r.shell.PID) && !r.shell.Held() {
+	if l.unread++; time.Since(w.typed) < lineWait || w.cmd.Begun() || !w.pane.Idle(w.shell.PID) && !w.shell.Held() {
 		l.unread = 0
 	}
-	return l.unread > 3 && r.cmd.Revoke(), nil
+	return l.unread > 3 && w.cmd.Revoke(), nil
 }
 
 // shellEnded records what became of a command whose shell has ended before it.
-func (r *recording) shellEnded(ctx context.Context) error {
-	if r.gone(ctx) {
+func (w *waiter) shellEnded(ctx context.Context) error {
+	if w.gone(ctx) {
 		return nil
 	}
-	r.result.State = Lost
+	w.result.State = Lost
 	switch {
-	case r.cmd.Remote != "": // the program that led to its shell has ended, and said why
-		r.finish()
-	case !r.found:
-		return &Error{Kind: ErrLost, Pane: r.pane.ID, Text: fmt.Sprintf("the shell in pane %s ended before the command did", r.pane.ID)}
+	case w.cmd.Remote != "": // the program that led to its shell has ended, and said why
+		w.finish()
+	case !w.found:
+		return &Error{Kind: ErrLost, Pane: w.pane.ID, Text: fmt.Sprintf("the shell in pane %s ended before the command did", w.pane.ID)}
 	}
 	return nil
 }
 
 // ask has the shell, which has dropped the command, report its status. The next look asks again
 // if the question cannot be typed now.
-func (r *recording) ask(ctx context.Context, l *looks) {
+func (w *waiter) ask(ctx context.Context, l *looks) {
 	if l.asking.IsZero() {
 		l.asking = time.Now()
 	}
-	err := r.askStatus(ctx)
+	err := w.askStatus(ctx)
 	l.asked = err == nil
 	if err == nil || errors.Is(err, ErrLost) || time.Since(l.asking) > askWait {
-		r.askStatus, l.quiet = nil, 0
+		w.askStatus, l.quiet = nil, 0
 	}
 }
 
 // catchUp reads the available part of a long output when the time is up.
-func (r *recording) catchUp(ctx context.Context) error {
-	if !r.cmd.Recorded() {
+func (w *waiter) catchUp(ctx context.Context) error {
+	if !w.cmd.Recorded() {
 		return nil
 	}
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-time.After(readWait):
-		r.missed = true
-	case <-r.cmd.Read:
+		w.missed = true
+	case <-w.cmd.Read:
 	}
-	r.takeEnd()
+	w.takeEnd()
 	return nil
 }
 
 // takeEnd keeps the exit status, if it has come meanwhile.
-func (r *recording) takeEnd() {
+func (w *waiter) takeEnd() {
 	select {
-	case status := <-r.cmd.Ended:
-		r.status, r.marked = &status, true
+	case status := <-w.cmd.Ended:
+		w.status, w.marked = &status, true
 	default:
 	}
 }
 
 // finishStopped reads what a command that was stopped, and so prints no more, printed before:
 // it may still be on its way to the recording. tmux passes it on before it has answered twice.
-func (r *recording) finishStopped(ctx context.Context) {
-	if !r.cmd.Recorded() {
+func (w *waiter) finishStopped(ctx context.Context) {
+	if !w.cmd.Recorded() {
 		return
 	}
 	for range 2 {
-		_, _ = r.srv.Do(ctx, tmux.DisplayMessage{Target: r.pane.ID})
+		_, _ = w.srv.Do(ctx, tmux.DisplayMessage{Target: w.pane.ID})
 	}
-	r.finish()
+	w.finish()
 }
 
 // gone reports, and records, whether the pane's program has ended. tmux may notice that later
 // than the shell is seen to be gone, where that was the program.
-func (r *recording) gone(ctx context.Context) bool {
-	panes, err := prompt.Programs(ctx, r.srv, tmux.DisplayMessage{Target: r.pane.ID})
-	if err == nil && panes[0].ID != "" && panes[0].PID != r.pane.PID && !panes[0].Dead {
-		r.missed = true // what another program in the pane prints is recorded too
+func (w *waiter) gone(ctx context.Context) bool {
+	panes, err := prompt.Programs(ctx, w.srv, tmux.DisplayMessage{Target: w.pane.ID})
+	if err == nil && panes[0].ID != "" && panes[0].PID != w.pane.PID && !panes[0].Dead {
+		w.missed = true // what another program in the pane prints is recorded too
 	}
-	r.result.PaneEnded = errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) ||
-		err == nil && (panes[0].ID == "" || panes[0].Dead || panes[0].PID != r.pane.PID || r.shell.PID == r.pane.PID && runner.Gone(r.pane.PID))
-	return r.result.PaneEnded
+	w.result.PaneEnded = errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) ||
+		err == nil && (panes[0].ID == "" || panes[0].Dead || panes[0].PID != w.pane.PID || w.shell.PID == w.pane.PID && runner.Gone(w.pane.PID))
+	return w.result.PaneEnded
 }
 
 // lookFor looks at the screen and the history of a command that is not recorded, and passes its
 // output on to Until.
-func (r *recording) lookFor(ctx context.Context) {
-	if !r.until.IsZero() {
+func (w *waiter) lookFor(ctx context.Context) {
+	if !w.until.IsZero() {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, r.until)
+		ctx, cancel = context.WithDeadline(ctx, w.until)
 		defer cancel()
 	}
-	out, err := r.srv.Do(ctx, tmux.CapturePane{Target: r.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
+	out, err := w.srv.Do(ctx, tmux.CapturePane{Target: w.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
 	if err != nil {
 		return // what it means is found out elsewhere
 	}
-	lines, begun, _ := r.cmd.Between(shownLines(out[0]))
+	lines, begun, _ := w.cmd.Between(shownLines(out[0]))
 	// The first mark may have left the history before the first look.
-	if r.marks = r.marks || begun || r.cmd.Begun() && time.Since(r.typed) > lineWait && !r.shell.Held(); r.marks {
-		r.show(lines)
+	if w.begun = w.begun || begun || w.cmd.Begun() && time.Since(w.typed) > lineWait && !w.shell.Held(); w.begun {
+		w.show(lines)
 	}
 }
 
 // show passes on those lines of the screen and the history to Until that are not where they
 // were at the last look.
-func (r *recording) show(lines []string) {
-	if r.out.until == nil {
+func (w *waiter) show(lines []string) {
+	if w.out.until == nil {
 		return
 	}
 	for i, line := range lines {
-		if i >= len(r.onScreen) || r.onScreen[i] != line {
-			r.out.seen(line)
+		if i >= len(w.onScreen) || w.onScreen[i] != line {
+			w.out.seen(line)
 		}
 	}
-	r.onScreen = lines
+	w.onScreen = lines
 }
 
 // readOff reads the output from the screen and the history.
-func (r *recording) readOff(ctx context.Context) {
-	if r.result.PaneEnded || ctx.Err() != nil {
-		r.missed = true
+func (w *waiter) readOff(ctx context.Context) {
+	if w.result.PaneEnded || ctx.Err() != nil {
+		w.missed = true
 		return
 	}
-	running := r.status == nil
-	r.out.screen = true
+	running := w.status == nil
+	w.out.screen = true
 	// The shell may be ahead of tmux.
-	for deadline := time.Now().Add(r.settle); ; {
-		out, err := r.srv.Do(ctx, tmux.CapturePane{Target: r.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
+	for deadline := time.Now().Add(w.settle); ; {
+		out, err := w.srv.Do(ctx, tmux.CapturePane{Target: w.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
 		if err != nil {
-			r.missed = true
+			w.missed = true
 			return
 		}
-		lines, begun, ended := r.cmd.Between(shownLines(out[0]))
+		lines, begun, ended := w.cmd.Between(shownLines(out[0]))
 		if begun && (ended || running) || time.Now().After(deadline) || pause.For(ctx, 5*time.Millisecond) != nil {
-			r.missed = !begun || !ended && !running
-			if begun || r.marks {
-				r.show(lines)
+			w.missed = !begun || !ended && !running
+			if begun || w.begun {
+				w.show(lines)
 			}
 			for _, l := range lines {
-				r.out.Line(l)
+				w.out.Line(l)
 			}
 			return
 		}
@@ -328,41 +328,41 @@ func shownLines(captured []byte) []string {
 
 // finish reads all that a command has printed that prints no more, and takes the exit
 // status, if there is one.
-func (r *recording) finish() {
-	r.missed = !r.cmd.Finish(r.settle) || r.missed
-	r.takeEnd()
+func (w *waiter) finish() {
+	w.missed = !w.cmd.Finish(w.settle) || w.missed
+	w.takeEnd()
 }
 
 // answer finishes reading the output, and completes the result.
-func (r *recording) answer(ctx context.Context) *Result {
-	if r.cmd.Close(); !r.cmd.Recorded() {
-		r.readOff(ctx)
+func (w *waiter) answer(ctx context.Context) *Result {
+	if w.cmd.Close(); !w.cmd.Recorded() {
+		w.readOff(ctx)
 	}
-	res, tty := &r.result, r.pane.TTY
+	res, tty := &w.result, w.pane.TTY
 	if res.PaneEnded {
 		tty = ""
 	}
-	res.Job = &Job{job: r.cmd.Job, srv: r.srv, settle: r.settle, pane: *r.pane}
-	res.Pane, res.Shell, res.Missed, res.lacks = r.pane.ID, r.shell.Name, r.missed || r.cmd.Missed(tty), r.missed || r.cmd.Dropped()
-	res.Remote = Remote(r.cmd.Remote)
-	res.Unproven = res.Remote != "" && r.status == nil && !r.cmd.Shown()
+	res.Job = &Job{job: w.cmd.Job, srv: w.srv, settle: w.settle, pane: *w.pane}
+	res.Pane, res.Shell, res.Missed, res.lacks = w.pane.ID, w.shell.Name, w.missed || w.cmd.Missed(tty), w.missed || w.cmd.Dropped()
+	res.Remote = Remote(w.cmd.Remote)
+	res.Unproven = res.Remote != "" && w.status == nil && !w.cmd.Shown()
 	switch {
-	case r.status != nil:
-		res.State, res.Status = Ended, *r.status
+	case w.status != nil:
+		res.State, res.Status = Ended, *w.status
 	case res.PaneEnded:
 		res.State = Lost
-	case r.cmd.Abandoned(): // what came afterwards is not its output
+	case w.cmd.Abandoned(): // what came afterwards is not its output
 		res.State, res.Dropped, res.Missed = Lost, true, true
-	case r.cmd.Stopped():
+	case w.cmd.Stopped():
 		res.State = Stopped
 	case res.State == "":
 		res.State = Running
 	}
 	if lost := res.State == Lost && !res.PaneEnded; lost || res.Missed {
-		if dir, full := r.cmd.NoSpace(); full {
+		if dir, full := w.cmd.NoSpace(); full {
 			res.FullDir = dir
 		}
 	}
-	res.Output, res.Elapsed, res.Reached = r.out.kept.String(), time.Since(r.start), r.out.reached
+	res.Output, res.Elapsed, res.Reached = w.out.kept.String(), time.Since(w.start), w.out.reached
 	return res
 }
