@@ -150,8 +150,8 @@ func (c *Command) EndRecording(limit time.Duration) {
 	}
 }
 
-// Leave declares that this server no longer waits for the end of the command. Then the
-// shell that runs it will end the recorder; if the command has already ended, Leave does.
+// Leave declares that this server no longer waits for the end of the command. The shell that runs
+// it will then end the recorder; if the command has already ended, Leave ends it.
 func (c *Command) Leave() {
 	os.Remove(c.path("run"))
 	if c.Look().Phase >= Ended {

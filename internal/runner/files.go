@@ -19,9 +19,9 @@ import (
 )
 
 // The files of a command are named in what is typed into a shell, and a shell may use these
-// names late: when it gets to read the line, when the command ends after its timeout, or
-// when someone recalls the line from the history. So nobody else may ever be able to create
-// files with these names:
+// names late: when it reads the line, when the command ends after its timeout, or when
+// someone recalls the line from the history. So no other user may ever be able to create files
+// with these names:
 //
 //   - They are in a directory that belongs to the user alone, the home. It is created once
 //     and never removed, so that its name never becomes available in the public directory
@@ -30,7 +30,7 @@ import (
 //     job (job.go). No name is ever used twice.
 //
 // A directory outlives the server that created it, so that another server finds the job.
-// For who removes it, and when, see sweep.go.
+// See sweep.go for when it is removed.
 
 // ErrNoHome means that no directory can hold the files of commands, because none of the
 // candidates belongs to the user alone.
@@ -62,7 +62,6 @@ type Files struct {
 	closing map[Place]time.Time // when recorders that were resting were ended
 }
 
-// jobID matches a job's id.
 var jobID = lazy.Regexp(`^j[a-z2-7]{12}$`)
 
 // command creates a directory for one command.
@@ -117,7 +116,7 @@ func (f *Files) Take(ctx context.Context, at Place, limit time.Duration) (releas
 	return func() { unlock(); leave() }, waited || others, true
 }
 
-// locks opens the file whose bytes are locked by those who run a command in a pane.
+// locks opens the file whose bytes are locked while a command runs in a pane.
 func (f *Files) locks() (*os.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -182,7 +181,6 @@ func lockDir(dir string) *os.File {
 	return f
 }
 
-// isDir reports whether path names an open directory.
 func isDir(path string, f *os.File) bool {
 	named, err := os.Lstat(path)
 	if err != nil {

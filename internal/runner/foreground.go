@@ -43,12 +43,12 @@ func (f Foreground) IsShell() bool { return f.shell != nil }
 // Edits reports whether the shell edits its line itself.
 func (f Foreground) Edits() bool { return f.editing }
 
-// NamesShell reports whether it has the name of a shell: that of one whose pipeline goes on
-// without its first command.
+// NamesShell reports whether it has the name of a shell: of the shell whose pipeline goes on after
+// its first command has ended.
 func (f Foreground) NamesShell() bool { return shellOf(f.Name, f.Name) != nil }
 
-// isDirectory returns why a path, which is at another one here, is no directory; nil if that is
-// unknown.
+// isDirectory returns why a path is not a directory, or nil if that is unknown. The path may have
+// another name here.
 func isDirectory(dir, at string) error {
 	info, err := os.Stat(at)
 	switch {
@@ -76,7 +76,6 @@ const (
 	ctrlU = 0x15
 )
 
-// optionsWithValue are shell options that take a value.
 var optionsWithValue = []string{"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C", "--init-command"}
 
 // interactive reports whether a shell reads lines from its terminal, rather than a script
@@ -103,15 +102,15 @@ func interactive(args []string) bool {
 	return true
 }
 
-// continuation matches a prompt for the rest of an unfinished command, with or without some
-// of that: those of the shells, and dots, as starship has.
+// continuation matches the prompt for the rest of an unfinished command, whether or not some of it
+// was typed: those of the shells, and the dots of starship.
 var continuation = lazy.Regexp(`^([a-z -]*>|[.…·∙]+)( |$)`)
 
 var (
 	// promptMark matches what precedes the cursor in nearly every prompt, and during a
 	// history search.
 	promptMark = lazy.Regexp(`[$#%>^\x{80}-\x{10ffff}](?: |$)|i-search\)`)
-	// edited matches nothing, or text that may be edited without a prompt.
+	// edited matches the empty text, and text that may be edited without a prompt.
 	edited = lazy.Regexp(`^[\w ./~@,-]*$`)
 	// question matches the end of a text that asks for an answer, as readline does before it
 	// lists many completions and after each page of them, and zsh before it corrects a word.
@@ -206,16 +205,15 @@ func (f Foreground) maybeContinues(left string) bool {
 	return left == ">" || strings.HasPrefix(left, "> ")
 }
 
-// Younger reports whether it has been running for no longer than so long, as far as the clock
-// of processes shows.
+// Younger reports whether it has been running for at most a time, as far as the clock of processes
+// shows.
 func (f Foreground) Younger(ago time.Duration) bool { return f.Age > 0 && !older(f.Age, ago) }
 
 // older reports whether something of this age has existed for longer than something took. Linux
 // counts in hundredths of a second.
 func older(age, took time.Duration) bool { return age > took+2*time.Second/100 }
 
-// SameButDigits reports whether two texts are the same apart from digits, as those of a
-// clock in a prompt.
+// SameButDigits reports whether two texts differ only in digits, such as a clock in a prompt.
 func SameButDigits(a, b string) bool {
 	digits := func(r rune) rune {
 		if unicode.IsDigit(r) {

@@ -97,8 +97,8 @@ const mostAbove = 64
 // mostBelow is how many processes below a shell the leader of its job may be.
 const mostBelow = 4
 
-// programOf returns what is known of a program apart from its terminal, and its process,
-// which is zero if it has just ended, is ending, or was the first of a pipeline.
+// programOf returns what is known of a program without its terminal, and its process: zero if it
+// has just ended, is ending, or was the first of a pipeline.
 func programOf(pid int, command string) (fg Foreground, leader procstat.Process) {
 	fg = Foreground{PID: pid, Name: command}
 	leader, err := procstat.Of(fg.PID)
@@ -148,8 +148,8 @@ func (f Foreground) Held() bool {
 	return err == nil && file == f.tty
 }
 
-// Draw writes text to the terminal of a shell that is waiting for a line, for which it may take
-// so long, and reports whether it has.
+// Draw writes text to the terminal of a shell that is waiting for a line, within a time, and
+// reports whether it has.
 func (f Foreground) Draw(text string, limit time.Duration) bool {
 	if !f.Prompt || !f.Waiting {
 		return false
@@ -159,7 +159,7 @@ func (f Foreground) Draw(text string, limit time.Duration) bool {
 		return false
 	}
 	defer unix.Close(fd)
-	// Of output that is held back, as after C-s, nothing is waited for any longer.
+	// Do not wait for output that is held back, as after C-s.
 	tty, err := os.OpenFile("/proc/self/fd/"+strconv.Itoa(fd), os.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return false
@@ -236,8 +236,8 @@ func CutsLines(pid int, tty string) bool {
 	return err == nil && t.Lflag&unix.ICANON != 0
 }
 
-// Unread reports whether a program that gets each key at once is known not to have read all
-// of what was typed.
+// Unread reports whether a program that gets each key at once is known to have left some of what
+// was typed unread.
 func Unread(pid int, tty string) bool {
 	t, unread, err := procstat.Terminal(pid, tty)
 	return err == nil && t.Lflag&unix.ICANON == 0 && unread > 0
@@ -332,8 +332,7 @@ func (f Foreground) uses(descriptor int) bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// holds reports whether the shell that runs a lasting command is still within it, or that is
-// unknown.
+// holds reports whether the shell that runs a lasting command is still within it, or may be.
 func (j *Job) holds() bool {
 	p, _, _ := j.runner()
 	open := "/proc/" + strconv.Itoa(p.PID) + "/fd/"

@@ -155,12 +155,12 @@ func Jobs(on Place) []*Job {
 	return slices.DeleteFunc(described(on), func(j *Job) bool { return j.Resting || j.Look().Phase == Waiting })
 }
 
-// A job whose server has returned all of it is forgotten. But others may have found it while
-// it ran, and ask what became of it. As with begun, both sides create the same name, kept: a
-// file by who has found the job, a directory by who forgets it.
+// A job whose server has returned all of it is forgotten. But others may have found it while it
+// ran, and ask what became of it. As with begun, both sides create the same name, kept: who finds
+// the job creates a file, and who forgets it a directory.
 
-// Keep has the files of a job stay until they are swept, for who has found it. It returns
-// false if they are being removed.
+// Keep keeps the files of a job that was found until they are swept. It returns false if they are
+// being removed.
 func (j *Job) Keep() bool {
 	f, err := os.OpenFile(j.path("kept"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
@@ -205,7 +205,6 @@ func jobsIn(home string) (ids []string) {
 	return ids
 }
 
-// load reads the description of a job.
 func load(home, id string) (*Job, error) {
 	if err := checkHome(home); err != nil {
 		return nil, err

@@ -27,10 +27,10 @@ import (
 //
 // In fish exit ends only the file that is being read, and there is no errexit.
 
-// guards is how a shell is kept from ending at an exit.
+// guards keeps a shell from ending at an exit.
 type guards struct {
-	// on and off begin and end that; in on, BODY is what to do instead. inside is a condition that
-	// holds in a subshell, which may end.
+	// on and off turn it on and off; BODY in on is what to do instead of exiting. inside is a
+	// condition that is true in a subshell, which may exit.
 	on, off, inside string
 	// read reads a file.
 	read string
@@ -53,13 +53,13 @@ var (
 	}
 )
 
-// descriptors are the file descriptors that all shells can redirect. Scripts use the first ones
-// least, and the last for locks: see flock(1).
+// descriptors are the file descriptors that all shells can redirect, those that scripts use
+// least first. They use the last one for locks: see flock(1).
 const descriptors = "8765439"
 
-// freeDescriptor returns one that the shell does not use, and that the command does not redirect:
-// otherwise the shell would not hold its file any more, as if it had dropped the command, and an
-// exit would end it.
+// freeDescriptor returns a descriptor that neither the shell uses nor the command redirects.
+// Otherwise the shell would no longer hold its file, as if it had dropped the command, and an exit
+// would end it.
 func (f Foreground) freeDescriptor(command string) int {
 	free := ""
 	for _, d := range descriptors {
@@ -86,7 +86,6 @@ const ksh93Subshell = `{ @test "${BASHPID-$$}" != "$$" || @eval '@test "${.sh.su
 // processDiffers holds in a subshell of a shell that does not say so: it is another process.
 const processDiffers = `{ { IFS=' ' @read -r _tmux_mcp_process _tmux_mcp_rest </proc/self/stat; } 2>/dev/null; @test "$_tmux_mcp_process" != "$$"; }`
 
-// setsErrexit matches a command that turns on errexit.
 var setsErrexit = lazy.Regexp(`(?m)(?:^|[;&|({]|\b(?:then|do|else)\b)\s*(?:(?:builtin|command)\s+)?(?:set(?:\s+[-+]?\w+)*?\s+-(?:o\s+errexit|\w*e\w*)|setopt(?:\s+\w+)*?\s+(?i:err_?exit))(?:[\s;&|)}]|$)`)
 
 // EndsIn reports whether a lasting command that turns on errexit itself would end the shell, at
@@ -110,7 +109,7 @@ func (s script) lasting(d *dialect, command string, record bool, descriptor int)
 		return run, end, ask
 	}
 	body := `{ @set -- "${1-$?}"; if ` + d.guards.inside + ` || ! @test /dev/fd/FD -ef DIR/held; then ` + d.guards.off + `\exit "$1"; fi; ` +
-		// The shell itself knows what other numbers, and what is none, mean to its exit.
+		// The shell itself knows what its exit makes of other arguments.
 		`case $1 in ''|0?*|????*|*[!0-9]*) ( @exit "$1" ) >/dev/null && @:; _tmux_mcp_status=$?;; *) _tmux_mcp_status=$(( $1 & 255 ));; esac; KEEPOFFREAD DIR/end; @trap - INT; @kill -s INT "$$"; } 2>/dev/null`
 	keepOff := ""
 	if d.interruptEnds {
@@ -171,16 +170,16 @@ builtin printf %d STATUS >DIR/status
 	return fill.Replace(run), fill.Replace(end)
 }
 
-// fishQuote quotes a word for fish.
 func fishQuote(word string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(word) + "'"
 }
 
 // AskLine returns the line to type at the prompt of a shell that has dropped a lasting command,
-// to report the status that it has kept. It does nothing if that is 0, and so another line's.
+// to report the status that it has kept. It does nothing if that is 0, which must be the status of
+// another line.
 func (j *Job) AskLine(f Foreground) string { return f.reads(j.path("ask")) }
 
-// ShowsAsk returns the lines that this makes appear.
+// ShowsAsk returns the lines that [Command.AskLine] makes appear.
 func (j *Job) ShowsAsk() []string { return []string{j.path("ask")} }
 
 // Abandoned reports whether the shell has dropped a lasting command, by an interrupt or an error,

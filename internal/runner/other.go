@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// What only Linux shows is not known here: who reads what is typed into a pane, which
-// processes are a job's, and what other servers do.
+// Only Linux shows who reads what is typed into a pane, which processes are a job's, and what other
+// servers do.
 
 // ForegroundOf knows only what tmux does: the name of the program. Whether a shell is at
 // its prompt is unknown, and assumed.

@@ -88,8 +88,8 @@ func (s script) signalRecorder(sig syscall.Signal) {
 	}
 }
 
-// A Sink takes the lines of a command's output, in order and each once: when a line has left
-// the screen, and can change no more, and the rest at the end.
+// A Sink takes the lines of a command's output, in order and each once: a line comes when it has left
+// the screen and can no longer change, the rest at the end.
 type Sink interface{ Line(text string) }
 
 // RawSink is a Sink that also takes what the pane got, at once and unchanged.
@@ -98,9 +98,9 @@ type RawSink interface {
 	Raw(p []byte)
 }
 
-// Watcher is a Sink that may also watch the lines, as [transcript.Transcript.Watch] has them
-// seen. Watches returns nil if it does not; otherwise, what returns true for a line that the
-// wait is for, and then for all that follow.
+// Watcher is a Sink that may also watch the lines, as [transcript.Transcript.Watch] shows them.
+// Watches returns nil if it does not. Otherwise it returns a function that reports whether a line,
+// or one before it, is what the wait is for.
 type Watcher interface {
 	Sink
 	Watches() func(line string) (found bool)
@@ -308,7 +308,8 @@ func (s script) endMarkIn(part int, most int64) (status int, ok bool) {
 	return 0, false
 }
 
-// anyEndMark looks for the second mark in all of the output. One between two parts is not found.
+// anyEndMark looks for the second mark in all of the output. It misses one that is split between
+// two parts.
 func (s script) anyEndMark() (status int, ok bool) {
 	for _, n := range s.parts() {
 		if status, ok = s.endMarkIn(n, math.MaxInt32); ok {

@@ -92,7 +92,6 @@ func (f *Files) keep(j *Job) {
 	})}
 }
 
-// dismiss ends a resting recorder.
 func (f *Files) dismiss(at Place) {
 	r := f.resting[at]
 	delete(f.resting, at)
@@ -115,8 +114,7 @@ func (f *Files) Closing(at Place) bool {
 }
 
 // Resumes reports whether a recorder is waiting for the next command in a pane whose pipe
-// is open. If that cannot be seen because the pipe is another program's now, the recorder
-// is ended.
+// is open. It ends a recorder whose pipe another program may have taken.
 func (f *Files) Resumes(at Place) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

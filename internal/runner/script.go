@@ -114,7 +114,6 @@ type script struct {
 
 func (s script) path(name string) string { return filepath.Join(s.dir, name) }
 
-// aliasPrefix begins the names of aliases.
 const aliasPrefix = "a"
 
 // alias returns a name for the directory that differs from its own, and does not reveal it.

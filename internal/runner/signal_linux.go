@@ -69,7 +69,6 @@ var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(id))
 })
 
-// children returns the children of a process.
 func children(pid int) (all []procstat.Process) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	for child := range strings.FieldsSeq(string(text)) {
@@ -119,7 +118,8 @@ func Gone(pid int) bool {
 // are in the same group if their shell has no job control, nor the shell.
 func (j *Job) Signal(sig syscall.Signal) error { return j.signal(sig, notedIn) }
 
-// signal does what Signal does. A job that has just begun takes a moment to note its process.
+// signal does what Signal does. It waits at most notedIn for a job that has just begun to note its
+// process.
 func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 	p, there, known := j.runner()
 	for began := time.Now(); !known && time.Since(began) < notedIn; {
@@ -215,7 +215,7 @@ func join(list, more []procstat.Process, group int) []procstat.Process {
 	return list
 }
 
-// descendants returns what a process has started, and these, parents first.
+// descendants returns the processes that a process has started, and theirs, parents first.
 func descendants(p procstat.Process) (all []procstat.Process) {
 	for _, child := range children(p.PID) {
 		all = append(append(all, child), descendants(child)...)
@@ -250,7 +250,6 @@ func adopted(p procstat.Process) bool {
 	return p.Session != p.PID && (err != nil || parent.Session != p.Session)
 }
 
-// catches reports whether a process handles a signal.
 func catches(p procstat.Process, sig syscall.Signal) bool {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 	_, rest, _ := bytes.Cut(status, []byte("\nSigCgt:\t"))

@@ -69,7 +69,6 @@ func (t *Transcript) putChars(all bool) {
 	}
 }
 
-// control handles a control character.
 func (t *Transcript) control(c byte) {
 	switch {
 	case c == 0x0e: // SO: line drawing
@@ -260,7 +259,6 @@ func (t *Transcript) region(top int) {
 	}
 }
 
-// save saves the cursor.
 func (t *Transcript) save(int) {
 	t.saved = t.cursor
 	t.saved.since, t.saved.lost = t.hidden, t.lost || t.alternate
@@ -273,7 +271,6 @@ func (t *Transcript) restore(int) {
 	t.lost = t.lost || !t.moved && t.since != t.hidden
 }
 
-// reset resets the terminal.
 func (t *Transcript) reset(int) {
 	t.bottom, t.saved = t.rows-1, cursor{moved: true}
 	if t.home(); !t.alternate {
@@ -295,7 +292,6 @@ func (t *Transcript) home() {
 	}
 }
 
-// mode sets or resets a mode.
 func (t *Transcript) mode(mode int, on bool) {
 	switch mode {
 	case 3, 6, 7: // 132 columns, rows from the first that scrolls, wrapping

@@ -107,8 +107,8 @@ func New(columns, rows, start int, emit func(line string)) *Transcript {
 	return t
 }
 
-// Below records that the row above the output has text, and that it does not matter what
-// becomes of the rows above.
+// Below records that the row above the output has text, and that what becomes of the rows above
+// does not matter.
 func (t *Transcript) Below() {
 	t.above, t.scrolled, t.hidden = true, false, max(0, t.hidden-1)
 }
@@ -168,7 +168,6 @@ func (t *Transcript) push(r *row) {
 	}
 }
 
-// appendTo appends the text of a row.
 func (r *row) appendTo(line []byte) []byte {
 	written := len(r.cells)
 	for !r.wrapped && written > 0 && r.cells[written-1] == empty {
@@ -209,7 +208,6 @@ func (t *Transcript) here() *row {
 	return r
 }
 
-// put writes a character.
 func (t *Transcript) put(c rune) {
 	if t.alternate {
 		if t.full != nil {
@@ -295,7 +293,6 @@ func (r *row) splits(x int) bool {
 	return x < len(r.cells) && (r.cells[x] == "" || r.cells[x] == tabbed)
 }
 
-// lineFeed moves to the next row.
 func (t *Transcript) lineFeed() {
 	t.failIf(t.unsure())
 	if t.col > 0 {

@@ -11,8 +11,8 @@ package transcript
 // One that the cursor is still in, such as a prompt, is seen at [Transcript.Show]. So see may
 // get a line several times, and parts of it.
 //
-// What is drawn on the alternate screen is seen too, row by row, as far as a transcript knows
-// how full-screen programs draw; it is no output.
+// What is drawn on the alternate screen is seen too, row by row, as far as a transcript knows how
+// full-screen programs draw, but it is not output.
 //
 // A line takes time in proportion to its length each time it is seen. A long one in which the
 // cursor goes back again and again is seen less often.
@@ -21,7 +21,7 @@ func (t *Transcript) Watch(see func(line string)) {
 	t.see, t.credit = see, &credit
 }
 
-// Show has the line that the cursor is in be seen. It is for when no more output has come.
+// Show passes on the line that the cursor is in. Call it when no more output has come.
 func (t *Transcript) Show() {
 	if t.show(); t.full != nil {
 		t.full.show()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Turns has the turns of all things. The zero Turns is ready to use.
+// Turns are the turns with all things. The zero Turns is ready to use.
 type Turns struct {
 	Most int // callers at a time; 0 means one
 
@@ -62,7 +62,7 @@ func WithList(ctx context.Context, turn sync.Locker) context.Context {
 	return context.WithValue(ctx, listKey{}, turn)
 }
 
-// OfList returns that turn, or nil.
+// OfList returns the turn that [WithList] has set, or nil.
 func OfList(ctx context.Context) sync.Locker {
 	turn, _ := ctx.Value(listKey{}).(sync.Locker)
 	return turn

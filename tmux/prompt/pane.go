@@ -143,7 +143,8 @@ func (p Pane) typedLine(but int) string {
 	return line
 }
 
-// typedRows returns the last rows of that, at most so many, and whether these are all.
+// typedRows returns the last rows of what typedLine returns, at most so many, and whether these are
+// all.
 func (p Pane) typedRows(but, most int) (line string, all bool) {
 	line, _ = p.cursorLine()
 	for y := min(p.Y, len(p.Screen)) - 1; y >= 0 && len([]rune(p.Screen[y])) >= p.Width-but; y-- {

@@ -76,8 +76,8 @@ func (p Pane) refuses(leads *Leads) *Error {
 	return nil
 }
 
-// changesIn is how long another program than that, or none, may read from the terminal, as between
-// the end of a program that a shell has run and when the shell takes the terminal back.
+// changesIn is how long another program, or none, may read from the terminal, as between the end of
+// a program that a shell has run and when the shell takes the terminal back.
 const changesIn = time.Second
 
 // Still reports whether what reads from the terminal is the same program as before, or one that
@@ -130,5 +130,4 @@ func (p Pane) scrolled(prompt, line string) bool {
 	return p.X > p.Width/2 && strings.HasSuffix(unspaced(prompt+line), shown)
 }
 
-// unspaced returns a text without its blanks.
 func unspaced(text string) string { return strings.Join(strings.Fields(text), "") }

@@ -19,9 +19,8 @@ import (
 // guessed from the screen.
 
 const (
-	// startUp is the longest that a program may have been running to be taken for part of a
-	// shell's start-up or prompt, and so be waited for. What may be about to end is waited for
-	// as long.
+	// startUp is how long a program may have been running and still be taken for part of a shell's
+	// start-up or prompt, and so be waited for. So is what may be about to end.
 	startUp = 2 * time.Second
 	// Wait is how long a shell may take to show its prompt.
 	Wait = 5 * time.Second

@@ -142,9 +142,9 @@ func (x *execution) typeRecorded(ctx context.Context, line string, shows []strin
 }
 
 // askStatus types the line that reports the status of a lasting command that the shell has
-// dropped, once it shows its prompt, with nothing typed. If that cannot be typed now, as somebody
-// is typing there, it may be called again. But it fails with ErrLost at another prompt than the
-// first one, whose status would be that of another line.
+// dropped, once the shell shows an empty prompt. It may be called again if the line cannot be typed
+// now, for instance because somebody is typing there. It fails with ErrLost at any prompt but the
+// first one, since the status there would be that of another line.
 func (x *execution) askStatus(ctx context.Context) error {
 	if err := x.at.AwaitPrompt(ctx); err != nil {
 		return err
@@ -200,7 +200,6 @@ func (x *execution) prepare(ctx context.Context) error {
 	return err
 }
 
-// writeFiles makes the files of the command.
 func (x *execution) writeFiles(visible bool) error {
 	cmd, err := x.runner.files.Command(x.place(), x.way(), visible, x.resume)
 	if err != nil {
@@ -274,8 +273,8 @@ func (x *execution) unpipe(ctx context.Context) {
 	}
 }
 
-// piped reports whether the pane has a pipe, once tmux has answered twice: whether a list of
-// commands that nobody waits for any more has opened one.
+// piped reports whether the pane has a pipe, once tmux has answered twice: a list of commands that
+// was given up may have opened one.
 func (x *execution) piped(ctx context.Context) bool {
 	_, _ = x.srv.Do(ctx, tmux.DisplayMessage{Target: x.pane.ID})
 	panes, err := tmux.List[struct {

@@ -144,7 +144,6 @@ func (x *execution) sendCommand(ctx context.Context, remote *runner.Remote) erro
 	return x.startRemote(ctx, remote)
 }
 
-// startRemote starts the command that was sent.
 func (x *execution) startRemote(ctx context.Context, remote *runner.Remote) error {
 	if err := x.cmd.Claim(); err != nil {
 		return err
@@ -222,8 +221,8 @@ func (x *execution) typeLine(ctx context.Context, line string) (sent bool, err e
 	return x.typeText(ctx, line+"\r")
 }
 
-// typeText does what typeLine does for any text. Once it types, it does so whatever becomes of the
-// context: nobody could say whether a line that was given up has gone out.
+// typeText does what typeLine does for any text. Once it has begun to type it ignores the context:
+// nobody could say whether a line that was given up has gone out.
 func (x *execution) typeText(ctx context.Context, text string) (sent bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)

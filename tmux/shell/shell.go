@@ -292,7 +292,6 @@ func (r *Runner) Sweep() {
 	}
 }
 
-// output takes what a command prints.
 type output struct {
 	lines  func(string)
 	raw    io.Writer

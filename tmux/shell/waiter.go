@@ -45,7 +45,7 @@ const (
 	settleTime = 2 * time.Second
 	// readWait is how long reading a recording may take after the time is up.
 	readWait = 10 * time.Second
-	// askWait is how long a shell that has dropped a command may not be asked for its status.
+	// askWait is how long to go on trying to ask a shell that has dropped a command for its status.
 	askWait = 15 * time.Second
 	// screenPause is the least time between two looks at the screen for Until, which take at
 	// most a tenth of the time.
@@ -262,7 +262,7 @@ func (w *waiter) lookFor(ctx context.Context) {
 	}
 	out, err := w.srv.Do(ctx, tmux.CapturePane{Target: w.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
 	if err != nil {
-		return // what it means is found out elsewhere
+		return // the looks at the files find out what that means
 	}
 	lines, begun, _ := w.cmd.Between(shownLines(out[0]))
 	// The first mark may have left the history before the first look.
@@ -326,8 +326,8 @@ func shownLines(captured []byte) []string {
 	return lines
 }
 
-// finish reads all that a command has printed that prints no more, and takes the exit
-// status, if there is one.
+// finish reads the rest of the output of a command that prints no more, and takes the exit status,
+// if there is one.
 func (w *waiter) finish() {
 	w.missed = !w.cmd.Finish(w.settle) || w.missed
 	w.takeEnd()

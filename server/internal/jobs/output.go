@@ -21,7 +21,7 @@ type Output struct {
 	MaxLines *int     `json:"max_lines,omitempty" min:"1" desc:"keep the last"`
 }
 
-// Check refuses an output that cannot be had.
+// Check refuses an output that cannot be returned.
 func (in Output) Check() error {
 	if in.Context < 0 || in.Context > 50 {
 		return reply.Argument("context", "must be 0 to 50")

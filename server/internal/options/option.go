@@ -78,7 +78,6 @@ var globalScopes = map[tmux.OptionScope]tmux.OptionScope{
 	tmux.SessionOptions: tmux.GlobalSessionOptions, tmux.WindowOptions: tmux.GlobalWindowOptions, tmux.PaneOptions: tmux.GlobalWindowOptions,
 }
 
-// resolve finds the object.
 func (p *optionTarget) resolve(ctx context.Context, c tool.Call) (err error) {
 	plain := p.asked
 	if !plain.Zero() {
@@ -193,7 +192,6 @@ type showOptionIn struct {
 	target.OnSocket
 }
 
-// optionSet is an option after a change.
 type optionSet struct {
 	optionInfo
 	Status string `json:"status"`

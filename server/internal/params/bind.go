@@ -53,7 +53,6 @@ func Bind(tool string, args json.RawMessage, into any) *Error {
 	return &Error{Message: message, Unknown: b.unknown, Takes: b.takes}
 }
 
-// maxProblems is how many problems are named.
 const maxProblems = 8
 
 // Short returns a text that has at most little more than n bytes, by leaving out its middle.

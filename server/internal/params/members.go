@@ -171,7 +171,6 @@ func (w *walk) skip(which string) byte {
 	return 0
 }
 
-// text skips a string and returns its text.
 func (w *walk) text() (text string) {
 	from, plain := w.at, true
 	for w.at++; w.raw[w.at] != '"'; w.at++ {

@@ -228,7 +228,7 @@ func Names(t reflect.Type) []string {
 	return names
 }
 
-// Listed returns those of the names that the schema of inputs has.
+// Listed returns the names that the schema of inputs has, sorted.
 func Listed(t reflect.Type) []string {
 	var names []string
 	for _, f := range FieldsOf(t) {

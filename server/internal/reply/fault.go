@@ -186,8 +186,8 @@ func FaultOf(err error) (f *Fault, expected bool) {
 	return f, expected
 }
 
-// LostFault returns the fault of a tmux server that runs without its socket; nil if none is
-// known to.
+// LostFault returns the fault for a tmux server that runs without its socket, or nil if there is no
+// such server.
 func LostFault(socket string) *Fault {
 	text, hint := lost.Server(socket)
 	if text == "" {

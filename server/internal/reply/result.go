@@ -62,7 +62,6 @@ func (l List[T]) Encode(most int) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// row returns the JSON of a row.
 func (l List[T]) row(row T) ([]byte, error) {
 	if l.Fields == nil {
 		return params.Marshal(row)

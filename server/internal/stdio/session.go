@@ -169,7 +169,6 @@ func (c *session) RequestElicitation(ctx context.Context, req mcp.ElicitationReq
 	return &result, nil
 }
 
-// request is the state of a running request.
 type request struct {
 	id            any
 	progressToken json.RawMessage

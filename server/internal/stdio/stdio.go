@@ -59,7 +59,6 @@ type limits struct {
 // usual are the limits, except in tests.
 var usual = limits{message: 32 << 20, held: 16 << 20, grace: 10 * time.Second}
 
-// jsonSpace is JSON's white space.
 const jsonSpace = " \t\r\n"
 
 // ErrCancelled is the cause of the context of a request that the client cancelled.

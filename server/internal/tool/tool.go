@@ -85,7 +85,7 @@ func New[In, Out any](d Decl, run func(ctx context.Context, c Call, in In) (Out,
 	}
 }
 
-// Declared returns what the guard has to know of the tool.
+// Declared returns what the guard has to know about the tool.
 func (t *Tool) Declared() guard.Declared {
 	return guard.Declared{Tool: t.Name, Aim: t.Aim, Harm: t.Harm, ReadOnly: t.Kind.ReadOnly}
 }

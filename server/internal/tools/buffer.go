@@ -170,7 +170,6 @@ type pasteBufferIn struct {
 	target.OnSocket
 }
 
-// bufferContent is the text of a buffer.
 type bufferContent struct {
 	BufferName            string `json:"buffer_name"`
 	Content               string `json:"content" exact:"true"`

@@ -96,12 +96,10 @@ func (in keyInput) Check(tool.Limits) error {
 	return nil
 }
 
-// typeInto types the keys into a pane.
 func (in keyInput) typeInto(ctx context.Context, t *typing.Typist, on target.Object) (tmux.PaneID, error) {
 	return t.Keys(ctx, on, in.Reset, in.keys(), in.echo())
 }
 
-// keys returns what is typed.
 func (in keyInput) keys() (keys []typing.Key) {
 	for i, item := range in.Keys {
 		k := typing.Key{Name: in.key(item), Text: item}

@@ -61,7 +61,6 @@ func createSession(st *launch.Starter) *tool.Tool {
 	})
 }
 
-// createdSession is what create_session returns.
 type createdSession struct {
 	rows.Session
 	ActiveWindowID tmux.WindowID `json:"active_window_id"`

@@ -4,7 +4,6 @@ import (
 	"fmt"
 )
 
-// screenText is text of a pane's screen.
 type screenText struct {
 	Result string `json:"result" exact:"true"`
 	PaneID string `json:"pane_id"`

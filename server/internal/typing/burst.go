@@ -115,7 +115,6 @@ func (s sending) add(b *tmux.Batch, own guard.Presence, on tmux.Target) answers 
 	return a
 }
 
-// typeBurst types one burst.
 func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Object, s sending) (sent, error) {
 	var b tmux.Batch
 	a := s.add(&b, own, on.Target)

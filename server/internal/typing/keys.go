@@ -21,7 +21,6 @@ func (k Key) escapes() bool {
 	return isEscape(k.Name) || k.Name == "" && strings.HasSuffix(k.Text, "\x1b")
 }
 
-// isText reports whether it types something.
 func (k Key) isText() bool { return k.Name == "" && k.Text != "" }
 
 // Keys types keys into a pane, whose terminal it may reset before. It says what may be
@@ -63,7 +62,6 @@ func (t *Typist) Keys(ctx context.Context, on target.Object, reset bool, keys []
 	return id, err
 }
 
-// keyCommands returns the commands that type a key.
 func (t *Typist) keyCommands(ctx context.Context, to tmux.Target, k Key) ([]tmux.Command, error) {
 	mode := func() (string, error) {
 		if v, err := t.Tmux.Version(ctx); err != nil || !keyModes.In(v) {

@@ -97,8 +97,8 @@ type ActivePane struct {
 	Synchronized bool          `tmux:"pane_synchronized"`
 }
 
-// keyOf returns the pane that on names, and how many seconds ago a client last sent a key
-// for it, give or take one; typed is false if that is not known of any.
+// keyOf returns the pane that on names, and how many seconds ago a client last sent a key for it,
+// give or take one; typed is false if no client is known to have.
 //
 // A client's keys are for the active pane of its current window, and for what is synchronized
 // with that. Of a client with an active pane of its own, they may be for any pane of the
@@ -290,8 +290,8 @@ func (w *turn) cutIn(ctx context.Context, on target.Object, within int) error {
 		Suggest("capture_pane shows what it has now; type the rest only if that fits")
 }
 
-// note records that somebody typed into a pane so many seconds ago, if that is not negative,
-// and how long the call has waited for that.
+// note records that somebody typed into a pane age seconds ago, unless that is negative, and how long
+// the call has waited for them.
 func (o *others) note(pane tmux.PaneID, age int, waited time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -35,8 +35,8 @@ var escapeKey = lazy.Regexp(`^([CMS]-)*Escape$|^(M-)*C-(M-)*\[$|^M-[\[O]$`)
 
 func isEscape(name string) bool { return escapeKey().MatchString(name) }
 
-// pauseAfterEscape returns what waits behind an Escape. Two of them are no other key, but
-// in some programs one that is pressed twice.
+// pauseAfterEscape returns the pause after an Escape. Two of them do not make another key, but some
+// programs take them for one that is pressed twice.
 func pauseAfterEscape(again bool) func(context.Context, *follow.Look) error {
 	d := escapePause
 	if again {
@@ -45,7 +45,6 @@ func pauseAfterEscape(again bool) func(context.Context, *follow.Look) error {
 	return func(ctx context.Context, _ *follow.Look) error { return pause.For(ctx, d) }
 }
 
-// enterKey matches the names of Enter.
 var enterKey = lazy.Regexp(`^(Enter|KPEnter|C-m)$`)
 
 func isEnter(name string) bool { return enterKey().MatchString(name) }

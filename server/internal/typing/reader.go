@@ -89,9 +89,9 @@ func still(readers []reader) error {
 	return nil
 }
 
-// renamed takes the commands that tmux sees in the panes now. They need not mean another
-// program, which may call itself something else or have started one. If only tmux knows, they
-// do, except that what comes after a shell was started in it.
+// renamed takes over the commands that tmux sees in the panes now. Another name need not mean that
+// another program reads: the program may have renamed itself or started one. If only tmux can see
+// the program it does, except after a shell, in which a program was started.
 func renamed(readers []reader, now []*string) error {
 	for i := range readers {
 		r, is := &readers[i], *now[i]

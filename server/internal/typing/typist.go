@@ -268,7 +268,7 @@ func (t *Typist) leftOver(ctx context.Context, pane tmux.PaneID, typing bursts, 
 	return rest, nil
 }
 
-// joined returns bursts of which no Enter is one of its own.
+// joined returns bursts in which each Enter comes with what it follows.
 func joined(all []burst) (some []burst) {
 	for _, b := range all {
 		if last := len(some) - 1; b.enter {
