@@ -116,16 +116,16 @@ func (s *Server) CaptureAll(ctx context.Context, groups [][]CapturePane) ([][]by
 		if len(group) == 0 {
 			return nil, argumentError("a group without panes")
 		}
+		captures := make([]encoded, len(group))
 		for j, what := range group {
 			what.Print = true
-			words, _, err := s.encode(ctx, what)
-			if err != nil {
+			var err error
+			if captures[j], _, err = s.encode(ctx, what); err != nil {
 				return nil, err
 			}
-			if list[i].words = words; j < len(group)-1 {
-				list[i].before = append(list[i].before, words)
-			}
 		}
+		last := len(group) - 1
+		list[i] = newItem(captures[last], captures[:last]...)
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

@@ -17,8 +17,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"tmuxmcp/internal/guarded"
-	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/turns"
 	"tmuxmcp/tmux/internal/wire"
 )
@@ -203,21 +201,21 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 	list := make([]item, len(cmds))
 	waits, private := false, s.transport.Private()
 	for i, c := range cmds {
+		var file *namedFile
 		if f, ok := c.(interface{ named() (Command, *namedFile) }); ok {
-			c, list[i].file = f.named()
+			c, file = f.named()
 		}
-		var err error
-		if list[i].words, list[i].before, err = s.encode(ctx, c); err != nil {
-			return nil, err
-		}
-		before, err := guardFor(ctx, list[i].words)
+		words, before, err := s.encode(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		list[i].before = append(before, list[i].before...)
-		does := list[i].words.effects()
-		list[i].text = does&runsCommands != 0
-		private = private && !list[i].text
+		guards, err := guardFor(ctx, words)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = newItem(words, append(guards, before...)...)
+		list[i].file = file
+		private = private && list[i].does&runsCommands == 0
 		if r, ok := c.(interface{ stdin() []byte }); ok {
 			list[i].stdin = r.stdin()
 		}
@@ -270,151 +268,6 @@ func (s *Server) Limited(ctx context.Context) (context.Context, context.CancelFu
 // Timeout of [Config] is such a limit.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return wire.WithTimeout(ctx, d)
-}
-
-// roundTrip runs one list that can be sent together. It returns the outputs of its
-// commands, or of those up to the one that failed. For printed see Printed of [wire.Request].
-func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([][]byte, error) {
-	list := make([]encoded, 0, 2*len(items))
-	var stdin []byte
-	typed, text := false, false
-	m := s.newMark()
-	for i, it := range items {
-		if i > 0 {
-			list = append(list, m.after(i))
-		}
-		list = append(append(list, it.before...), it.words)
-		if it.stdin != nil {
-			stdin = it.stdin
-		}
-		text = text || it.text
-		typed = typed || it.words.effects()&hasNoUserText == 0
-	}
-	// The mark after the last command proves that all have succeeded, whatever hooks of the
-	// user print, and however these fail. A list of commands that run others goes on after
-	// some of their failures.
-	parts := len(items)
-	last := items[parts-1]
-	closed := last.words.effects()&ownsOutput == 0 && last.file == nil
-	for _, it := range items {
-		closed = closed && it.words.effects()&goesOn == 0
-	}
-	if closed {
-		list = append(list, m.after(parts))
-		parts++
-	}
-	req, err := newRequest(list, stdin)
-	if err != nil {
-		return nil, err
-	}
-	req.Printed, req.Turn = printed, items[0].turn
-	if file := items[0].file; file != nil {
-		req.File = file
-	}
-	req.Text, req.Mixed = text, stdin != nil && len(items) > 1 && typed
-	start := time.Now()
-	rep, err := s.transport.Run(ctx, req)
-	if l := s.cfg.Logger; l != nil && l.Enabled(ctx, slog.LevelDebug) {
-		// The words themselves may be what a user types.
-		var names []string
-		size := len(req.Stdin)
-		for _, it := range items {
-			names = append(names, it.words[0])
-		}
-		for _, w := range req.Words {
-			size += len(w)
-		}
-		l.DebugContext(ctx, "tmux", "commands", names, "bytes", size, "code", rep.Code, "duration", time.Since(start), "error", err)
-	}
-	outputs := m.split(rep.Stdout, parts)
-	proven := closed && len(outputs) == parts
-	if proven {
-		notice(ctx, string(outputs[len(items)]))
-		outputs = outputs[:len(items)]
-	}
-	for i, it := range items[:len(outputs)] {
-		if it.words.effects()&silent != 0 {
-			notice(ctx, string(outputs[i]))
-			outputs[i] = []byte{}
-		}
-	}
-	whole := len(outputs) == len(items)
-	if err == nil && proven {
-		notice(ctx, string(rep.Stderr))
-		return outputs, nil
-	}
-	// Without the mark, as when the server exits, the status counts. A hook may have set it.
-	cut := !whole || rep.Open && (len(outputs[len(items)-1]) > 0 || req.File != nil) || closed && last.words.effects()&readsOnly != 0
-	ended := rep.Code == 0 && (!closed || len(rep.Stderr) == 0)
-	if err == nil && ended && !cut {
-		return outputs, nil
-	}
-	failed := items[len(outputs)-1].words
-	e := &Error{ExitCode: rep.Code, Stderr: string(rep.Stderr), Socket: s.at.Path, Err: err}
-	e.Pending = err != nil && ctx.Err() != nil && slices.ContainsFunc(items, func(it item) bool { return !it.words.reads() })
-	if err == nil && ended {
-		// A server that is told to exit sends its clients nothing. If it is still running,
-		// a command has ended the list without an error, as "show-options -q" of 3.2 does
-		// for an unknown option.
-		switch answers, err := s.answers(ctx); {
-		case err != nil:
-			e.Err = err
-		case !answers:
-			e.Err = ErrServerGone
-		case rep.Open:
-			e.Err = errors.New("tmux's output did not end in time")
-		case whole:
-			return outputs, nil
-		default:
-			e.Err = errors.New("tmux stopped running the commands here")
-		}
-	} else if err == nil {
-		e.Stderr = strings.TrimPrefix(e.Stderr, "-:1: ")
-		own := e.Stderr
-		if closed && !parseError().MatchString(own) {
-			// What hooks of the commands before have complained about comes first.
-			own = own[strings.LastIndexByte(own, '\n')+1:]
-		}
-		e.Err = wire.KindOf(own)
-		if e.Err != ErrUnmet && e.Err != guarded.Err {
-			e.Object = objectIn(own)
-		}
-		failed = blame(e.Stderr, failed, items)
-	}
-	e.Command, e.Args = failed[0], failed[1:]
-	if errors.Is(e.Err, ErrNoServer) || errors.Is(e.Err, ErrServerGone) {
-		s.forgetVersion()
-		if mismatch := versionMismatch(ctx, s, e); mismatch != nil {
-			e.Err = mismatch
-		}
-	}
-	return outputs, e
-}
-
-// answers reports whether a server listens and runs commands.
-func (s *Server) answers(ctx context.Context) (bool, error) {
-	req, err := newRequest([]encoded{{"display-message", "-p", s.marker}}, nil)
-	if err != nil {
-		return false, err
-	}
-	rep, err := s.transport.Run(ctx, req)
-	return strings.HasPrefix(string(rep.Stdout), s.marker+"\n"), err
-}
-
-// parseError matches the command in what tmux prints before it runs anything.
-var parseError = lazy.Regexp(`(?m)^(?:command |usage: |unknown command: |ambiguous command: )([a-z-]+)`)
-
-// blame returns the command that an error is about: for an error of the parser, which
-// refuses the whole list before anything runs, the one it names.
-func blame(stderr string, ran encoded, list []item) encoded {
-	if m := parseError().FindStringSubmatch(stderr); m != nil {
-		for _, it := range list {
-			if it.words[0] == m[1] {
-				return it.words
-			}
-		}
-	}
-	return ran
 }
 
 // Version returns the version of the running server or, if none is running, of the tmux

@@ -83,64 +83,6 @@ func endCommand(words []string) []string {
 	return words
 }
 
-// item is a command of a list and what it reads from standard input, nil for nothing. The
-// commands in before run first, as part of it. A command with a file is alone in its list.
-type item struct {
-	words  encoded
-	before []encoded
-	stdin  []byte
-	file   *namedFile
-	// turn is set in the first item of a list, for the whole list.
-	turn *wire.RunTurn
-	// text is set if it runs commands, or names a file, given only as text.
-	text bool
-}
-
-// partSize returns how many read-only commands are sent in one list. tmux's work on a list
-// grows with the square of its length, and for some hundred exceeds the work on the
-// commands themselves. Running the tmux program takes time too.
-func partSize(private bool) int {
-	if private {
-		return 64
-	}
-	return 128
-}
-
-// roundTrips splits a list into parts that can be sent together. It is one part, except for
-// commands that cannot share standard output or input, and for a long list that only reads.
-// For private see [wire.Transports].
-func roundTrips(list []item, private bool) [][]item {
-	size, words, all := 0, 0, readsOnly|hasNoUserText
-	for _, it := range list {
-		for _, e := range append(it.before, it.words) {
-			for _, w := range e {
-				size += len(w) + 1
-			}
-			words += len(e) + 1
-		}
-		words += 3
-		if all &= it.words.effects(); it.before != nil || it.stdin != nil {
-			all &^= readsOnly
-		}
-	}
-	// A list over the limits is itself sent on standard input. So is everything that a user
-	// may have typed if the tmux program is run, since everybody can see its arguments.
-	long := size > maxListBytes/2 || words > maxListWords || !private && all&hasNoUserText == 0
-	var parts [][]item
-	shared, read := false, false
-	for _, it := range list {
-		alone := it.words.effects()&ownsOutput != 0 || it.file != nil || it.stdin != nil && long
-		last := len(parts) - 1
-		if !shared || alone || it.stdin != nil && read || all&readsOnly != 0 && len(parts[last]) == partSize(private) {
-			parts, read = append(parts, nil), false
-			last++
-		}
-		parts[last] = append(parts[last], it)
-		shared, read = !alone, read || it.stdin != nil
-	}
-	return parts
-}
-
 // effects is what a command does, as far as it affects how the command is sent.
 type effects int
 

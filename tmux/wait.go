@@ -98,8 +98,8 @@ func (c Channel) Wait(ctx context.Context) error {
 	}
 	// The command before the wait shows that the list has begun. A server that exits wakes
 	// all waiters, and then runs the command after the wait without a session.
-	stays := item{words: encoded{"display-message", "-p", "#{?session_id,#{?exit-unattached,,1},}"}}
-	list := []item{stays, {words: words}, stays}
+	stays := newItem(encoded{"display-message", "-p", "#{?session_id,#{?exit-unattached,,1},}"})
+	list := []item{stays, newItem(words), stays}
 	giveBack, err := c.takeTurn(ctx)
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (s *Server) AwaitOutput(ctx context.Context, armed func(), panes ...PaneID)
 		if err != nil {
 			return err
 		}
-		list = append(list, item{words: words})
+		list = append(list, newItem(words))
 	}
 	_, err := s.roundTrip(ctx, list, armed)
 	return err
