@@ -97,74 +97,90 @@ const (
 	silent                              // prints nothing
 )
 
+// effectsOf are the effects of commands that do more, or less, than their verb says.
+var effectsOf = map[string]effects{
+	"new-session":    startsServer | touchesSessions,
+	"attach-session": startsServer | touchesSessions,
+	"start-server":   startsServer,
+	"list-commands":  startsServer,
+	"list-keys":      startsServer,
+	"list-sessions":  readsOnly,
+	"list-windows":   readsOnly,
+	"list-panes":     readsOnly,
+	"show-options":   readsOnly,
+	"show-buffer":    ownsOutput,
+	"delete-buffer":  hasNoUserText | silent,
+	"if-shell":       touchesSessions | runsCommands | goesOn,
+	"set-hook":       touchesSessions | runsCommands | silent,
+	"confirm-before": touchesSessions | runsCommands | goesOn,
+	"command-prompt": touchesSessions | runsCommands | goesOn,
+	"display-menu":   touchesSessions | runsCommands | goesOn,
+	"display-popup":  goesOn,
+}
+
 // effects returns what the command does. An unknown one may be an alias for anything.
 func (w encoded) effects() effects {
-	last := w[len(w)-1]
+	if does, ok := effectsOf[w[0]]; ok {
+		return does
+	}
+	streams := w[len(w)-1] == "-"
 	switch w[0] {
-	case "new-session", "attach-session":
-		return startsServer | touchesSessions
-	case "start-server", "list-commands", "list-keys":
-		return startsServer
-	case "list-sessions", "list-windows", "list-panes", "show-options":
-		return readsOnly
 	case "display-message", "capture-pane":
 		if slices.Contains(w, "-p") {
 			return readsOnly
 		}
-	case "show-buffer":
-		return ownsOutput
-	case "save-buffer":
-		if last == "-" {
-			return ownsOutput
-		}
-		return runsCommands
-	case "load-buffer":
-		if last != "-" {
-			return hasNoUserText | runsCommands | silent
-		}
-		return hasNoUserText | silent
-	case "delete-buffer":
-		return hasNoUserText | silent
 	case "paste-buffer":
 		if !slices.Contains(w, "-s") {
 			return hasNoUserText | silent
 		}
+	case "save-buffer":
+		if streams {
+			return ownsOutput
+		}
+		return runsCommands
+	case "load-buffer":
+		if streams {
+			return hasNoUserText | silent
+		}
+		return hasNoUserText | silent | runsCommands
 	case "source-file":
-		if last == "-" {
+		if streams {
 			return hasNoUserText | touchesSessions | runsCommands | goesOn
 		}
 		return touchesSessions | runsCommands | goesOn
-	case "if-shell":
-		return touchesSessions | runsCommands | goesOn
-	case "set-hook":
-		return touchesSessions | runsCommands | silent
-	case "confirm-before", "command-prompt", "display-menu":
-		return touchesSessions | runsCommands | goesOn
-	case "display-popup":
-		return goesOn
 	case "run-shell":
 		if w.mayHave("C") {
 			return touchesSessions | runsCommands | goesOn
 		}
 		return touchesSessions | goesOn
 	}
-	if commandsByName()[w[0]] != nil {
-		verb, _, _ := strings.Cut(w[0], "-")
-		if (verb == "new" || verb == "split") && w.mayHave("W") { // waits for the pane's program
-			return goesOn
-		}
-		if w[0] == "select-pane" || slices.Contains([]string{"list", "show", "display", "capture", "server", "wait"}, verb) || w.mayHave("P") {
-			return 0
-		}
-		return silent
+	if commandsByName()[w[0]] == nil {
+		return w.effectsOfAlias()
 	}
+	verb, _, _ := strings.Cut(w[0], "-")
+	prints := slices.Contains([]string{"list", "show", "display", "capture", "server", "wait"}, verb) || w.mayHave("P")
+	switch {
+	case (verb == "new" || verb == "split") && w.mayHave("W"): // waits for the pane's program
+		return goesOn
+	case prints || w[0] == "select-pane":
+		return 0
+	}
+	return silent
+}
+
+// aliases are short names of the commands that start a server or need standard output to
+// themselves, which may also be abbreviated.
+var aliases = map[string]string{
+	"new-session": "new", "attach-session": "attach", "start-server": "start", "list-commands": "lscm", "list-keys": "lsk",
+	"show-buffer": "showb", "save-buffer": "saveb",
+}
+
+// effectsOfAlias returns what a command may do whose name is not one of tmux's.
+func (w encoded) effectsOfAlias() effects {
 	does := touchesSessions | runsCommands | goesOn
-	for name, alias := range map[string]string{
-		"new-session": "new", "attach-session": "attach", "start-server": "start", "list-commands": "lscm", "list-keys": "lsk",
-		"show-buffer": "showb", "save-buffer": "saveb",
-	} {
+	for name, alias := range aliases {
 		if w[0] == alias || strings.HasPrefix(name, w[0]) {
-			does |= encoded{name, last}.effects() & (startsServer | ownsOutput)
+			does |= encoded{name, w[len(w)-1]}.effects() & (startsServer | ownsOutput)
 		}
 	}
 	return does

@@ -181,3 +181,38 @@ func TestRequests(t *testing.T) {
 		}
 	}
 }
+
+// What each command does that matters to how it is sent. The letters are in the order of the
+// constants: starts a server, touches sessions, only reads, owns the output, has no text of the
+// user's, runs commands, goes on after failures, is silent.
+func TestEffects(t *testing.T) {
+	const letters = "STROUCGQ"
+	for words, want := range map[string]string{
+		"new-session -d": "ST", "attach-session": "ST", "start-server": "S", "list-commands": "S", "list-keys": "S",
+		"list-sessions": "R", "list-windows": "R", "list-panes -a": "R", "show-options -g": "R",
+		"display-message x": "", "display-message -p x": "R", "capture-pane": "", "capture-pane -p": "R", "capture-pane -pe": "",
+		"show-buffer": "O", "save-buffer -": "O", "save-buffer file": "C", "save-buffer -a -b x -": "O",
+		"load-buffer -": "UQ", "load-buffer file": "UCQ", "delete-buffer -b x": "UQ", "set-buffer x": "Q",
+		"paste-buffer": "UQ", "paste-buffer -d": "UQ", "paste-buffer -s x": "Q",
+		"source-file -": "TUCG", "source-file file": "TCG", "if-shell true x": "TCG",
+		"set-hook -g x y": "TCQ", "confirm-before x": "TCG", "command-prompt": "TCG", "display-menu": "TCG", "display-popup": "G",
+		"run-shell true": "TG", "run-shell -C x": "TCG", "run-shell -bC x": "TCG", "run-shell -- -C": "TCG",
+		"split-window": "Q", "split-window -P": "", "split-window -W": "G", "split-window -dPW": "G", "new-window": "Q", "new-window -P": "", "new-window -W": "G", "new-pane": "Q",
+		"break-pane": "Q", "break-pane -P": "", "select-pane -m": "", "select-window": "Q", "kill-pane": "Q", "kill-server": "Q", "kill-window -W": "Q",
+		"list-clients": "", "list-buffers": "", "show-environment": "", "show-hooks": "", "show-messages": "", "server-access -l": "", "wait-for x": "", "display-panes": "",
+		"has-session": "Q", "send-keys -l -P": "", "rename-window x": "Q",
+		"nosuch": "TCG", "neww": "TCG", "split": "TCG", "lsp": "TCG",
+		"new": "STCG", "new-s": "STCG", "new-sess -d": "STCG", "attach": "STCG", "start": "STCG", "a": "STCG", "lscm": "STCG", "lsk": "STCG", "list-k": "STCG",
+		"showb": "TOCG", "show-b": "TOCG", "saveb -": "TOCG", "save -": "TOCG", "saveb file": "TCG", "s": "STOCG", "s -": "STOCG",
+	} {
+		got := ""
+		for i, letter := range letters {
+			if encoded(strings.Fields(words)).effects()&(1<<i) != 0 {
+				got += string(letter)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", words, got, want)
+		}
+	}
+}
