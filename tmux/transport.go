@@ -180,7 +180,7 @@ func (w encoded) effectsOfAlias() effects {
 	does := touchesSessions | runsCommands | goesOn
 	for name, alias := range aliases {
 		if w[0] == alias || strings.HasPrefix(name, w[0]) {
-			does |= encoded{name, w[len(w)-1]}.effects() & (startsServer | ownsOutput)
+			does |= encoded{name, w[len(w)-1]}.effects()
 		}
 	}
 	return does
