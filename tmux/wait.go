@@ -85,16 +85,51 @@ func (c Channel) Unlock(ctx context.Context) error {
 // that wakes everybody else who waits on it. From 3.8 on, a signal from another program
 // is lost if tmux gets it before it notices that the client is gone.
 func (c Channel) Wait(ctx context.Context) error {
-	s, channel := c.srv, c.name
-	if err := s.usable(); err != nil {
+	if err := c.srv.usable(); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	words, err := encode(WaitFor{Channel: channel}, nil)
+	w, err := c.enqueue(ctx)
 	if err != nil {
 		return err
+	}
+	select {
+	case <-w.begun.Done():
+		w.giveBack()
+		w.giveBack = nil
+	case <-w.ended:
+	case <-ctx.Done():
+	}
+	select {
+	case <-w.ended:
+	case <-ctx.Done():
+	}
+	select {
+	case <-w.ended:
+		return w.finish(ctx)
+	default:
+		return w.giveUp(ctx)
+	}
+}
+
+// A waiter is a wait that was sent to tmux.
+type waiter struct {
+	Channel
+	giveBack func()                  // gives back the turn of the channel; nil if the waiter does not have it
+	begun    context.Context         // ends once tmux has begun to run the list
+	stop     context.CancelCauseFunc // closes the connection
+	ended    chan struct{}           // closed once outs and err are set
+	outs     [][]byte
+	err      error
+}
+
+// enqueue sends tmux a wait. The waiter has the turn of the channel.
+func (c Channel) enqueue(ctx context.Context) (*waiter, error) {
+	words, err := encode(WaitFor{Channel: c.name}, nil)
+	if err != nil {
+		return nil, err
 	}
 	// The command before the wait shows that the list has begun. A server that exits wakes
 	// all waiters, and then runs the command after the wait without a session.
@@ -102,77 +137,71 @@ func (c Channel) Wait(ctx context.Context) error {
 	list := []item{stays, newItem(words), stays}
 	giveBack, err := c.takeTurn(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.countWaits(1)
-	waiting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	sent, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	begun, begin := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	var outs [][]byte
+	w := &waiter{Channel: c, giveBack: giveBack, begun: begun, stop: stop, ended: make(chan struct{})}
 	go func() {
-		defer close(ended)
+		defer close(w.ended)
 		defer stop(nil)
-		outs, err = s.roundTrip(waiting, list, begin)
+		w.outs, w.err = c.srv.roundTrip(sent, list, begin)
 	}()
-	hasTurn := true
-	select {
-	case <-begun.Done():
-		giveBack()
-		hasTurn = false
-	case <-ended:
-	case <-ctx.Done():
+	return w, nil
+}
+
+// finish returns how the wait has ended.
+func (w *waiter) finish(ctx context.Context) error {
+	w.countWaits(-1)
+	if w.giveBack != nil {
+		w.giveBack()
 	}
-	select {
-	case <-ended:
-	case <-ctx.Done():
+	err := w.err
+	if err == nil && strings.TrimSpace(string(w.outs[2])) == "" {
+		err = stillThere(ctx, w.srv)
 	}
-	select {
-	case <-ended:
-		c.countWaits(-1)
-		if hasTurn {
-			giveBack()
-		}
-		if err == nil && strings.TrimSpace(string(outs[2])) == "" {
-			err = stillThere(ctx, s)
-		}
-		var e *Error
-		if errors.As(err, &e) && e.Err != ErrNoServer && (e.ExitCode == 0 || e.Err == nil) {
-			e.Err = ErrServerGone
-		}
-		return err
-	default:
+	var e *Error
+	if errors.As(err, &e) && e.Err != ErrNoServer && (e.ExitCode == 0 || e.Err == nil) {
+		e.Err = ErrServerGone
 	}
-	var told atomic.Bool // whether it is decided how Wait ends
+	return err
+}
+
+// giveUp ends the wait, because the context has ended. It returns nil if the wait was signalled
+// after all.
+func (w *waiter) giveUp(ctx context.Context) error {
+	var decided atomic.Bool // what Wait returns
 	settle(ctx, func(within context.Context) {
-		if hasTurn {
+		if w.giveBack == nil {
+			w.giveBack, _ = w.takeTurn(within)
+		} else {
 			// A waiter that may or may not be in the queue could not be removed from it.
 			select {
-			case <-begun.Done():
-			case <-ended:
+			case <-w.begun.Done():
+			case <-w.ended:
 			case <-within.Done():
 			}
-		} else if again, err := c.takeTurn(within); err == nil {
-			giveBack, hasTurn = again, true
 		}
+		hasTurn := w.giveBack != nil
 		if hasTurn {
-			defer giveBack()
+			defer w.giveBack()
 		}
-		last := c.countWaits(-1) == 0
-		if last && hasTurn && begun.Err() != nil && c.wake(within, ended) {
+		last := w.countWaits(-1) == 0
+		if last && hasTurn && w.begun.Err() != nil && w.wake(within, w.ended) {
 			return
 		}
-		stop(context.Cause(ctx))
-		<-ended
-		switch {
-		case err == nil && told.CompareAndSwap(false, true):
-		case err == nil && last: // nobody got the signal
-			_ = c.signal(within)
+		w.stop(context.Cause(ctx))
+		<-w.ended
+		signalled := w.err == nil
+		if signalled && !decided.CompareAndSwap(false, true) && last {
+			_ = w.signal(within) // nobody got the signal
 		}
 	})
-	if told.CompareAndSwap(false, true) {
+	if decided.CompareAndSwap(false, true) {
 		return context.Cause(ctx)
 	}
-	return nil // signalled after all
+	return nil
 }
 
 // stillThere distinguishes a server without sessions from one that is about to exit.
