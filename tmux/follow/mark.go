@@ -241,8 +241,21 @@ func (m *Mark) cut(l *Look) bool {
 	return m.height != l.normal && (m.rows.textBelow(m.cursor) || l.known().textBelow(l.cursor()))
 }
 
-// shift determines by how much the row numbers fell. Unless that is proven, nothing is
-// known about what is new. need is the first row that the proof needs.
+// shift determines by how much the row numbers fell because tmux trimmed the history. Unless
+// that is proven, nothing is known about what is new. need is the first row that the proof
+// needs: what the mark knows of the rows above the screen must fit what is there now.
+//
+//	at the mark                                        at a look, with shift 2
+//	  0                     ┐                                 trimmed
+//	  1                     ┘ unknown                         trimmed
+//	  2  rows.first-far     ┐ known by                   0    need
+//	  3                     ┘ one digest                 1
+//	  4  rows.first         ┐                            2
+//	  5                     │ known by                   3
+//	  6  history, the first │ a digest each              4
+//	  7  row of the screen  │                            5
+//	  8  cursor             ┘                            6    may have changed
+//	                                                     7    the screen now
 func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
 	need = m.rows.first - m.far
 	counted := m.counted && l.counted()
@@ -425,70 +438,31 @@ func (m *Mark) addNew(l *Look, shift int) {
 	}
 }
 
-// unseen returns the lines that neither are where they were, less shift, nor have moved.
-// Below the cursor's row, blank lines before others count too. The text typed at the cursor
-// may have been continued.
+// unseen returns the lines that are new: neither where they were, less shift, nor moved.
+//
+//	before               now, with shift 2
+//	  0  $ make                                trimmed
+//	  1  building                              trimmed
+//	  2  one               0  one              where it was
+//	  3  two               1  three            new
+//	  4  four              2  two              moved
+//	  5  $ , the cursor    3  $ echo           new: it continues the line at the cursor
+//	  6                    4                   new, since it is below the cursor and followed by
+//	  7                    5  done             a new line
 func unseen(old, now knownRows, lines []textLine, shift, cursor int, typed string) (fresh []textLine) {
-	same := func(n int) bool {
-		was, known := old.at(n)
-		is, ok := now.at(n - shift)
-		return ok && (n < old.first || known && is == was)
-	}
-	moved := map[uint64]int{} // by digest, how many lines are gone from where they were
-	began := map[int]uint64{} // by row, the digest of the line that began there
-	var unfinished uint64     // the cursor's line, if it is gone and what is there now begins with it
-	var goesOn string
-	for l := range old.lines() {
-		began[l.first] = l.digest
-		for n := max(l.first, shift); n < l.end; n++ {
-			if same(n) {
-				continue
-			}
-			moved[l.digest]++
-			i, ok := slices.BinarySearchFunc(lines, l.first-shift, func(l textLine, first int) int { return l.first - first })
-			if ok && typed != "" && l.first <= cursor && cursor < l.end && strings.HasPrefix(lines[i].text, typed) {
-				unfinished, goesOn = l.digest, lines[i].text
-			}
-			break
-		}
-	}
-	// The continued line replaces the unfinished one, as a prompt with a command typed
-	// after it does, unless another line has moved there.
-	if goesOn != "" && moved[digestOf(goesOn)] == 0 {
-		moved[unfinished]--
-	}
-	hasMoved := func(text string) bool {
-		digest := digestOf(text)
-		moved[digest]--
-		return moved[digest] >= 0
-	}
-	// Blank rows may have become part of the line, or no longer be part of it.
-	wasThere := func(line textLine) bool {
-		digest := digestOf(line.text)
-		for n := line.first; n < line.end; n++ {
-			if began[n+shift] == digest {
-				return true
-			}
-		}
-		return false
-	}
+	a := aligned{old, now, shift}
+	f := a.former(lines, cursor, typed)
 	var blank []textLine
 	for _, line := range lines {
-		if line.end+shift <= old.first {
-			continue
-		}
-		isSame := true
-		for n := line.first; n < line.end; n++ {
-			isSame = isSame && same(n+shift)
-		}
+		stays := a.same(line.first+shift, line.end+shift)
 		below := line.first+shift > cursor
 		switch {
 		case line.text == "":
-			if !isSame || below {
+			if !stays || below {
 				blank = append(blank, line)
 			}
 			continue
-		case isSame, hasMoved(line.text), wasThere(line):
+		case stays, f.moved(line.text), f.began(line, shift):
 		default:
 			if below {
 				fresh = append(fresh, blank...)
@@ -498,4 +472,74 @@ func unseen(old, now knownRows, lines []textLine, shift, cursor int, typed strin
 		blank = nil
 	}
 	return fresh
+}
+
+// aligned are the rows of two looks: row n of old is row n-shift of now, unless it has changed.
+type aligned struct {
+	old, now knownRows
+	shift    int
+}
+
+// same reports whether old rows are where they were. What is above the known ones counts as
+// such.
+func (a aligned) same(first, end int) bool {
+	for n := first; n < end; n++ {
+		was, known := a.old.at(n)
+		is, ok := a.now.at(n - a.shift)
+		if !ok || n >= a.old.first && !(known && is == was) {
+			return false
+		}
+	}
+	return true
+}
+
+// formerLines are the lines of the old rows.
+type formerLines struct {
+	gone  map[uint64]int // by digest, how many are gone from where they were
+	begin map[int]uint64 // by row, the digest of the line that began there
+}
+
+// former returns the old lines. The text typed at the cursor may have been continued: the line
+// that begins with it now replaces the old one, as a prompt with a command after it does, unless
+// it is another line that has moved there.
+func (a aligned) former(lines []textLine, cursor int, typed string) formerLines {
+	f := formerLines{gone: map[uint64]int{}, begin: map[int]uint64{}}
+	continued, unfinished := "", uint64(0)
+	for l := range a.old.lines() {
+		f.begin[l.first] = l.digest
+		if a.same(max(l.first, a.shift), l.end) {
+			continue
+		}
+		f.gone[l.digest]++
+		if typed == "" || cursor < l.first || l.end <= cursor {
+			continue
+		}
+		i, ok := slices.BinarySearchFunc(lines, l.first-a.shift, func(l textLine, first int) int { return l.first - first })
+		if ok && strings.HasPrefix(lines[i].text, typed) {
+			continued, unfinished = lines[i].text, l.digest
+		}
+	}
+	if continued != "" && f.gone[digestOf(continued)] == 0 {
+		f.gone[unfinished]--
+	}
+	return f
+}
+
+// moved reports whether a line is one that is gone from elsewhere. Each is found once.
+func (f formerLines) moved(text string) bool {
+	digest := digestOf(text)
+	f.gone[digest]--
+	return f.gone[digest] >= 0
+}
+
+// began reports whether a line with the same text began in one of the line's rows: blank rows may
+// have become part of it, or no longer be.
+func (f formerLines) began(line textLine, shift int) bool {
+	digest := digestOf(line.text)
+	for n := line.first; n < line.end; n++ {
+		if f.begin[n+shift] == digest {
+			return true
+		}
+	}
+	return false
 }

@@ -280,45 +280,51 @@ func (f *following) look(ctx context.Context, p *followed) (events []Event, err 
 		return nil, fmt.Errorf("follow pane %s: %w", p.id, err)
 	}
 	p.last = l
-	add := func(e Event) {
-		e.Pane, e.Look = p.id, l
-		events = append(events, e)
-	}
 	if last == nil {
-		add(Event{Kind: EventBegan})
+		events = append(events, Event{Kind: EventBegan})
 		if since != nil && !f.options.Parts {
 			p.part = since.part()
 		}
 	}
-	drawn := slices.IndexFunc(l.NewRows, func(row int) bool { return row < 0 })
-	if drawn < 0 {
-		drawn = len(l.New)
-	}
-	lines := l.New[:drawn:drawn]
-	if !f.options.Parts {
-		lines = p.finished(l, lines, l.NewRows[:drawn])
-	}
-	if len(lines) > 0 || l.Missed {
-		add(Event{Kind: EventLines, Lines: lines, Missed: l.Missed})
-	}
-	if drawn < len(l.New) {
-		add(Event{Kind: EventScreen, Lines: l.New[drawn:]})
-	}
+	events = append(events, p.printed(l, f.options.Parts)...)
 	switch {
 	case l.Dead && l.Respawned:
 		f.Forget(p.id)
-		add(Event{Kind: EventEnded, Missed: true, Ended: endedAs(p.id, PaneRespawned, last)})
+		events = append(events, Event{Kind: EventEnded, Missed: true, Ended: endedAs(p.id, PaneRespawned, last)})
 	case l.Dead:
 		f.Forget(p.id)
-		add(Event{Kind: EventEnded, Ended: died(bound, f.srv, l)})
+		events = append(events, Event{Kind: EventEnded, Ended: died(bound, f.srv, l)})
 	case f.options.Quiet == 0:
 	case l.Printed || last != nil && l.printedSince(last.PaneState):
 		p.quiet = time.Now().Add(f.options.Quiet)
 	case !p.quiet.IsZero() && !began.Before(p.quiet):
 		p.quiet = time.Time{}
-		add(Event{Kind: EventQuiet})
+		events = append(events, Event{Kind: EventQuiet})
+	}
+	for i := range events {
+		events[i].Pane, events[i].Look = p.id, l
 	}
 	return events, nil
+}
+
+// printed returns the events for what is new in a look; with parts, lines come before they are
+// finished, too.
+func (p *followed) printed(l *Look, parts bool) (events []Event) {
+	drawn := slices.IndexFunc(l.NewRows, func(row int) bool { return row < 0 })
+	if drawn < 0 {
+		drawn = len(l.New)
+	}
+	lines := l.New[:drawn:drawn]
+	if !parts {
+		lines = p.finished(l, lines, l.NewRows[:drawn])
+	}
+	if len(lines) > 0 || l.Missed {
+		events = append(events, Event{Kind: EventLines, Lines: lines, Missed: l.Missed})
+	}
+	if drawn < len(l.New) {
+		events = append(events, Event{Kind: EventScreen, Lines: l.New[drawn:]})
+	}
+	return events
 }
 
 // died returns the error for a pane whose program has ended. tmux may not know yet how.
