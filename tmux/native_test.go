@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -214,6 +216,54 @@ func TestAutoFallsBackToExec(t *testing.T) {
 		t.Errorf("%d connections", n)
 	}
 	check.Equal(t, "logged", 1, strings.Count(log.String(), fellBack))
+}
+
+// Who runs shows that a server speaks the protocol, so that the first call connects once for both.
+func TestWhoRunsIsTheProbe(t *testing.T) {
+	t.Parallel()
+	base, ctx := testserver.Started(t), testserver.Context(t)
+	connections := make(chan struct{}, 100)
+	socket := ownServer(t, func(c net.Conn) {
+		connections <- struct{}{}
+		server, err := net.Dial("unix", base.SocketPath())
+		if err != nil {
+			return
+		}
+		defer server.Close()
+		go func() {
+			io.Copy(server, c)
+			server.(*net.UnixConn).CloseWrite()
+		}()
+		io.Copy(c, server)
+	})
+	srv := testserver.Handle(t, tmux.Config{SocketPath: socket})
+	for call, want := range []int{2, 1, 1} {
+		check.Must[[]tmux.Pane](t)(tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{All: true}))
+		check.Equal(t, fmt.Sprintf("connections of call %d", call), want, len(connections))
+		for len(connections) > 0 {
+			<-connections
+		}
+	}
+	check.Equal(t, "version", check.Must[tmux.Version](t)(base.Version(ctx)), check.Must[tmux.Version](t)(srv.Version(ctx)))
+	check.Equal(t, "more connections", 0, len(connections))
+}
+
+// A server that does not speak the protocol is asked who runs by the tmux program.
+func TestWhoRunsFallsBackToExec(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string][]byte{
+		"garbage": garbage, "nothing": exits,
+		"another text": slices.Concat(opensOutput(1), testserver.Frame(msgWrite, append([]byte{1, 0, 0, 0}, ".end-\n"...)), exits),
+	} {
+		var log bytes.Buffer
+		srv := testserver.Handle(t, tmux.Config{SocketPath: ownServer(t, says(answer)), Logger: debugLog(&log)})
+		for range 2 {
+			if _, err := srv.Version(testserver.Context(t)); errors.Is(err, tmux.ErrProtocol) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		check.Equal(t, name+" logged", 1, strings.Count(log.String(), fellBack))
+	}
 }
 
 // Another server may listen on the socket of one that has proved itself: what it does not

@@ -323,7 +323,8 @@ type running struct {
 	socket  os.FileInfo // another server makes another one
 }
 
-// whoRuns asks the running server who it is, unless it was asked already.
+// whoRuns asks the running server who it is, unless it was asked already. The answer also proves
+// that it speaks the protocol, so that the first call needs no probe before it.
 func (s *Server) whoRuns(ctx context.Context) (running, error) {
 	socket, _ := os.Stat(s.at.Path)
 	s.mu.Lock()
@@ -333,7 +334,11 @@ func (s *Server) whoRuns(ctx context.Context) (running, error) {
 		return r, nil
 	}
 	m := s.newMark()
-	out, err := s.Do(ctx, DisplayMessage{Print: true, Message: m.around("#{pid} #{version}")})
+	who := newItem(encoded{"display-message", "-p", string(m.around("#{pid} #{version}"))})
+	who.proof = m.begin()
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	out, err := s.roundTrip(ctx, []item{who}, nil)
 	if err != nil {
 		return running{}, err
 	}

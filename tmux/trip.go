@@ -21,8 +21,10 @@ type item struct {
 	before []encoded
 	stdin  []byte
 	file   *namedFile
-	// turn is set in the first item of a list, for the whole list.
-	turn *wire.RunTurn
+	// turn and proof are set in the first item of a list, for the whole list. For proof see
+	// [wire.Request].
+	turn  *wire.RunTurn
+	proof string
 }
 
 func newItem(words encoded, before ...encoded) item {
@@ -182,7 +184,7 @@ func (t trip) request() (wire.Request, error) {
 	if err != nil {
 		return wire.Request{}, err
 	}
-	req.Turn = t.items[0].turn
+	req.Turn, req.Proof = t.items[0].turn, t.items[0].proof
 	if file := t.items[0].file; file != nil {
 		req.File = file
 	}

@@ -56,10 +56,12 @@ func (t *Transports) Run(ctx context.Context, req Request) (Reply, error) {
 }
 
 func (t *Transports) send(ctx context.Context, req Request) (Reply, error) {
-	native, err := t.useNative(ctx)
+	native, answer, err := t.useNative(ctx, req)
 	switch {
 	case err != nil:
 		return Reply{Code: -1}, err
+	case answer != nil:
+		return *answer, nil
 	case req.Text && t.isHostile():
 		return Reply{Code: -1}, fmt.Errorf("%w: the server asked for a file that no command names; commands in text are refused, because the tmux program would open it", errAsked)
 	case req.Text || !native:
@@ -102,34 +104,42 @@ func (t *Transports) isHostile() bool {
 	return t.hostile
 }
 
-// useNative reports whether to use the native transport. Until that is known, each call
-// finds out for itself, within its own context.
-func (t *Transports) useNative(ctx context.Context) (bool, error) {
+// useNative reports whether to use the native transport. Until that is known, each call finds
+// out for itself, within its own context: by its own request if that has a proof, and then
+// returns the answer.
+func (t *Transports) useNative(ctx context.Context, req Request) (native bool, answer *Reply, err error) {
 	t.mu.Lock()
 	native, refused := t.Only || t.hostile || t.proven, t.Refused
 	t.mu.Unlock()
 	if native || refused {
-		return native, nil
+		return native, nil, nil
 	}
-	known := rand.Text()
-	rep, err := t.Ask(ctx, "display-message", "-p", known)
+	probe := req
+	if req.Proof == "" {
+		known := rand.Text()
+		probe = Request{Words: []string{"display-message", "-p", known}, Needs: needsNone, Proof: known + "\n"}
+	}
+	rep, err := t.native.run(ctx, probe)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case err == nil && bytes.HasPrefix(rep.Stdout, []byte(known+"\n")): // a hook may follow it
+	case err == nil && bytes.HasPrefix(rep.Stdout, []byte(probe.Proof)): // a hook may follow it
 		t.proven = true
+		if req.Proof != "" {
+			answer = &rep
+		}
 	case errors.Is(err, errAsked):
 		t.hostile = true
-		return false, err
+		return false, nil, err
 	case err != nil && !errors.Is(err, ErrProtocol) && !errors.Is(err, ErrTooMuch):
-		return false, err
+		return false, nil, err
 	case err == nil && rep.noServer():
 		// No server to test; let the tmux program report that.
-		return false, nil
+		return false, nil, nil
 	default:
 		t.refuse(fmt.Errorf("exit %d, output %.40q, stderr %.80q, error %v", rep.Code, rep.Stdout, rep.Stderr, err))
 	}
-	return t.proven, nil
+	return t.proven, answer, nil
 }
 
 // refuse makes later calls use the tmux program.

@@ -28,6 +28,10 @@ type Request struct {
 	Mixed bool
 	// Text is set if a command runs commands, or names a file, given only as text.
 	Text bool
+	// Proof, if set, is what the list prints first, whatever a server does that speaks the
+	// protocol. Only a list has it that changes nothing and has no text of the user's: it may be
+	// sent to a server that is not known to speak the protocol, and then once more.
+	Proof string
 	// Needs is how much of the environment the list needs.
 	Needs Environ
 	// StartsServer is set if a command of the list starts a server if none is running.
