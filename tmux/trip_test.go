@@ -191,7 +191,7 @@ func TestEffects(t *testing.T) {
 		"new-session -d": "ST", "attach-session": "ST", "start-server": "S", "list-commands": "S", "list-keys": "S",
 		"list-sessions": "R", "list-windows": "R", "list-panes -a": "R", "show-options -g": "R",
 		"display-message x": "", "display-message -p x": "R", "capture-pane": "", "capture-pane -p": "R", "capture-pane -pe": "",
-		"show-buffer": "O", "save-buffer -": "O", "save-buffer file": "C", "save-buffer -a -b x -": "O",
+		"show-buffer": "O", "save-buffer -": "O", "save-buffer file": "C", "save-buffer -a -b x -": "O", "save-buffer -b - file": "C",
 		"load-buffer -": "UQ", "load-buffer file": "UCQ", "delete-buffer -b x": "UQ", "set-buffer x": "Q",
 		"paste-buffer": "UQ", "paste-buffer -d": "UQ", "paste-buffer -s x": "Q",
 		"source-file -": "TUCG", "source-file file": "TCG", "if-shell true x": "TCG",
