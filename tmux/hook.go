@@ -23,7 +23,7 @@ type SetHook struct {
 	// Commands is a list of tmux commands: see [Server.Script].
 	Commands *string `arg:""`
 
-	in *Hooks `flag:"-"` // the scope that the name must fit: see [Hooks.Setting]
+	in *settings `flag:"-"` // the scope that the name must fit: see [Hooks.Setting]
 }
 
 // ShowHooks prints hooks with their commands.
@@ -41,26 +41,11 @@ type ShowHooks struct {
 func (SetHook) commandName() string   { return "set-hook" }
 func (ShowHooks) commandName() string { return "show-hooks" }
 
-func (c SetHook) check(func() (Version, error)) error {
-	if c.in == nil {
-		return nil
-	}
-	return Options(*c.in).check(nil, c.Name, true)
-}
+func (c SetHook) check(func() (Version, error)) error { return c.in.check(nil, c.Name) }
 
-// HookScope is where a hook is set.
-type HookScope string
-
-// The scopes of hooks. tmux keeps the global hooks of windows and panes apart from those of
-// sessions; GlobalHooks covers both.
-const (
-	GlobalHooks        HookScope = "global"
-	GlobalSessionHooks           = HookScope(GlobalSessionOptions)
-	SessionHooks                 = HookScope(SessionOptions)
-	GlobalWindowHooks            = HookScope(GlobalWindowOptions)
-	WindowHooks                  = HookScope(WindowOptions)
-	PaneHooks                    = HookScope(PaneOptions)
-)
+// GlobalHooks is the scope of all global hooks. tmux keeps those of windows and panes apart from
+// those of sessions: they are in [GlobalWindowOptions] and [GlobalSessionOptions].
+const GlobalHooks OptionScope = "global"
 
 // Hooks are the hooks of the server, a session, a window or a pane: lists of tmux commands
 // that run when something happens there. A hook set for a session, window or pane takes
@@ -68,31 +53,25 @@ const (
 //
 // A tmux 3.3a that is built with libutempter, as Debian's is, may notice the end of a pane's
 // program only when another one ends, and run pane-died and pane-exited then.
-type Hooks struct {
-	srv    *Server
-	scope  OptionScope // ServerOptions: all global hooks
-	target Target
-}
+type Hooks struct{ settings }
 
 // Hooks returns the global hooks.
-func (s *Server) Hooks() Hooks { return Hooks{s, ServerOptions, nil} }
+func (s *Server) Hooks() Hooks { return s.HooksAt(GlobalHooks, nil) }
 
-// HooksAt returns the hooks of a scope for a target; if it is nil, tmux picks one.
-func (s *Server) HooksAt(scope HookScope, target Target) Hooks {
-	if scope == GlobalHooks {
-		return s.Hooks()
-	}
-	return Hooks{s, OptionScope(scope), target}
+// HooksAt returns the hooks of a scope for a target; if it is nil, tmux picks one. The scope is
+// GlobalHooks or one of options, except ServerOptions.
+func (s *Server) HooksAt(scope OptionScope, target Target) Hooks {
+	return Hooks{settings{srv: s, hooks: true, scope: scope, target: target}}
 }
 
 // Hooks returns the session's hooks.
-func (r SessionRef) Hooks() Hooks { return Hooks{r.srv, SessionOptions, r} }
+func (r SessionRef) Hooks() Hooks { return r.srv.HooksAt(SessionOptions, r) }
 
 // Hooks returns the window's hooks.
-func (r WindowRef) Hooks() Hooks { return Hooks{r.srv, WindowOptions, r} }
+func (r WindowRef) Hooks() Hooks { return r.srv.HooksAt(WindowOptions, r) }
 
 // Hooks returns the pane's hooks.
-func (r PaneRef) Hooks() Hooks { return Hooks{r.srv, PaneOptions, r} }
+func (r PaneRef) Hooks() Hooks { return r.srv.HooksAt(PaneOptions, r) }
 
 // Hook is one command list of a hook, which may have several.
 type Hook struct {
@@ -112,7 +91,7 @@ func (h Hooks) All(ctx context.Context) ([]Hook, error) {
 
 // Get returns the command lists of a hook in this scope, or none if it is not set.
 func (h Hooks) Get(ctx context.Context, name string) ([]Hook, error) {
-	if err := Options(h).check(nil, name, true); err != nil {
+	if err := h.check(nil, name); err != nil {
 		return nil, err
 	}
 	return h.list(ctx, name)
@@ -128,14 +107,9 @@ func (h Hooks) Set(ctx context.Context, name, commands string) error {
 // [Server.Do] or [Server.Script].
 func (h Hooks) Setting(cmd SetHook) SetHook {
 	var target Target
-	target, cmd.Global, cmd.Window, cmd.Pane = h.flags()
-	cmd.Target, cmd.in = own(target, cmd.Target), &h
+	target, _, cmd.Global, cmd.Window, cmd.Pane = h.flags()
+	cmd.Target, cmd.in = own(target, cmd.Target), &h.settings
 	return cmd
-}
-
-func (h Hooks) flags() (target Target, global, window, pane bool) {
-	target, _, global, window, pane = Options(h).flags()
-	return target, global || h.scope == ServerOptions, window, pane
 }
 
 func (h Hooks) list(ctx context.Context, name string) ([]Hook, error) {
@@ -152,13 +126,13 @@ func (h Hooks) list(ctx context.Context, name string) ([]Hook, error) {
 func AddHooks(b *Batch, h Hooks, name string) *[]Hook {
 	hooks := &[]Hook{}
 	show := ShowHooks{Name: name}
-	show.Target, show.Global, show.Window, show.Pane = h.flags()
+	show.Target, _, show.Global, show.Window, show.Pane = h.flags()
 	add := func(cmd ShowHooks) {
-		Options(h).read(b, func(Version) (Command, error) {
+		h.read(b, func(Version) (Command, error) {
 			if name == "" {
 				return cmd, nil
 			}
-			return cmd, Options(h).check(nil, name, true)
+			return cmd, h.check(nil, name)
 		}, func(found []Option) {
 			for _, o := range found {
 				*hooks = append(*hooks, Hook{o.Name, o.Index, o.Value})
@@ -166,7 +140,7 @@ func AddHooks(b *Batch, h Hooks, name string) *[]Hook {
 		})
 	}
 	add(show)
-	if h.scope == ServerOptions && name == "" {
+	if h.scope == GlobalHooks && name == "" {
 		show.Window = true
 		add(show)
 	}

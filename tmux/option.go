@@ -32,7 +32,7 @@ type SetOption struct {
 	// Value is the value. Without one, tmux toggles a flag or a choice of two.
 	Value *string `arg:""`
 
-	in *Options `flag:"-"` // the scope that the name must fit: see [Options.Setting]
+	in *settings `flag:"-"` // the scope that the name must fit: see [Options.Setting]
 }
 
 // ShowOptions prints options, each as its name and its quoted value.
@@ -58,12 +58,7 @@ type ShowOptions struct {
 func (SetOption) commandName() string   { return "set-option" }
 func (ShowOptions) commandName() string { return "show-options" }
 
-func (c SetOption) check(version func() (Version, error)) error {
-	if c.in == nil {
-		return nil
-	}
-	return c.in.check(version, c.Name, false)
-}
+func (c SetOption) check(version func() (Version, error)) error { return c.in.check(version, c.Name) }
 
 // OptionScope is where an option is set. A pane inherits the options of its window, a
 // window the global window options, and a session the global session options.
@@ -83,34 +78,30 @@ const (
 // "@". Values are text, exactly as set: "on", "50%", "C-b". Abbreviated names are refused.
 //
 // Hooks are not options here, although tmux stores them as such: see [Hooks].
-type Options struct {
-	srv    *Server
-	scope  OptionScope
-	target Target
-}
+type Options struct{ settings }
 
 // Options returns the server options.
-func (s *Server) Options() Options { return Options{s, ServerOptions, nil} }
+func (s *Server) Options() Options { return s.OptionsAt(ServerOptions, nil) }
 
 // OptionsAt returns the options of a scope for a target; if it is nil, tmux picks one.
 func (s *Server) OptionsAt(scope OptionScope, target Target) Options {
-	return Options{s, scope, target}
+	return Options{settings{srv: s, scope: scope, target: target}}
 }
 
 // GlobalSessionOptions returns the options of all sessions that do not set their own.
-func (s *Server) GlobalSessionOptions() Options { return Options{s, GlobalSessionOptions, nil} }
+func (s *Server) GlobalSessionOptions() Options { return s.OptionsAt(GlobalSessionOptions, nil) }
 
 // GlobalWindowOptions returns the options of all windows that do not set their own.
-func (s *Server) GlobalWindowOptions() Options { return Options{s, GlobalWindowOptions, nil} }
+func (s *Server) GlobalWindowOptions() Options { return s.OptionsAt(GlobalWindowOptions, nil) }
 
 // Options returns the session's options.
-func (r SessionRef) Options() Options { return Options{r.srv, SessionOptions, r} }
+func (r SessionRef) Options() Options { return r.srv.OptionsAt(SessionOptions, r) }
 
 // Options returns the window's options.
-func (r WindowRef) Options() Options { return Options{r.srv, WindowOptions, r} }
+func (r WindowRef) Options() Options { return r.srv.OptionsAt(WindowOptions, r) }
 
 // Options returns the pane's options.
-func (r PaneRef) Options() Options { return Options{r.srv, PaneOptions, r} }
+func (r PaneRef) Options() Options { return r.srv.OptionsAt(PaneOptions, r) }
 
 // Option is an option with its value.
 type Option struct {
@@ -235,21 +226,8 @@ func readOption(b *Batch, o Options, cmd ShowOptions, found func([]Option)) {
 	cmd.Target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
 	o.read(b, func(v Version) (Command, error) {
 		cmd.Quiet = cmd.Quiet && quietUserOptions.In(v)
-		return cmd, o.check(v.itself, cmd.Name, false)
+		return cmd, o.check(v.itself, cmd.Name)
 	}, found)
-}
-
-// read appends a command that prints options or hooks of this scope. found gets nil if tmux
-// prints nothing, and no items for an empty array.
-func (o Options) read(b *Batch, cmd func(v Version) (Command, error), found func([]Option)) {
-	AddFunc(b, cmd, func(v Version, out []byte) error {
-		if len(out) == 0 {
-			found(nil)
-		} else {
-			found(parseOptions(out, o.scope, v))
-		}
-		return nil
-	})
 }
 
 // Set sets an option, or one item of an array by name[index]. It fails with [ErrBadValue]
@@ -284,20 +262,76 @@ func (o Options) SetItems(ctx context.Context, name string, items []string) erro
 func (o Options) Setting(cmd SetOption) SetOption {
 	var target Target
 	target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
-	cmd.Target, cmd.in = own(target, cmd.Target), &o
+	cmd.Target, cmd.in = own(target, cmd.Target), &o.settings
 	return cmd
 }
 
-func (o Options) flags() (target Target, server, global, window, pane bool) {
-	switch o.scope {
+// settings are the options or the hooks of one scope: tmux keeps both in the same way.
+type settings struct {
+	srv    *Server
+	hooks  bool
+	scope  OptionScope
+	target Target
+}
+
+// flags returns what selects the scope in a command. Those for hooks have no flag for the server.
+func (s settings) flags() (target Target, server, global, window, pane bool) {
+	switch s.scope {
 	case ServerOptions:
 		server = true
-	case GlobalSessionOptions, GlobalWindowOptions:
+	case GlobalSessionOptions, GlobalWindowOptions, GlobalHooks:
 		global = true
 	default:
-		target = o.target
+		target = s.target
 	}
-	return target, server, global, o.scope == GlobalWindowOptions || o.scope == WindowOptions, o.scope == PaneOptions
+	return target, server, global, s.scope == GlobalWindowOptions || s.scope == WindowOptions, s.scope == PaneOptions
+}
+
+// read appends a command that prints the settings. found gets nil if tmux prints nothing, and no
+// items for an empty array.
+func (s settings) read(b *Batch, cmd func(v Version) (Command, error), found func([]Option)) {
+	AddFunc(b, cmd, func(v Version, out []byte) error {
+		if len(out) == 0 {
+			found(nil)
+		} else {
+			found(parseOptions(out, s.scope, v))
+		}
+		return nil
+	})
+}
+
+// check refuses names that to tmux mean something else than a setting of this kind in this scope.
+// A command without a scope, of which s is nil, may have any name.
+func (s *settings) check(version func() (Version, error), name string) error {
+	if s == nil {
+		return nil
+	}
+	base, err := optionBase(name)
+	if err != nil || strings.HasPrefix(base, "@") {
+		return err
+	}
+	wanted := "option"
+	if s.hooks {
+		wanted = "hook"
+	}
+	kind, full := kindOfOption(base)
+	switch {
+	case full == "":
+		return nil
+	case kind.hook && !s.hooks:
+		return argumentError("%s is a hook, not an option", full)
+	case s.hooks && !kind.hook:
+		return argumentError("%s is an option, not a hook", full)
+	case full != base:
+		return fmt.Errorf("%s %s: %w; is it %s?", wanted, name, ErrUnknownOption, full)
+	case !kind.fits(s.scope) && s.hooks:
+		return argumentError("%s is not a hook of a %s", name, s.scope)
+	case !kind.fits(s.scope):
+		return argumentError("%s is a %s option, not a %s option", name, kind.scope(), s.scope)
+	case s.scope == PaneOptions:
+		return need(version, "option "+name+" of a pane", kind.paneSince, Version{})
+	}
+	return nil
 }
 
 // inheritance lists, for each scope, the scopes to search, in order.
@@ -308,35 +342,6 @@ var inheritance = map[OptionScope][]OptionScope{
 	GlobalWindowOptions:  {GlobalWindowOptions},
 	WindowOptions:        {WindowOptions, GlobalWindowOptions},
 	PaneOptions:          {PaneOptions, WindowOptions, GlobalWindowOptions},
-}
-
-// check refuses names that to tmux mean something other than an option, or a hook, of this
-// scope.
-func (o Options) check(version func() (Version, error), name string, hook bool) error {
-	base, err := optionBase(name)
-	if err != nil || strings.HasPrefix(base, "@") {
-		return err
-	}
-	kind, full := kindOfOption(base)
-	switch {
-	case full == "":
-		return nil
-	case kind.hook && !hook:
-		return argumentError("%s is a hook, not an option", full)
-	case hook && !kind.hook:
-		return argumentError("%s is an option, not a hook", full)
-	case full != base && hook:
-		return fmt.Errorf("hook %s: %w; is it %s?", name, ErrUnknownOption, full)
-	case full != base:
-		return fmt.Errorf("option %s: %w; is it %s?", name, ErrUnknownOption, full)
-	case !kind.fits(o.scope) && hook:
-		return argumentError("%s is not a hook of a %s", name, o.scope)
-	case !kind.fits(o.scope):
-		return argumentError("%s is a %s option, not a %s option", name, kind.scope(), o.scope)
-	case o.scope == PaneOptions:
-		return need(version, "option "+name+" of a pane", kind.paneSince, Version{})
-	}
-	return nil
 }
 
 // DefaultScope returns the scope in which tmux sets the option of this name if none is

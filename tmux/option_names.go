@@ -63,7 +63,9 @@ func (k optionKind) scope() OptionScope {
 func (k optionKind) fits(scope OptionScope) bool {
 	switch scope {
 	case ServerOptions:
-		return k.server || k.hook
+		return k.server
+	case GlobalHooks:
+		return k.hook
 	case GlobalSessionOptions, SessionOptions:
 		return k.session
 	case PaneOptions:

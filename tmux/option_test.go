@@ -22,7 +22,7 @@ func TestOptionsInOneList(t *testing.T) {
 	none := tmux.AddOption(&b, here, "@none")
 	tmux.Add(&b, here.Setting(tmux.SetOption{Name: "status-interval", Value: ptr("007")}))
 	after := tmux.AddOption(&b, here, "status-interval")
-	hook := tmux.AddHooks(&b, srv.HooksAt(tmux.GlobalWindowHooks, nil), "pane-died")
+	hook := tmux.AddHooks(&b, srv.HooksAt(tmux.GlobalWindowOptions, nil), "pane-died")
 	tmux.Add(&b, srv.EnvironmentAt(tmux.Named("main")).Setting(tmux.SetEnvironment{Name: "X", Value: ptr("1;")}))
 	vars := tmux.AddEnvironment(&b, srv.EnvironmentAt(tmux.Named("main")))
 	check.OK(t, b.Do(ctx, srv))

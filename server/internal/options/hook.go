@@ -32,7 +32,7 @@ func hooksOf(ctx context.Context, c tool.Call, in scopeSelect, name string) (l h
 	if err != nil {
 		return l, err
 	}
-	scope := tmux.HookScope(p.scope)
+	scope := p.scope
 	if p.scope == tmux.ServerOptions {
 		scope = tmux.GlobalHooks
 	}
