@@ -23,7 +23,7 @@ type logWriter struct {
 	done  chan struct{}
 
 	mu         sync.Mutex
-	came       sync.Cond
+	added      sync.Cond
 	queue      []logRecord // with the one that is being written
 	held       int         // their bytes
 	dropped    int         // since the last of them
@@ -42,7 +42,7 @@ const mostBytes, mostRecords = 4 << 20, 10_000
 
 func newLogWriter(to io.Writer, other *slog.Logger, torn bool) *logWriter {
 	w := &logWriter{to: to, other: other, done: make(chan struct{})}
-	w.came.L = &w.mu
+	w.added.L = &w.mu
 	go w.run(torn)
 	return w
 }
@@ -61,7 +61,7 @@ func (w *logWriter) Write(p []byte) (int, error) {
 
 func (w *logWriter) add(text []byte) {
 	w.queue, w.held, w.dropped = append(w.queue, logRecord{text, w.dropped}), w.held+len(text), 0
-	w.came.Signal()
+	w.added.Signal()
 }
 
 // lost reports lost records in the other log, at most once a minute, and at the end.
@@ -95,7 +95,7 @@ func (w *logWriter) run(torn bool) {
 			if w.closed {
 				return
 			}
-			w.came.Wait()
+			w.added.Wait()
 		}
 		r := w.queue[0]
 		w.mu.Unlock()
