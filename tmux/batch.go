@@ -33,9 +33,9 @@ type Batch struct {
 
 // step is a command of a batch with the decoder of its output.
 type step struct {
-	// prepare makes the command for a version, with a mark in what it prints; if nil, the
+	// prepare makes the command for a version, with a delimiter in what it prints; if nil, the
 	// command is cmd.
-	prepare func(srv *Server, v Version, m mark) (Command, error)
+	prepare func(srv *Server, v Version, d delimiter) (Command, error)
 	cmd     Command
 	// decode decodes the output, and returns what was printed besides.
 	decode func(srv *Server, v Version, out []byte) (other string, err error)
@@ -76,7 +76,7 @@ func (b *Batch) Do(ctx context.Context, srv *Server) error {
 // prepare makes the commands.
 func (b *Batch) prepare(ctx context.Context, srv *Server) (cmds []Command, v Version, err error) {
 	cmds = make([]Command, len(b.steps))
-	m := srv.newMark()
+	d := srv.newDelimiter()
 	for i, st := range b.steps {
 		cmds[i] = st.cmd
 		if st.prepare == nil {
@@ -85,7 +85,7 @@ func (b *Batch) prepare(ctx context.Context, srv *Server) (cmds []Command, v Ver
 		if v, err = srv.Version(ctx); err != nil {
 			return nil, v, err
 		}
-		if cmds[i], err = st.prepare(srv, v, m); err != nil {
+		if cmds[i], err = st.prepare(srv, v, d); err != nil {
 			return nil, v, err
 		}
 	}
@@ -135,7 +135,7 @@ func (st step) readMade(ctx context.Context, srv *Server, v Version, id string, 
 // with the command's output, and returns its error.
 func AddFunc(b *Batch, prepare func(v Version) (Command, error), decode func(v Version, out []byte) error) {
 	b.steps = append(b.steps, step{
-		prepare: func(_ *Server, v Version, _ mark) (Command, error) { return prepare(v) },
+		prepare: func(_ *Server, v Version, _ delimiter) (Command, error) { return prepare(v) },
 		decode:  func(_ *Server, v Version, out []byte) (string, error) { return "", decode(v, out) },
 	})
 }
@@ -159,8 +159,8 @@ func AddRows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 	var begins string
 	var format Format
 	b.steps = append(b.steps, step{
-		prepare: func(srv *Server, v Version, m mark) (Command, error) {
-			begins = m.begin()
+		prepare: func(srv *Server, v Version, d delimiter) (Command, error) {
+			begins = d.begin()
 			plan, err := rowPlanOf(reflect.TypeFor[R]())
 			if err != nil {
 				return nil, err
@@ -206,24 +206,24 @@ func AddRows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 // expanded message, byte for byte.
 func AddMessage(b *Batch, cmd DisplayMessage) *string {
 	text := new(string)
-	var m mark
-	marks := !cmd.JSON && !cmd.All && !cmd.Verbose
-	prepare := func(_ *Server, v Version, list mark) (Command, error) {
-		m = list
-		marked := cmd
-		marked.Print = true
+	var d delimiter
+	delimited := !cmd.JSON && !cmd.All && !cmd.Verbose
+	prepare := func(_ *Server, v Version, list delimiter) (Command, error) {
+		d = list
+		sent := cmd
+		sent.Print = true
 		if v.printsVis() {
-			marked.Message = visSafe(cmd.Message)
+			sent.Message = visSafe(cmd.Message)
 		}
-		if marks {
-			marked.Message = m.around(marked.Message)
+		if delimited {
+			sent.Message = d.around(sent.Message)
 		}
-		return marked, nil
+		return sent, nil
 	}
 	decode := func(_ *Server, v Version, out []byte) (other string, err error) {
 		*text = strings.TrimSuffix(string(out), "\n")
-		if marks {
-			*text, other = m.inside(string(out))
+		if delimited {
+			*text, other = d.inside(string(out))
 		}
 		if v.printsVis() {
 			*text = unescape(*text, v.isExactly34())

@@ -7,44 +7,46 @@ import (
 	"strings"
 )
 
-// A mark begins the lines that separate the outputs of the commands of a list. No two lists
-// have the same: tmux logs its commands, and show-messages may have put the marks of
-// earlier lists on a screen that this one captures.
-type mark string
+// A delimiter begins the lines that separate the outputs of the commands of a list. No two
+// lists have the same one: tmux logs its commands, and show-messages may have put the
+// delimiters of earlier lists on a screen that this one captures.
+type delimiter string
 
-func (s *Server) newMark() mark { return mark(fmt.Sprintf("%s-%d-", s.marker, s.lists.Add(1))) }
+func (s *Server) newDelimiter() delimiter {
+	return delimiter(fmt.Sprintf("%s-%d-", s.marker, s.lists.Add(1)))
+}
 
 // after returns the command that prints that so many commands of the list are done.
-func (m mark) after(commands int) encoded {
-	return encoded{"display-message", "-p", fmt.Sprint(m, commands)}
+func (d delimiter) after(commands int) encoded {
+	return encoded{"display-message", "-p", fmt.Sprint(d, commands)}
 }
 
 // begin and end return what is around each expanded format, and begin what begins each row:
 // whatever else tmux prints has neither. They begin with characters to which no "#" before
 // them gives a meaning.
-func (m mark) begin() string { return "." + string(m) }
-func (m mark) end() string   { return "/" + string(m) }
+func (d delimiter) begin() string { return "." + string(d) }
+func (d delimiter) end() string   { return "/" + string(d) }
 
-// around returns a format that expands to f between marks.
-func (m mark) around(f Format) Format { return Format(m.begin()) + f + Format(m.end()) }
+// around returns a format that expands to f between delimiters.
+func (d delimiter) around(f Format) Format { return Format(d.begin()) + f + Format(d.end()) }
 
-// inside returns what is between the marks in the output of a command, and the rest. The
+// inside returns what is between the delimiters in the output of a command, and the rest. The
 // end is missing if the format has a "#{" without an end, where expansion ends.
-func (m mark) inside(out string) (shown, other string) {
-	before, found, _ := strings.Cut(out, m.begin())
-	shown, after, whole := strings.Cut(found, m.end()+"\n")
+func (d delimiter) inside(out string) (shown, other string) {
+	before, found, _ := strings.Cut(out, d.begin())
+	shown, after, whole := strings.Cut(found, d.end()+"\n")
 	if !whole {
 		shown = strings.TrimSuffix(shown, "\n")
 	}
 	return shown, before + after
 }
 
-// split splits a list's output at the marks into n parts or, if a command failed, fewer;
+// split splits a list's output at the delimiters into n parts or, if a command failed, fewer;
 // the last part is then the output of that command.
-func (m mark) split(stdout []byte, n int) [][]byte {
+func (d delimiter) split(stdout []byte, n int) [][]byte {
 	outputs := make([][]byte, 0, n)
 	for len(outputs) < n-1 {
-		line := fmt.Appendf(nil, "\n%s%d\n", m, len(outputs)+1)
+		line := fmt.Appendf(nil, "\n%s%d\n", d, len(outputs)+1)
 		if after, found := bytes.CutPrefix(stdout, line[1:]); found {
 			outputs, stdout = append(outputs, []byte{}), after
 			continue

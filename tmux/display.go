@@ -56,12 +56,12 @@ func display(ctx context.Context, s *Server, format Format, list Lister, token, 
 		wrapped = visSafe(format)
 	}
 	// The value may contain newlines, so both its ends are marked.
-	m := s.newMark()
-	head := Format(m.begin())
+	d := s.newDelimiter()
+	head := Format(d.begin())
 	if token != "" {
 		head += Format("#{q:" + token + "}" + string(fieldEnd))
 	}
-	cmd, scopes := list.rows(head + wrapped + Format(m.end()))
+	cmd, scopes := list.rows(head + wrapped + Format(d.end()))
 	if token == "" {
 		scopes = []Scope{ServerScope}
 	}
@@ -72,14 +72,14 @@ func display(ctx context.Context, s *Server, format Format, list Lister, token, 
 	if err != nil {
 		return "", err
 	}
-	for row := range bytes.SplitSeq(out, []byte(m.end()+"\n")) {
-		other, text, found := strings.Cut(string(row), m.begin())
+	for row := range bytes.SplitSeq(out, []byte(d.end()+"\n")) {
+		other, text, found := strings.Cut(string(row), d.begin())
 		notice(ctx, other)
 		if !found {
 			continue
 		}
 		if token != "" {
-			id, rest, err := cutValue(text, v, m.begin())
+			id, rest, err := cutValue(text, v, d.begin())
 			if err != nil || id != value {
 				continue
 			}

@@ -118,10 +118,10 @@ func formatOf(fields []rowField, v Version, begin string, most int, measured boo
 //
 // It is cut by its width, and with the = modifier, which drops control characters and counts
 // combining ones as nothing. So any text is measured in bytes first, and of one that is still
-// too long then, or would take tmux long to cut, only the mark is left. That costs as much as
+// too long then, or would take tmux long to cut, only the delimiter is left. That costs as much as
 // the text itself, so names are measured only if the output is too much without:
 // [decodeRows] bounds them, too.
-func (f *rowField) cut(whole Format, v Version, mark string, most int, measured bool) Format {
+func (f *rowField) cut(whole Format, v Version, begin string, most int, measured bool) Format {
 	switch {
 	case f.text == nameText && !measured:
 		return Format(fmt.Sprintf("#{=/%d/%s;q:%s}", most, cutQuoted, f.token))
@@ -134,8 +134,8 @@ func (f *rowField) cut(whole Format, v Version, mark string, most int, measured 
 			text = visSafe(text)
 		}
 		fits := "#{?" + atMost(most*utf8.UTFMax, Format(f.token)) + "," + Format(fmt.Sprintf("#{e|<=|:#{w:%s},%d}", f.token, most)) + ",}"
-		return "#{?" + fits + "," + whole + "," + Format(mark) +
-			"#{?" + quick + ",#{?" + short + "," + text + ",},}" + Format(mark) + "}"
+		return "#{?" + fits + "," + whole + "," + Format(begin) +
+			"#{?" + quick + ",#{?" + short + "," + text + ",},}" + Format(begin) + "}"
 	}
 	return whole
 }
@@ -330,14 +330,14 @@ const cutMark = "…"
 // cutQuoted marks a quoted text that was cut: q: puts a backslash before each of these.
 const cutQuoted = ">>"
 
-// cutValue returns the first value of a row, and what follows it; mark is around cut texts that
+// cutValue returns the first value of a row, and what follows it; begin is around cut texts that
 // are not quoted, see [rowField.cut]. q: escapes neither digits nor letters, so an escape with these is one of
 // vis(3).
-func cutValue(row string, v Version, mark string) (value, rest string, err error) {
-	value, cut := strings.CutPrefix(row, mark)
+func cutValue(row string, v Version, begin string) (value, rest string, err error) {
+	value, cut := strings.CutPrefix(row, begin)
 	ok := false
 	if cut {
-		if value, rest, ok = strings.Cut(value, mark+string(fieldEnd)); ok && v.printsVis() {
+		if value, rest, ok = strings.Cut(value, begin+string(fieldEnd)); ok && v.printsVis() {
 			value = unescape(value, v.isExactly34())
 		}
 	} else if value, rest, ok = cutEscaped(row, fieldEnd); ok {

@@ -63,7 +63,7 @@ type Server struct {
 	binary    string
 	at        wire.Socket
 	transport *wire.Transports
-	// marker is text that nobody else knows, and lists counts the lists sent: see newMark.
+	// marker is text that nobody else knows, and lists counts the lists sent: see newDelimiter.
 	marker string
 	lists  atomic.Int64
 
@@ -333,16 +333,16 @@ func (s *Server) whoRuns(ctx context.Context) (running, error) {
 	if r.version != (Version{}) && sameSocket(r.socket, socket) {
 		return r, nil
 	}
-	m := s.newMark()
-	who := newItem(encoded{"display-message", "-p", string(m.around("#{pid} #{version}"))})
-	who.proof = m.begin()
+	d := s.newDelimiter()
+	who := newItem(encoded{"display-message", "-p", string(d.around("#{pid} #{version}"))})
+	who.proof = d.begin()
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	out, err := s.roundTrip(ctx, []item{who}, nil)
 	if err != nil {
 		return running{}, err
 	}
-	text, other := m.inside(string(out[0]))
+	text, other := d.inside(string(out[0]))
 	notice(ctx, other)
 	pid, version, _ := strings.Cut(text, " ")
 	r = running{socket: socket}

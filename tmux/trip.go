@@ -79,7 +79,7 @@ func roundTrips(list []item, private bool) [][]item {
 // roundTrip runs one list that can be sent together. It returns the outputs of its
 // commands, or of those up to the one that failed. For printed see Printed of [wire.Request].
 func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([][]byte, error) {
-	t := newTrip(items, s.newMark())
+	t := newTrip(items, s.newDelimiter())
 	req, err := t.request()
 	if err != nil {
 		return nil, err
@@ -144,21 +144,21 @@ func (s *Server) answers(ctx context.Context) (bool, error) {
 	return strings.HasPrefix(string(rep.Stdout), s.marker+"\n"), err
 }
 
-// A trip is a list of commands that is sent together, with marks between them.
+// A trip is a list of commands that is sent together, with delimiters between them.
 type trip struct {
-	items []item
-	mark  mark
-	// closed is set if a mark follows the last command too. It proves that all have succeeded,
-	// whatever hooks of the user print, and however these fail.
+	items     []item
+	delimiter delimiter
+	// closed is set if a delimiter follows the last command too. It proves that all commands
+	// have succeeded, whatever hooks of the user print, and however these fail.
 	closed bool
 }
 
-// newTrip closes the list, unless its last output must be by itself, or a command runs others:
-// such a list goes on after some of their failures.
-func newTrip(items []item, m mark) trip {
+// newTrip closes the list unless its last command needs standard output to itself, or a command
+// runs others: such a list continues after some of their failures.
+func newTrip(items []item, d delimiter) trip {
 	last := items[len(items)-1]
 	goes := slices.ContainsFunc(items, func(it item) bool { return it.does&goesOn != 0 })
-	return trip{items: items, mark: m, closed: !goes && last.does&ownsOutput == 0 && last.file == nil}
+	return trip{items: items, delimiter: d, closed: !goes && last.does&ownsOutput == 0 && last.file == nil}
 }
 
 // request returns what is sent.
@@ -168,7 +168,7 @@ func (t trip) request() (wire.Request, error) {
 	text, typed := false, false
 	for i, it := range t.items {
 		if i > 0 {
-			list = append(list, t.mark.after(i))
+			list = append(list, t.delimiter.after(i))
 		}
 		list = append(append(list, it.before...), it.words)
 		if it.stdin != nil {
@@ -178,7 +178,7 @@ func (t trip) request() (wire.Request, error) {
 		typed = typed || it.does&hasNoUserText == 0
 	}
 	if t.closed {
-		list = append(list, t.mark.after(len(t.items)))
+		list = append(list, t.delimiter.after(len(t.items)))
 	}
 	req, err := newRequest(list, stdin)
 	if err != nil {
@@ -218,7 +218,7 @@ func (t trip) judge(rep wire.Reply, err error) (r result) {
 	if t.closed {
 		parts++
 	}
-	r.outputs = t.mark.split(rep.Stdout, parts)
+	r.outputs = t.delimiter.split(rep.Stdout, parts)
 	proven := t.closed && len(r.outputs) == parts
 	if proven {
 		r.notices = append(r.notices, string(r.outputs[n]))
@@ -234,7 +234,7 @@ func (t trip) judge(rep wire.Reply, err error) (r result) {
 		r.notices = append(r.notices, string(rep.Stderr))
 		return r
 	}
-	// Without the mark, as when the server exits, the status counts. A hook may have set it.
+	// Without the delimiter, as when the server exits, the status counts. A hook may have set it.
 	ran := len(r.outputs)
 	last := t.items[ran-1]
 	r.err = &Error{Command: last.words[0], Args: last.words[1:], ExitCode: rep.Code, Stderr: string(rep.Stderr), Err: err}

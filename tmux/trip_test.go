@@ -24,14 +24,14 @@ func tripOf(commands string) trip {
 	return newTrip(items, "M-")
 }
 
-// What a reply means. In stdout, <1> is the mark after the first command.
+// What a reply means. In stdout, <1> is the delimiter after the first command.
 func TestJudge(t *testing.T) {
 	const (
 		list   = "list-panes"          // only reads
 		rename = "rename-window x"     // prints nothing
 		split  = "split-window -P"     // changes something, and prints
-		shell  = "run-shell true"      // runs a program, so no mark follows it
-		show   = "show-buffer"         // needs standard output to itself, so no mark follows it
+		shell  = "run-shell true"      // runs a program, so no delimiter follows it
+		show   = "show-buffer"         // needs standard output to itself, so no delimiter follows it
 		save   = "save-buffer to file" // likewise, and its output goes to a file
 	)
 	gone := errors.New("the transport failed")
@@ -50,12 +50,12 @@ func TestJudge(t *testing.T) {
 		{"one", list, wire.Reply{}, "a\n<1>", nil, "a\n", "|", nil, "", false},
 		{"no rows", list, wire.Reply{}, "<1>", nil, "", "|", nil, "", false},
 		{"two", list + " ; " + list, wire.Reply{}, "a\n<1>b\n<2>", nil, "a\n|b\n", "|", nil, "", false},
-		{"no newline before the mark", list + " ; " + list, wire.Reply{}, "a<1>b\n<2>", nil, "a<1>b\n<2>", "", errStopped, list, true},
-		{"what hooks print after the last mark", list, wire.Reply{}, "a\n<1>hook\n", nil, "a\n", "hook\n|", nil, "", false},
+		{"no newline before the delimiter", list + " ; " + list, wire.Reply{}, "a<1>b\n<2>", nil, "a<1>b\n<2>", "", errStopped, list, true},
+		{"what hooks print after the last delimiter", list, wire.Reply{}, "a\n<1>hook\n", nil, "a\n", "hook\n|", nil, "", false},
 		{"what hooks complain about", list, wire.Reply{Stderr: []byte("can't find pane: x")}, "a\n<1>", nil, "a\n", "|can't find pane: x", nil, "", false},
 		{"a status that a hook has set", list, wire.Reply{Code: 1, Stderr: []byte("no buffer x")}, "a\n<1>", nil, "a\n", "|no buffer x", nil, "", false},
 		{"a silent command, after which a hook prints", rename + " ; " + list, wire.Reply{}, "hook\n<1>a\n<2>", nil, "|a\n", "|hook\n|", nil, "", false},
-		{"the program's pipes stay open, after the last mark", list, wire.Reply{Open: true}, "a\n<1>", nil, "a\n", "|", nil, "", false},
+		{"the program's pipes stay open, after the last delimiter", list, wire.Reply{Open: true}, "a\n<1>", nil, "a\n", "|", nil, "", false},
 
 		{"the first fails", list + " ; " + split, wire.Reply{Code: 1, Stderr: []byte("can't find window: x")}, "", nil, "", "", ErrNotFound, list, false},
 		{"the second fails", list + " ; " + split, wire.Reply{Code: 1, Stderr: []byte("can't find pane: %9")}, "a\n<1>", nil, "a\n|", "", ErrNotFound, split, false},
@@ -77,35 +77,35 @@ func TestJudge(t *testing.T) {
 		{"a server that exits", list, wire.Reply{Code: 1, Stderr: []byte("server exited unexpectedly")}, "", nil, "", "", ErrServerGone, list, false},
 
 		{"the transport fails", list + " ; " + split, wire.Reply{Code: -1}, "", gone, "", "", gone, list, false},
-		{"the transport fails after the marks", list + " ; " + split, wire.Reply{Code: -1, Stderr: []byte("x")}, "a\n<1>b\n<2>hook\n", gone, "a\n|b\n", "hook\n", gone, split, false},
+		{"the transport fails after the delimiters", list + " ; " + split, wire.Reply{Code: -1, Stderr: []byte("x")}, "a\n<1>b\n<2>hook\n", gone, "a\n|b\n", "hook\n", gone, split, false},
 		{"the transport fails, whatever tmux says", list, wire.Reply{Code: 1, Stderr: []byte("no buffer x")}, "", gone, "", "", gone, list, false},
 
 		{"the list stops", list + " ; " + split, wire.Reply{}, "a\n", nil, "a\n", "", errStopped, list, true},
 		{"the list stops, and the pipes stay open", list + " ; " + split, wire.Reply{Open: true}, "a\n", nil, "a\n", "", errOpen, list, true},
-		{"a change without a mark, as of the server's exit", split, wire.Reply{}, "", nil, "", "", nil, "", false},
-		{"a change without a mark, whose pipes stay open", split, wire.Reply{Open: true}, "", nil, "", "", nil, "", false},
-		{"a change without a mark that printed, whose pipes stay open", split, wire.Reply{Open: true}, "a\n", nil, "a\n", "", errOpen, split, true},
-		{"a silent change without a mark, whose pipes stay open", rename, wire.Reply{Open: true}, "a\n", nil, "", "a\n", nil, "", false},
-		{"a list without a mark", list, wire.Reply{}, "a\n", nil, "a\n", "", nil, list, true},
-		{"a list without a mark, whose pipes stay open", list, wire.Reply{Open: true}, "", nil, "", "", errOpen, list, true},
+		{"a change without a delimiter, as of the server's exit", split, wire.Reply{}, "", nil, "", "", nil, "", false},
+		{"a change without a delimiter, whose pipes stay open", split, wire.Reply{Open: true}, "", nil, "", "", nil, "", false},
+		{"a change without a delimiter that printed, whose pipes stay open", split, wire.Reply{Open: true}, "a\n", nil, "a\n", "", errOpen, split, true},
+		{"a silent change without a delimiter, whose pipes stay open", rename, wire.Reply{Open: true}, "a\n", nil, "", "a\n", nil, "", false},
+		{"a list without a delimiter", list, wire.Reply{}, "a\n", nil, "a\n", "", nil, list, true},
+		{"a list without a delimiter, whose pipes stay open", list, wire.Reply{Open: true}, "", nil, "", "", errOpen, list, true},
 
-		{"never a mark", shell, wire.Reply{}, "a\n", nil, "a\n", "", nil, "", false},
-		{"never a mark, and complaints", shell, wire.Reply{Stderr: []byte("no buffer x")}, "a\n", nil, "a\n", "", nil, "", false},
-		{"never a mark, failing", shell, wire.Reply{Code: 1, Stderr: []byte("'true' returned 1\nno buffer x")}, "a\n", nil, "a\n", "", ErrNotFound, shell, false},
-		{"never a mark, the pipes stay open", shell, wire.Reply{Open: true}, "", nil, "", "", nil, "", false},
-		{"never a mark, printed, the pipes stay open", shell, wire.Reply{Open: true}, "a\n", nil, "a\n", "", errOpen, shell, true},
-		{"a mark that none asked for", shell, wire.Reply{}, "a\n<1>", nil, "a\n<1>", "", nil, "", false},
+		{"never a delimiter", shell, wire.Reply{}, "a\n", nil, "a\n", "", nil, "", false},
+		{"never a delimiter, and complaints", shell, wire.Reply{Stderr: []byte("no buffer x")}, "a\n", nil, "a\n", "", nil, "", false},
+		{"never a delimiter, failing", shell, wire.Reply{Code: 1, Stderr: []byte("'true' returned 1\nno buffer x")}, "a\n", nil, "a\n", "", ErrNotFound, shell, false},
+		{"never a delimiter, the pipes stay open", shell, wire.Reply{Open: true}, "", nil, "", "", nil, "", false},
+		{"never a delimiter, printed, the pipes stay open", shell, wire.Reply{Open: true}, "a\n", nil, "a\n", "", errOpen, shell, true},
+		{"a delimiter that none asked for", shell, wire.Reply{}, "a\n<1>", nil, "a\n<1>", "", nil, "", false},
 		{"a buffer", show, wire.Reply{}, "text", nil, "text", "", nil, "", false},
 		{"a buffer, open", show, wire.Reply{Open: true}, "te", nil, "te", "", errOpen, show, true},
 		{"a buffer to a file", save, wire.Reply{}, "", nil, "", "", nil, "", false},
 		{"a buffer to a file, open", save, wire.Reply{Open: true}, "", nil, "", "", errOpen, "save-buffer -", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			marks := strings.NewReplacer("<1>", "M-1\n", "<2>", "M-2\n")
-			tt.rep.Stdout = []byte(marks.Replace(tt.stdout))
+			delimiters := strings.NewReplacer("<1>", "M-1\n", "<2>", "M-2\n")
+			tt.rep.Stdout = []byte(delimiters.Replace(tt.stdout))
 			r := tripOf(tt.commands).judge(tt.rep, tt.err)
-			if got := string(bytes.Join(r.outputs, []byte("|"))); got != marks.Replace(tt.outputs) {
-				t.Errorf("outputs %q, want %q", got, marks.Replace(tt.outputs))
+			if got := string(bytes.Join(r.outputs, []byte("|"))); got != delimiters.Replace(tt.outputs) {
+				t.Errorf("outputs %q, want %q", got, delimiters.Replace(tt.outputs))
 			}
 			if got := strings.Join(r.notices, "|"); got != tt.notices {
 				t.Errorf("notices %q, want %q", got, tt.notices)
@@ -145,7 +145,7 @@ func TestJudgeObjects(t *testing.T) {
 	}
 }
 
-// What is sent: the commands in order with a mark between two, and at the end if that proves
+// What is sent: the commands in order with a delimiter between two, and at the end if that proves
 // something.
 func TestRequests(t *testing.T) {
 	type flags struct{ text, mixed bool }

@@ -96,12 +96,12 @@ func versionMismatch(ctx context.Context, s *Server, e *Error) error {
 	if e.Err != ErrServerGone || !wire.NativeUsable {
 		return nil
 	}
-	m := s.newMark()
-	rep, err := s.transport.Ask(ctx, "display-message", "-p", string(m.around("#{version}")))
+	d := s.newDelimiter()
+	rep, err := s.transport.Ask(ctx, "display-message", "-p", string(d.around("#{version}")))
 	if err != nil {
 		return nil
 	}
-	version, _ := m.inside(string(rep.Stdout))
+	version, _ := d.inside(string(rep.Stdout))
 	theirs, err := ParseVersion(version)
 	if err != nil {
 		return nil
