@@ -37,9 +37,9 @@ type step struct {
 	// command is cmd.
 	prepare func(srv *Server, v Version, d delimiter) (Command, error)
 	cmd     Command
-	// decode decodes the output, and returns what was printed besides.
+	// decode decodes the output, and returns what else was printed.
 	decode func(srv *Server, v Version, out []byte) (other string, err error)
-	// reread returns the command that prints again the row of an object that cmd created.
+	// reread returns a command that prints the row of an object that cmd created once more.
 	reread func(id string) Command
 }
 
@@ -73,7 +73,6 @@ func (b *Batch) Do(ctx context.Context, srv *Server) error {
 	}
 }
 
-// prepare makes the commands.
 func (b *Batch) prepare(ctx context.Context, srv *Server) (cmds []Command, v Version, err error) {
 	cmds = make([]Command, len(b.steps))
 	d := srv.newDelimiter()
@@ -185,7 +184,7 @@ func AddRows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 		},
 		decode: func(srv *Server, v Version, out []byte) (other string, err error) {
 			*rows, other, err = decodeRows[R](srv, v, tokens, begins, string(out))
-			// An empty line may be a row of which nothing is left.
+			// An empty line may be what is left of a truncated row.
 			if err == nil && strings.Contains("\n"+other, "\n\n") && (len(*rows) == 0 || !changes(cmd)) {
 				err = errCutRow
 			}

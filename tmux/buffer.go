@@ -211,8 +211,8 @@ func (r BufferRef) check() error {
 // PasteOptions are the options of a paste. The zero value writes exactly the given bytes.
 type PasteOptions struct {
 	// Bracket brackets the data if the program has enabled bracketed paste: an editor then
-	// treats it as pasted, not typed. It is up to the caller that the data does not hold the
-	// sequence that ends a paste.
+	// treats it as pasted, not typed. The caller must make sure that the data does not
+	// contain the sequence that ends a paste.
 	Bracket bool
 	// Returns sends a carriage return for each newline, as the Enter key and a
 	// terminal's own paste do.

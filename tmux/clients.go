@@ -63,7 +63,7 @@ type RefreshClient struct {
 	ClipboardPane Target `flag:"l" since:"3.3" until:"3.6"`
 	Target        Target `flag:"t"` // a client
 	StatusOnly    bool   `flag:"S"`
-	// Size is that of a control mode client, "80x24", or of one of its windows, "@0:80x24".
+	// Size is the size of a control mode client, "80x24", or of one of its windows, "@0:80x24".
 	Size string `flag:"C"`
 	// PaneStates are actions of a control mode client on panes: "%0:pause", or with
 	// continue, on or off.
@@ -141,9 +141,8 @@ const detachDelay = 2 * time.Second
 // outer tmux first.
 //
 // It fails with [ErrNoTerminal] if standard input is no terminal, with [ErrNoClient] if no
-// client shows the pane, and with [ErrServerGone] if the server exits. It runs the tmux
-// program, whatever the [Transport], which shows opts to other users in the list of
-// processes.
+// client shows the pane, and with [ErrServerGone] if the server exits. With any [Transport], it
+// runs the tmux program, so other users can see opts in the list of processes.
 func (r SessionRef) Attach(ctx context.Context, opts AttachSession) error {
 	nested := opts.Nested
 	opts.Nested = false

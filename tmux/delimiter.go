@@ -16,7 +16,7 @@ func (s *Server) newDelimiter() delimiter {
 	return delimiter(fmt.Sprintf("%s-%d-", s.marker, s.lists.Add(1)))
 }
 
-// after returns the command that prints that so many commands of the list are done.
+// after returns the command that prints that this many commands of the list are done.
 func (d delimiter) after(commands int) encoded {
 	return encoded{"display-message", "-p", fmt.Sprint(d, commands)}
 }
@@ -74,7 +74,7 @@ func WithNotices(ctx context.Context, note func(text string)) context.Context {
 	return context.WithValue(ctx, noticeKey{}, note)
 }
 
-// notice passes on what tmux printed besides.
+// notice passes on what tmux printed that is not output.
 func notice(ctx context.Context, text string) {
 	text = strings.Trim(text, "\n")
 	if note, ok := ctx.Value(noticeKey{}).(func(string)); ok && text != "" {

@@ -68,7 +68,6 @@ var commands = []Command{
 	SwitchClient{}, SwitchMode{}, UnbindKey{}, UnlinkWindow{}, WaitFor{},
 }
 
-// commandsByName returns the plans of commands by name.
 var commandsByName = sync.OnceValue(func() map[string]*commandPlan {
 	m := make(map[string]*commandPlan, len(commands))
 	for _, c := range commands {

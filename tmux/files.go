@@ -76,7 +76,6 @@ func (f *namedFile) open() (*os.File, error) {
 	return file, err
 }
 
-// read returns the content of the file.
 func (f *namedFile) read() ([]byte, error) {
 	file, err := f.open()
 	if err != nil {
@@ -107,7 +106,6 @@ func (f *namedFile) close() error {
 	return f.err
 }
 
-// fileTrip runs a command that names a file.
 func (s *Server) fileTrip(ctx context.Context, it item) (outs [][]byte, err error) {
 	ctx, done := context.WithCancel(ctx)
 	defer done()

@@ -68,7 +68,7 @@ func (n Named) checkTarget() error {
 	return nil
 }
 
-// place is a target in a session, or why there is none.
+// place is a target in a session, or the error that there is none.
 type place struct {
 	spec string
 	err  error

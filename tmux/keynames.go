@@ -26,7 +26,7 @@ var (
 	hexKey = lazy.Regexp(`^0x[0-9A-Fa-f]{1,6}$`)
 )
 
-// checkKey refuses what tmux does not take for a key, and would type as text.
+// checkKey refuses a word that tmux does not know as a key and would type as text.
 func checkKey(version func() (Version, error), name string) error {
 	is, err := isKey(version, name)
 	if is || err != nil {
@@ -35,7 +35,7 @@ func checkKey(version func() (Version, error), name string) error {
 	return argumentError("%q is not a key%s", name, cmp.Or(meantKey(name), "; text is typed by other means"))
 }
 
-// isKey reports whether a word is a key to tmux. The error says why one is none here.
+// isKey reports whether tmux knows a word as a key. The error says why a key cannot be used here.
 func isKey(version func() (Version, error), name string) (is bool, err error) {
 	if hexKey().MatchString(name) {
 		// tmux 3.2a types 0x0 as text, and 3.3a the controls of eight bits.
@@ -74,11 +74,11 @@ func namedKey(name string) string {
 	return ""
 }
 
-// foreignKeys turns how others write keys, in lower case and with - for +, into tmux's way.
+// foreignKeys turns other ways of writing keys, in lower case and with - for +, into tmux's.
 var foreignKeys = strings.NewReplacer("<", "", ">", "", "control-", "c-", "ctrl-", "c-", "alt-", "m-", "shift-tab", "btab", "shift-", "s-",
 	"escape", "escape", "esc", "escape", "backspace", "bspace", "return", "enter", "arrow", "")
 
-// meantKey asks whether a word meant a key: one in another spelling, or a misspelt one.
+// meantKey suggests the key that a word may mean, written in another way or misspelled; "" if none.
 func meantKey(word string) string {
 	before, key := keys.Unmodified(foreignKeys.Replace(strings.ReplaceAll(strings.ToLower(word), "+", "-")))
 	if name := namedKey(key); name != "" || before != "" && utf8.RuneCountInString(key) == 1 {

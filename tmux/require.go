@@ -36,7 +36,7 @@ func conditional(condition, otherwise string) string {
 	return "#{?#{||:" + condition + ",0},status," + otherwise + "}"
 }
 
-// guard is a Require with an error of its own.
+// guard is a Require that fails with [guarded.Err].
 type guard struct {
 	Target    Target `flag:"t"`
 	Condition Format `arg:"required,guard"`

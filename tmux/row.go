@@ -279,7 +279,7 @@ func cutRows(out, begin string) (rows []string, rest string) {
 }
 
 // decodeRows decodes rows of the given fields, printed by tmux version v, each of which
-// begins with begin. It returns what was printed besides.
+// begins with begin. It also returns what else was printed.
 func decodeRows[R any](srv *Server, v Version, fields []rowField, begin, out string) ([]R, string, error) {
 	rows := []R{}
 	lines, other := cutRows(out, begin)
@@ -331,8 +331,8 @@ const cutMark = "…"
 const cutQuoted = ">>"
 
 // cutValue returns the first value of a row, and what follows it; begin is around cut texts that
-// are not quoted, see [rowField.cut]. q: escapes neither digits nor letters, so an escape with these is one of
-// vis(3).
+// are not quoted, see [rowField.cut]. q: escapes neither digits nor letters, so an escape with
+// one of these is vis(3)'s.
 func cutValue(row string, v Version, begin string) (value, rest string, err error) {
 	value, cut := strings.CutPrefix(row, begin)
 	ok := false

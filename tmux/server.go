@@ -315,7 +315,7 @@ func (s *Server) Process(ctx context.Context) (Process, error) {
 	return r.process, nil
 }
 
-// running is a server that runs, as far as it stays the same.
+// running is what does not change of a running server.
 type running struct {
 	version Version // zero if unknown
 	process Process
@@ -323,8 +323,8 @@ type running struct {
 	socket  os.FileInfo // another server makes another one
 }
 
-// whoRuns asks the running server who it is, unless it was asked already. The answer also proves
-// that it speaks the protocol, so that the first call needs no probe before it.
+// whoRuns asks the running server who it is, unless it has answered already. The answer also
+// proves that the server speaks the protocol, so the first call needs no probe before it.
 func (s *Server) whoRuns(ctx context.Context) (running, error) {
 	socket, _ := os.Stat(s.at.Path)
 	s.mu.Lock()

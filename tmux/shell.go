@@ -55,10 +55,10 @@ type IfShell struct {
 }
 
 // WaitFor waits until a channel is signalled, or does what its flags say. A channel is just
-// a name. A signal that nobody waits for is kept; a second one cancels it.
+// a name. A signal without a waiter is kept; a second one cancels it.
 //
 // Before tmux 3.8, a waiter whose context has ended stays in the queue: a lock it waited
-// for may go to it and never be released, and it takes a signal that nobody else waits for.
+// for may go to it and never be released, and it takes a signal if no other waits for one.
 // [Channel.Wait] prevents the latter.
 type WaitFor struct {
 	Signal bool `flag:"S"`

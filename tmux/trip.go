@@ -13,7 +13,7 @@ import (
 	"tmuxmcp/tmux/internal/wire"
 )
 
-// item is a command of a list and what it reads from standard input, nil for nothing. The
+// item is a command of a list, with what it reads from standard input, nil for nothing. The
 // commands in before run first, as part of it. A command with a file is alone in its list.
 type item struct {
 	words  encoded
@@ -161,7 +161,6 @@ func newTrip(items []item, d delimiter) trip {
 	return trip{items: items, delimiter: d, closed: !goes && last.does&ownsOutput == 0 && last.file == nil}
 }
 
-// request returns what is sent.
 func (t trip) request() (wire.Request, error) {
 	list := make([]encoded, 0, 2*len(t.items))
 	var stdin []byte
@@ -195,7 +194,7 @@ func (t trip) request() (wire.Request, error) {
 // result is what the reply to a trip means.
 type result struct {
 	outputs [][]byte // of the commands, or of those up to the one that failed
-	notices []string // what tmux printed besides
+	notices []string // what tmux printed that is not output
 	err     *Error   // nil if all have succeeded
 	// unexplained is set if tmux ended the list early, or may have, and reports no error. A
 	// server that is told to exit sends its clients nothing. If it is still running, err.Err
@@ -203,7 +202,7 @@ type result struct {
 	unexplained bool
 }
 
-// Why a list ended early of which tmux reports no error.
+// Why a list ended early although tmux reports no error.
 var (
 	errOpen = errors.New("tmux's output did not end in time")
 	// errStopped: a command has ended the list, as "show-options -q" of 3.2 does for an unknown
@@ -255,8 +254,8 @@ func (t trip) judge(rep wire.Reply, err error) (r result) {
 	return r
 }
 
-// explain sets what tmux's message means: the kind, the object and, if the parser refused the
-// whole list before anything ran, the command.
+// explain sets the kind of failure that tmux's message means, the object that it names and, if
+// the parser refused the whole list before anything ran, the command.
 func (t trip) explain(e *Error) {
 	e.Stderr = strings.TrimPrefix(e.Stderr, "-:1: ")
 	own := e.Stderr

@@ -46,8 +46,8 @@ type Channel struct {
 // Channel returns the channel of this name. The name must not be empty.
 func (s *Server) Channel(name string) Channel { return Channel{s, name} }
 
-// Signal wakes everybody who waits on the channel or, if nobody does, the next one who
-// will. In tmux, a second signal before that cancels the first.
+// Signal wakes all who wait on the channel or, if there are none, the next to wait. In tmux, a
+// second signal before that cancels the first.
 func (c Channel) Signal(ctx context.Context) error {
 	if err := c.srv.usable(); err != nil {
 		return err
@@ -81,8 +81,8 @@ func (c Channel) Unlock(ctx context.Context) error {
 //
 // If the server answers, nothing is left of the wait after the context ends. tmux before
 // 3.8 keeps the waiter of a client that is gone, and the next signal would be lost to it.
-// So the wait is ended by a signal, unless another Wait of this Server is on the channel;
-// that wakes everybody else who waits on it. From 3.8 on, a signal from another program
+// So the wait is ended by a signal, unless another Wait of this Server is on the channel; the
+// signal wakes all others that wait on it. From 3.8 on, a signal from another program
 // is lost if tmux gets it before it notices that the client is gone.
 func (c Channel) Wait(ctx context.Context) error {
 	if err := c.srv.usable(); err != nil {

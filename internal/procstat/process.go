@@ -15,7 +15,7 @@ type Process struct {
 	Started    int64 // in ticks since boot; together with PID it identifies a process
 }
 
-// mostAncestors bounds [Ancestors], should the processes change meanwhile.
+// mostAncestors bounds [Ancestors] in case the processes change while it reads them.
 const mostAncestors = 64
 
 // MostLine is how many bytes of a line, without its end, a terminal of Linux keeps that gathers

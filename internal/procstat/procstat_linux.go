@@ -65,7 +65,7 @@ func Begins(pid int, name string, room []byte) ([]byte, error) {
 	return room[:max(n, 0)], err
 }
 
-// All reads the states of all processes that can be seen.
+// All reads the states of all visible processes.
 func All() (all []Process) {
 	for _, pid := range pids() {
 		if p, err := Of(pid); err == nil {
@@ -75,7 +75,7 @@ func All() (all []Process) {
 	return all
 }
 
-// Sessions returns the processes of each of these sessions, the lowest number first.
+// Sessions returns the processes of each of these sessions in ascending order.
 func Sessions(sessions []int) map[int][]int {
 	of := make(map[int][]int, len(sessions))
 	for _, session := range sessions {
@@ -94,7 +94,7 @@ func Sessions(sessions []int) map[int][]int {
 	return of
 }
 
-// pids returns the processes that can be seen, the lowest number first.
+// pids returns the numbers of all visible processes in ascending order.
 func pids() (all []int) {
 	dir, err := os.Open("/proc")
 	if err != nil {

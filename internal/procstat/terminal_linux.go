@@ -22,8 +22,8 @@ func OpenTerminal(pid int, tty string) (fd int, err error) {
 	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 }
 
-// Terminal returns the settings of the terminal that a process is on, and how many bytes of
-// what was typed nobody has read: -1 if that is unknown.
+// Terminal returns the settings of a process's terminal, and how many bytes of its input are
+// unread: -1 if that is unknown.
 func Terminal(pid int, tty string) (t *unix.Termios, unread int, err error) {
 	fd, err := OpenTerminal(pid, tty)
 	if err != nil {

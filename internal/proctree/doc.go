@@ -1,4 +1,4 @@
-// Package proctree ends processes with all that they have started, also what has made itself
-// a session of its own, on Linux. Elsewhere there is no way to adopt a daemon's processes,
-// and it does next to nothing.
+// Package proctree ends a process and everything that it has started, including daemons with a
+// session of their own. It works on Linux only: other systems have no way to adopt the
+// processes of a daemon.
 package proctree

@@ -16,14 +16,14 @@ import (
 // hangs in the kernel, or forks faster than it can be killed, takes longer.
 const endTime = 5 * time.Second
 
-// Adopt makes this process the parent of everything below it whose own parent
-// has gone: of a tmux server, which puts itself into the background, and of what has made a
-// session of its own to get away. So all that it ever started is below it.
+// Adopt makes this process the parent of each descendant whose own parent exits, such as a tmux
+// server, which puts itself into the background. So everything that this process ever started
+// stays below it.
 func Adopt() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // EndChildren kills the descendants of this process, which must have called Adopt,
-// until none is left. It reports whether it could find out. No other goroutine may
-// be waiting for a child meanwhile.
+// until none is left. It reports whether it could find them. No other goroutine may wait for a
+// child at the same time.
 func EndChildren() bool {
 	for deadline := time.Now().Add(endTime); time.Now().Before(deadline); {
 		pids, err := Descendants(os.Getpid(), kill)
@@ -100,11 +100,11 @@ func Children(pid int) ([]int, error) {
 	return pids, nil
 }
 
-// dead reports whether a process has ended, and perhaps nobody waited for it yet.
+// dead reports whether a process has ended; it may still be a zombie.
 func dead(pid int) bool {
 	p, err := procstat.Of(pid)
 	return err != nil || p.State == 'Z' || p.State == 'X'
 }
 
-// KillBelow kills what is below this process, and waits for nothing.
+// KillBelow kills the descendants of this process without waiting for them.
 func KillBelow() { Descendants(os.Getpid(), kill) }

@@ -231,7 +231,7 @@ func writeReading(out io.Writer, r *agents.Reading) error {
 	return err
 }
 
-// keyOf names the pattern of a step; those of a list are numbered from 1.
+// keyOf names the pattern of a step. Patterns of a list are numbered from 1.
 func keyOf(s agents.Step) string {
 	if s.N < 0 || s.Key == "cursor" {
 		return s.Key
@@ -240,7 +240,7 @@ func keyOf(s agents.Step) string {
 	return fmt.Sprintf("%s[%d]%s", s.Key[:i], s.N+1, s.Key[i:])
 }
 
-// outcomeOf says what a step has matched.
+// outcomeOf describes what a step has matched.
 func outcomeOf(s agents.Step) string {
 	switch {
 	case s.Text != nil && s.Is:

@@ -31,7 +31,7 @@ const (
 	exitUsage  = 2 // the command line or the environment is wrong
 )
 
-// options are the command-line flags, besides those of [server.Settings].
+// options are the command-line flags other than those of [server.Settings].
 type options struct {
 	auditLog string
 	pin      bool
@@ -98,7 +98,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, setup Setup)
 	return exitFailed
 }
 
-// logTime is how long a server waits at its end for a log to be written.
+// logTime is how long a server waits for its logs to be written when it ends.
 const logTime = 50 * time.Millisecond
 
 // Command returns the whole command, for its man page and completions.
@@ -260,7 +260,7 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	return cfg, nil
 }
 
-// setFlags sets what the flags of [server.Settings] say that are not empty.
+// setFlags applies the flags of [server.Settings] that are not empty.
 func setFlags(cfg *server.Config, flags *pflag.FlagSet) error {
 	value := func(flag string) string { return flags.Lookup(flag).Value.String() }
 	if value("socket-name") != "" && value("socket-path") != "" {

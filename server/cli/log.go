@@ -14,8 +14,8 @@ import (
 )
 
 // A logWriter writes the records that it is given, one by each Write, in order. Its callers
-// never wait, though nobody may be reading the log: what finds no room is dropped. Where
-// records are missing, another one counts them, as soon as it can be written.
+// never wait, even if nothing reads the log: a record is dropped if the queue is full. Where
+// records are missing, another one counts them as soon as it can be written.
 type logWriter struct {
 	to io.Writer
 	// other is another log, which reports lost records; nil if there is none.
@@ -37,7 +37,7 @@ type logRecord struct {
 	dropped int    // before it
 }
 
-// What waits to be written.
+// Limits of the queue.
 const mostBytes, mostRecords = 4 << 20, 10_000
 
 func newLogWriter(to io.Writer, other *slog.Logger, torn bool) *logWriter {
@@ -122,7 +122,7 @@ func (w *logWriter) run(torn bool) {
 	}
 }
 
-// close lets the queue be written, for as long as limit.
+// close waits for the queue to be written, but not longer than limit.
 func (w *logWriter) close(limit time.Duration) {
 	w.mu.Lock()
 	w.add(nil)
@@ -139,7 +139,7 @@ func (w *logWriter) close(limit time.Duration) {
 }
 
 // openLog opens a file for appending, and reports whether it ends in the middle of a line. It
-// does not wait for somebody to read a named pipe.
+// does not wait for the reader of a named pipe.
 func openLog(path string) (f *os.File, torn bool, err error) {
 	f, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o600)
 	info, serr := os.Stat(path)

@@ -14,9 +14,9 @@ import (
 )
 
 // A Setup makes the command that adds the server of a program to the configs of clients, under a
-// name. flags returns those of the server that were given. An error of the command that has the
-// method PrintedExit, for its exit code, has been printed. This package knows nothing of clients:
-// a main passes its Setup to [Main].
+// name. flags returns the server's flags that the user has given. If an error of the command has
+// the method PrintedExit, which returns the exit code, it has been printed already. This package
+// knows nothing of clients: a main passes its Setup to [Main].
 type Setup func(program, name string, stderr io.Writer, flags func(*cobra.Command) ([]string, error)) *cobra.Command
 
 func setupCommand(setup Setup, stderr io.Writer) *cobra.Command {

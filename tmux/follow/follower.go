@@ -13,9 +13,9 @@ import (
 )
 
 // A Follower looks at panes again and again, and decides when another look is worth its
-// cost: at once when a pane prints, as far as that can be known without a look, and
-// otherwise at intervals. [Panes] and [WaitFor] are made of it; use it if
-// you have reasons of your own to look at a pane.
+// cost: at once when a pane prints, if that is known without a look, and otherwise at
+// intervals. [Panes] and [WaitFor] are built on it; use it if you have reasons of your own to
+// look at a pane.
 //
 // From tmux 3.8 on, the server announces output. For older servers, on Linux, the kernel
 // announces writes to the panes' terminals. Neither announces everything that may happen to
@@ -127,7 +127,7 @@ func ends(ctx context.Context, srv *tmux.Server) bool {
 	return false
 }
 
-// sleep reports whether the context is still going on after a time.
+// sleep waits, and reports whether the context has not ended meanwhile.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -155,7 +155,7 @@ func below(earlier, screen []string) []string {
 	return screen
 }
 
-// below does so for the lines at a mark, of which only digests are known.
+// below does what the function does, for the lines of a mark, which has only digests of them.
 func (m *Mark) below(screen []string) []string {
 	var earlier []uint64
 	for line := range m.rows.lines() {

@@ -23,7 +23,7 @@ type PaneState struct {
 	TTY        string `tmux:"pane_tty"`
 	Dead       bool   `tmux:"pane_dead"`
 	DeadStatus *int   `tmux:"pane_dead_status"`
-	// Bell is set while the pane's window has a bell that nobody has seen.
+	// Bell is set while the pane's window has a bell that no client has shown.
 	Bell bool `tmux:"window_bell_flag"`
 	// Alternate is set while the program draws on the alternate screen.
 	Alternate bool `tmux:"alternate_on"`
@@ -55,8 +55,8 @@ func (s PaneState) pid() int {
 	return *s.PID
 }
 
-// printedSince reports whether the pane has printed since an earlier state, as far as this
-// tmux counts that.
+// printedSince reports whether the pane has printed since an earlier state; false if this tmux
+// does not count that.
 func (s PaneState) printedSince(was PaneState) bool {
 	return s.Generation != nil && was.Generation != nil && *s.Generation != *was.Generation
 }

@@ -120,7 +120,7 @@ func PanesWith(ctx context.Context, srv *tmux.Server, options Options, panes ...
 // defaultInterval is the default for Interval of [Options].
 const defaultInterval = 100 * time.Millisecond
 
-// following is a loop over events.
+// following is the state of a loop over events.
 type following struct {
 	*Follower
 	options Options
@@ -184,7 +184,6 @@ func (p *followed) finished(l *Look, lines []string, rows []int) []string {
 	return lines
 }
 
-// check refuses arguments that make no sense.
 func (f *following) check(ctx context.Context, srv *tmux.Server, panes []tmux.PaneID) error {
 	if _, err := srv.Do(ctx); err != nil { // which asks nothing, and refuses what is no server
 		return err
@@ -420,7 +419,7 @@ func waitFor(ctx context.Context, pane tmux.PaneRef, since *Mark, shown bool, te
 	panic("a loop without a last event")
 }
 
-// has reports whether a line has a text. Spaces at the end of a line are not known.
+// has reports whether a line has a text. The spaces at the end of a line are unknown.
 func has(line, text string) bool {
 	return strings.Contains(line+text[len(strings.TrimRight(text, " ")):], text)
 }

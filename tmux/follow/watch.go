@@ -67,7 +67,6 @@ func watch(ctx context.Context, srv *tmux.Server, interval time.Duration) *watch
 	return w
 }
 
-// forget stops watching a pane.
 func (w *watcher) forget(pane tmux.PaneID) {
 	if _, ok := w.panes[pane]; ok {
 		delete(w.panes, pane)
@@ -169,7 +168,6 @@ func (w *watcher) due(p *watched) time.Time {
 	return p.looked.Add(w.pause(p))
 }
 
-// next does what [Follower.Next] does.
 func (w *watcher) next(ctx context.Context, deadline time.Time) ([]tmux.PaneID, error) {
 	for {
 		w.ask()
@@ -223,7 +221,6 @@ func (w *watcher) take(p *watched) {
 	p.woken = false
 }
 
-// wake handles a value from wakes.
 func (w *watcher) wake(ctx context.Context, k wake) {
 	if k.pane != "" {
 		if p := w.panes[k.pane]; p != nil {

@@ -50,7 +50,6 @@ func (t *ttyWatch) add(ctx context.Context, s PaneState, wakes chan<- wake) bool
 	return true
 }
 
-// remove stops watching a pane.
 func (t *ttyWatch) remove(pane tmux.PaneID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

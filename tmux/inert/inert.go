@@ -189,7 +189,6 @@ func (p *parser) value(modifiers, name string) tmux.Format {
 	return tokens()[name].Guarded("#{"+tmux.Format(modifiers+name)+"}", p.v)
 }
 
-// tokens are tmux's, by name.
 var tokens = sync.OnceValue(func() map[string]tmux.Token {
 	m := map[string]tmux.Token{}
 	for _, t := range tmux.Tokens() {

@@ -120,7 +120,7 @@ func updating() bool {
 	return on
 }
 
-// settled returns the screen once it is quiet, or else why it has stopped waiting for that.
+// settled waits until the screen is quiet, and returns it; why says why it gave up.
 func (p *Program) settled(form func(row) string) (s *screen, why string) {
 	p.t.Helper()
 	var last string
@@ -150,7 +150,7 @@ func difference(want, got string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// at returns a row, blank if there are not so many.
+// at returns row i, blank if there is none.
 func at(rows []string, i int) string {
 	if i < len(rows) {
 		return rows[i]

@@ -191,7 +191,6 @@ func (c Terminal) check(argv []string) error {
 	return err
 }
 
-// end kills the program.
 func (p *Program) end() {
 	s, err := p.read(context.Background())
 	if err != nil {
@@ -262,7 +261,6 @@ type screen struct {
 	status int
 }
 
-// read looks at the terminal.
 func (p *Program) read(ctx context.Context) (*screen, error) {
 	var b tmux.Batch
 	states := tmux.AddRows[screen](&b, tmux.DisplayMessage{Target: p.pane})
@@ -346,7 +344,6 @@ func (s *screen) shows(text string) bool {
 	return strings.Contains(s.text()+strings.Repeat("\n", s.Height-len(s.rows)+1), strings.Join(rows, "\n"))
 }
 
-// as returns the rows as lines.
 func (s *screen) as(form func(row) string) string {
 	lines := make([]string, len(s.rows))
 	for i, r := range s.rows {

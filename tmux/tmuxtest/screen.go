@@ -9,7 +9,7 @@ import (
 	"tmuxmcp/internal/cells"
 )
 
-// style is how a cell looks, as far as every supported tmux can report it: not the colour of
+// style is how a cell looks: what every supported tmux can report of it, so neither the colour of
 // an underline nor the address of a link.
 type style struct {
 	attributes   string // SGR parameters in ascending order, each followed by ";"
@@ -23,10 +23,9 @@ type run struct {
 	text string
 }
 
-// row is a row of the screen, without what cannot be seen at its end.
+// row is a row of the screen, without the invisible cells at its end.
 type row []run
 
-// text returns the row as plain text.
 func (r row) text() string {
 	var b strings.Builder
 	for _, s := range r {
@@ -35,7 +34,7 @@ func (r row) text() string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// styled returns the row as text with SGR sequences, in the one way of writing them.
+// styled returns the row as text with SGR sequences; equal rows have equal texts.
 func (r row) styled() string {
 	var b strings.Builder
 	for _, s := range r {

@@ -109,7 +109,7 @@ func Open(cfg tmux.Config) (srv *tmux.Server, end func() error, err error) {
 // socket there already, or cannot create one and exits. With the lock of a start beside it, the
 // socket may be one on which the server does not listen yet. It kills a program and the rest of
 // its session, which Linux shows, only if the file pid and the server agree on it. A server that
-// is told to end may still run commands, and a session that they make would keep it.
+// was asked to end may still run commands, and a session that they make would keep it alive.
 const guardScript = `while read -r _; do :; done
 [ -d "$1" ] && mv -- "$1" "$1.left" || exit 0
 d=$1

@@ -7,9 +7,9 @@ import (
 )
 
 // WaitFor waits until the screen shows all texts at the same time; it returns at once if it
-// does. A text may span rows, with newlines between them; blanks at the end of a row do not
-// count, neither on the screen nor in a text, and a text must not be blank altogether. One
-// that the terminal has wrapped, or that has scrolled off, does not match.
+// does. A text may span rows, with newlines between them. Blanks at the end of a row do not
+// count, on the screen or in a text, and a text must not be entirely blank. A text that the
+// terminal has wrapped, or that has scrolled off, does not match.
 func (p *Program) WaitFor(texts ...string) {
 	p.t.Helper()
 	if len(texts) == 0 {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Transports are both ways to a server, and what is known of them. Commands given as text
-// go through exec, since they may name files, which the tmux program opens. Both take the
+// Transports are both ways to a server, and what earlier calls have shown of it. Commands given
+// as text go through exec, since they may name files, which the tmux program opens. Both take the
 // same words and return the same bytes; the tests run over each of them.
 type Transports struct {
 	native *nativeTransport
@@ -105,8 +105,8 @@ func (t *Transports) isHostile() bool {
 }
 
 // useNative reports whether to use the native transport. Until that is known, each call finds
-// out for itself, within its own context: by its own request if that has a proof, and then
-// returns the answer.
+// out for itself, within its own context. A request with a proof is its own probe: useNative
+// then returns the answer, too.
 func (t *Transports) useNative(ctx context.Context, req Request) (native bool, answer *Reply, err error) {
 	t.mu.Lock()
 	native, refused := t.Only || t.hostile || t.proven, t.Refused

@@ -44,8 +44,8 @@ func Argument(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrArgument, fmt.Sprintf(format, args...))
 }
 
-// Names that no option has. Package tmux reads an option of such a name where a condition is not
-// true.
+// Names that no option has. Package tmux makes tmux read an option of such a name if a condition
+// is false.
 const (
 	Unmet   = "condition-is-not-met"
 	Unasked = "guard-is-not-met"
@@ -119,7 +119,7 @@ var kinds = []struct {
 	{ErrArgument, []string{" invalid", " too small", " too large", "size missing"}},
 }
 
-// exhaustedText matches tmux's messages that it, or its client, has run out of something.
+// exhaustedText matches tmux's messages that it or its client has run out of a resource.
 var exhaustedText = lazy.Regexp(`^(error connecting to |create |fork failed|socketpair ).*(Too many open files|Cannot allocate memory|Resource temporarily unavailable)\)?$`)
 
 // KindOf returns the kind of failure that tmux reports with this text, or nil if unknown.

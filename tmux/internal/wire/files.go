@@ -12,7 +12,7 @@ import (
 // errAsked is the [ErrUntrusted] for a server that asked for a file.
 var errAsked = fmt.Errorf("%w", ErrUntrusted)
 
-// refuse refuses to open a file for the server.
+// refuse returns the error for a server that asks for a file.
 func (c *NativeCall) refuse(verb, path string) error {
 	return fmt.Errorf("%w: the server on %s asked to %s the file %q, which no command names; nothing was opened. "+
 		"If a hook of yours needs it, use the transport exec", errAsked, c.socket, verb, path)

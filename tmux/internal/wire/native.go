@@ -99,8 +99,7 @@ func newNativeTransport(socket Socket, env []string) *nativeTransport {
 	return t
 }
 
-// LookupEnv returns the last value of a variable in an environment of "K=V" strings, "" if it has
-// none.
+// LookupEnv returns the last value of a variable in an environment of "K=V" strings, or "".
 func LookupEnv(env []string, key string) string {
 	value := ""
 	for _, kv := range env {
@@ -131,7 +130,6 @@ func appendMessage(b []byte, typ uint32, data []byte) []byte {
 // and whether the system shows who is at the other end of a socket.
 var NativeUsable = knowsPeers && binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// message is one message from the server.
 type message struct {
 	typ     uint32
 	version uint8
@@ -299,7 +297,7 @@ var streamSizes = map[uint32]int{
 	msgWriteOpen: 12, msgWrite: 4, msgReadOpen: 8, msgReadCancel: 4,
 }
 
-// serve handles one message. It reports whether that was the last.
+// serve handles one message, and reports whether it was the last.
 func (c *NativeCall) serve(msg message) (done bool, err error) {
 	var id uint32
 	if size, ok := streamSizes[msg.typ]; ok {

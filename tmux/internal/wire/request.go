@@ -21,16 +21,16 @@ type Request struct {
 	File io.Writer
 	// Stdin is what a command of the list may read from "-".
 	Stdin []byte
-	// Turn, if set, is what the list has from when it is sent until Printed is called.
+	// Turn, if set, is taken when the list is sent, and given back when Printed is called.
 	Turn *RunTurn
 	// Mixed is set if something that a user may have typed is in one list with a command
 	// that reads stdin. Such lists are made only for a private transport.
 	Mixed bool
 	// Text is set if a command runs commands, or names a file, given only as text.
 	Text bool
-	// Proof, if set, is what the list prints first, whatever a server does that speaks the
-	// protocol. Only a list has it that changes nothing and has no text of the user's: it may be
-	// sent to a server that is not known to speak the protocol, and then once more.
+	// Proof, if set, is what the list prints first on a server that speaks the protocol. The
+	// list must change nothing and hold no text of the user's: it may be sent to a server that
+	// has not proved yet that it speaks the protocol, and then again through the tmux program.
 	Proof string
 	// Needs is how much of the environment the list needs.
 	Needs Environ

@@ -46,7 +46,7 @@ const (
 	nextLook = 20 * time.Millisecond
 )
 
-// fellSilent records that a server has not answered a call that began at a time.
+// fellSilent records that the server has not answered a call, which began at the given time.
 func (s Socket) fellSilent(began time.Time) {
 	file, err := os.Lstat(s.Path)
 	if err == nil {

@@ -150,8 +150,8 @@ func peerOf(conn *net.UnixConn) (cred credentials, err error) {
 	return cred, err
 }
 
-// Listens reports whether the process that listens on the socket has this number here. It
-// does as far as is known on systems that do not show the process.
+// Listens reports whether the process that listens on the socket has this number here. On systems
+// that do not show the process, that is assumed.
 func (s Socket) Listens(ctx context.Context, pid int) (bool, error) {
 	if !showsPeers {
 		return true, nil
