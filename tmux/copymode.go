@@ -70,7 +70,8 @@ var copyCommands = []struct {
 
 // CopyCommand runs a copy mode command such as "search-backward" or "copy-selection". It
 // fails with [ErrNotInMode] if the pane is not in a mode, with [ErrArgument] if copy mode has
-// no such command, and with an [UnsupportedError] if it has none in this tmux. A command with too few or too many arguments is silently ignored.
+// no such command, and with an [UnsupportedError] if it has none in this tmux. A command with
+// too few or too many arguments is silently ignored.
 func (r PaneRef) CopyCommand(ctx context.Context, command string, args ...string) error {
 	if err := checkCopyCommand(ctx, r.srv, command); err != nil {
 		return fmt.Errorf("%s: %w", r.ID, err)

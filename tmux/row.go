@@ -117,10 +117,10 @@ func formatOf(fields []rowField, v Version, begin string, most int, measured boo
 // is the format of the whole text.
 //
 // It is cut by its width, and with the = modifier, which drops control characters and counts
-// combining ones as nothing. So any text is measured in bytes first, and of one that is still
-// too long then, or would take tmux long to cut, only the delimiter is left. That costs as much as
-// the text itself, so names are measured only if the output is too much without:
-// [decodeRows] bounds them, too.
+// combining ones as nothing. So any text is measured in bytes first; if it is still too long
+// then, or would take tmux long to cut, only the delimiter is left. That costs as much as the
+// text itself, so names are measured only if the output is too much without: [decodeRows]
+// bounds them, too.
 func (f *rowField) cut(whole Format, v Version, begin string, most int, measured bool) Format {
 	switch {
 	case f.text == nameText && !measured:

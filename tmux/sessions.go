@@ -217,10 +217,9 @@ func (r SessionRef) At(index int) Target {
 // NewWindow creates a window in the session, by default at the next free index. opts.Target
 // may be another place in the session: see [SessionRef.At].
 //
-// tmux silently takes the user's home directory instead of one that it cannot enter. If
-// opts.Dir is such a one, NewWindow fails with [ErrArgument], as far as that is known: on
-// Linux, for a server of this user that has the same file system as this process. A relative
-// one is resolved here.
+// tmux silently uses the user's home directory in place of one that it cannot enter. NewWindow
+// fails with [ErrArgument] for such an opts.Dir where it can tell: on Linux, for a server of
+// this user that has the same file system as this process. A relative one is resolved here.
 func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, error) {
 	if err := checkDir(ctx, r.srv, &opts.Dir); err != nil {
 		return Window{}, fmt.Errorf("new-window: %w", err)

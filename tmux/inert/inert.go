@@ -35,7 +35,7 @@ const (
 // keeps tmux version v neither busy nor growing. Percent signs are literal. If the format
 // is not accepted, the error is an [tmux.ErrArgument] that says why.
 //
-// The format is not searched for dangerous parts. It is parsed, and written anew from the
+// The format is not searched for dangerous parts. It is parsed, and rewritten from the
 // parts known to be safe:
 //
 //   - text, styles such as #[bold], and one-letter names such as #S;

@@ -6,7 +6,7 @@
 //	cell, err := layout.Parse(window.Layout)
 //
 // Only what tmux survives is accepted: 3.3 and 3.7 do not survive every malformed layout.
-// Package tmux checks with it each layout that is sent.
+// Package tmux checks every layout with it before it is sent.
 package layout
 
 import (

@@ -278,8 +278,8 @@ func (p *Program) read(ctx context.Context) (*screen, error) {
 	return s, nil
 }
 
-// now is read, for the test. What a program leaves running may still print when it has
-// ended: the first screen that shows its end stays.
+// now reads the screen, or ends the test. What a program leaves running may still print after
+// it has ended, so the first screen that shows its end is kept.
 func (p *Program) now() *screen {
 	p.t.Helper()
 	if p.last != nil {

@@ -156,7 +156,7 @@ func (p *pen) set(params []string) {
 		switch {
 		case n == "" || n == "0":
 			*p = pen{}
-		case n == "5:3" || n == "53": // tmux's way, and everybody else's
+		case n == "5:3" || n == "53": // as tmux writes it, and as others do
 			p.attributes[0] = "53"
 		case len(n) == 1 && n != ":", strings.HasPrefix(n, "4:"):
 			p.attributes[n[0]-'0'] = n
@@ -169,7 +169,7 @@ func (p *pen) set(params []string) {
 				used = 5
 			}
 			if len(params) < used || slices.Contains(params[:used], "") {
-				return // not of tmux, but of a golden file that somebody has edited
+				return // from a golden file edited by hand: tmux prints no such thing
 			}
 			switch color := strings.Join(params[:used], ";"); n {
 			case "38":

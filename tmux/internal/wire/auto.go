@@ -116,8 +116,8 @@ func (t *Transports) useNative(ctx context.Context, req Request) (native bool, a
 	}
 	probe := req
 	if req.Proof == "" {
-		known := rand.Text()
-		probe = Request{Words: []string{"display-message", "-p", known}, Needs: needsNone, Proof: known + "\n"}
+		nonce := rand.Text()
+		probe = Request{Words: []string{"display-message", "-p", nonce}, Needs: needsNone, Proof: nonce + "\n"}
 	}
 	rep, err := t.native.run(ctx, probe)
 	t.mu.Lock()
