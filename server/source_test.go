@@ -175,7 +175,7 @@ func TestChecksAreNotHidden(t *testing.T) {
 				"Check": reflect.TypeFor[interface{ Check(tool.Limits) error }](), "Waits": reflect.TypeFor[interface{ Waits() bool }](),
 			} {
 				if _, has := f.Type.MethodByName(name); f.Anonymous && has {
-					if found++; !d.In.Implements(does) {
+					if found++; !reflect.PointerTo(d.In).Implements(does) {
 						t.Errorf("%s: %s of %s is hidden in its input", d.Name, name, f.Name)
 					}
 				}

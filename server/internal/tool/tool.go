@@ -70,7 +70,8 @@ type Limits struct {
 	Path    func(given string) (string, error) // makes a path absolute
 }
 
-// checker is an input that can be invalid in ways that the schema does not express.
+// checker is an input that can be invalid in ways that the schema does not express. What Check
+// works out on the way, the input may keep for the handler.
 type checker interface{ Check(Limits) error }
 
 // New returns a tool that takes an In, a struct, and returns an Out. A tool that does not
@@ -81,7 +82,7 @@ func New[In, Out any](d Decl, run func(ctx context.Context, c Call, in In) (Out,
 	}
 	return &Tool{
 		Decl: d, In: reflect.TypeFor[In](), Out: params.Elem(reflect.TypeFor[Out]()),
-		run: func(ctx context.Context, c Call, in any) (any, error) { return run(ctx, c, in.(In)) },
+		run: func(ctx context.Context, c Call, in any) (any, error) { return run(ctx, c, *in.(*In)) },
 	}
 }
 
@@ -90,13 +91,13 @@ func (t *Tool) Declared() guard.Declared {
 	return guard.Declared{Tool: t.Name, Aim: t.Aim, Harm: t.Harm, ReadOnly: t.Kind.ReadOnly}
 }
 
-// Bind returns the input that the arguments of a call make.
+// Bind returns the input that the arguments of a call make, a pointer to an In.
 func (t *Tool) Bind(ctx context.Context, args json.RawMessage) (in any, err error) {
-	arguments := reflect.New(t.In)
-	if err := params.Bind(t.Name, args, arguments.Interface()); err != nil {
+	in = reflect.New(t.In).Interface()
+	if err := params.Bind(t.Name, args, in); err != nil {
 		return nil, misfit(ctx, err)
 	}
-	return arguments.Elem().Interface(), nil
+	return in, nil
 }
 
 // misfit returns the fault for arguments that do not fit the tool.

@@ -242,6 +242,7 @@ func respawnPane(st *launch.Starter) *tool.Tool {
 	}, func(ctx context.Context, c tool.Call, in respawnPaneIn) (*rows.Pane, error) {
 		cmd := tmux.RespawnPane{Target: c.On.Target, Kill: in.Kill, Command: launch.ShellCommand(in.Shell)}
 		var err error
+		// Again after Check: since then the user may have been asked, and the directory removed.
 		if cmd.Dir, cmd.Env, err = in.Prepare(st.Path); err != nil {
 			return nil, err
 		}

@@ -143,18 +143,14 @@ var selectLayout = tool.New(tool.Decl{
 	if in.MainSize != "" {
 		return rows.Find[rows.Window](ctx, c.Source, c.On.Selection, launch.SetMainSize(c.On.Target, in.Layout, in.MainSize), cmd)
 	}
-	panes, err := launch.PanesOfLayout(in.Layout)
-	if err != nil {
-		return nil, err
-	}
-	if panes == 0 {
+	if in.panes == 0 {
 		return rows.Find[rows.Window](ctx, c.Source, c.On.Selection, cmd)
 	}
 	// tmux drops surplus panes of a layout, so it is only given one that fits.
-	w, err := rows.Find[rows.Window](ctx, c.Source, c.On.Selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
+	w, err := rows.Find[rows.Window](ctx, c.Source, c.On.Selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(in.panes))}, cmd)
 	if errors.Is(err, tmux.ErrUnmet) {
 		if w, err = rows.Find[rows.Window](ctx, c.Source, c.On.Selection); err == nil {
-			err = reply.Argument("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
+			err = reply.Argument("layout", "is of %d panes, and window %s has %d", in.panes, w.WindowID, w.PaneCount)
 		}
 	}
 	return w, err
@@ -165,13 +161,15 @@ type selectLayoutIn struct {
 	MainSize launch.Size `json:"main_size,omitempty" desc:"of the main pane; stays set for the window"`
 	target.SelectWindow
 	target.OnSocket
+
+	panes int // of a custom layout, set by Check
 }
 
-func (in selectLayoutIn) Check(tool.Limits) error {
+func (in *selectLayoutIn) Check(tool.Limits) (err error) {
 	if err := launch.CheckMainSize("main_size", in.Layout, in.MainSize); err != nil {
 		return err
 	}
-	_, err := launch.PanesOfLayout(in.Layout)
+	in.panes, err = launch.PanesOfLayout(in.Layout)
 	return err
 }
 
