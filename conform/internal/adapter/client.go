@@ -8,20 +8,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/peer"
 )
 
 // Config says how to start an adapter.
@@ -40,10 +38,11 @@ type Config struct {
 // Shell returns the words that start a shell command.
 func Shell(command string) []string { return []string{"/bin/sh", "-c", command} }
 
-// How long an adapter may take to end: once its input is at its end, and once it has been
-// killed or has closed its output. Tests shorten the second.
+// leaveTime is how long an adapter may take to exit once its input is at its end.
 const leaveTime = time.Second
 
+// graceTime is how long its output may take to end once it has exited, and half of how long it
+// may take to exit once its output has ended. Tests shorten it.
 var graceTime = 2 * time.Second
 
 // Client is a process that speaks the protocol. It is an [Asker]. Whatever the process does, a
@@ -52,14 +51,11 @@ type Client struct {
 	// Described is what the adapter says of itself.
 	Described report.Described
 
-	trace  func(line string)
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	stdout *os.File
-	stderr *os.File
-	exited chan struct{} // closed when the process has ended, and its group with it
-	lines  chan []byte   // closed at the end of its output
-	long   bool          // then: because of a line that is too long
+	trace func(line string)
+	peer  *peer.Peer
+	log   peer.Log    // its standard error
+	lines chan []byte // closed at the end of its output
+	long  bool        // then: because of a line that is too long
 
 	mu     sync.Mutex
 	id     int64
@@ -84,42 +80,22 @@ func Start(ctx context.Context, cfg Config) (*Client, error) {
 
 // run starts the process. Nothing is asked of it yet.
 func run(cfg Config) (*Client, error) {
-	c := &Client{exited: make(chan struct{}), lines: make(chan []byte), trace: cfg.Trace}
+	c := &Client{lines: make(chan []byte), trace: cfg.Trace}
 	if c.trace == nil {
 		c.trace = func(string) {}
 	}
 	c.close = sync.OnceValue(c.end)
-	c.cmd = exec.Command(cfg.Words[0], cfg.Words[1:]...)
-	c.cmd.Dir, c.cmd.Env = cfg.Dir, cfg.Env
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
-	if c.stderr, err = os.CreateTemp(cfg.Temp, "stderr-"); err != nil {
+	if c.log, err = peer.NewLog(cfg.Temp); err != nil {
 		return nil, err
 	}
-	os.Remove(c.stderr.Name()) // it lives as long as it is open
-	// A pipe of our own: exec's would make Wait wait for whoever else holds it.
-	var itsStdout *os.File
-	if c.stdin, err = c.cmd.StdinPipe(); err == nil {
-		c.stdout, itsStdout, err = os.Pipe()
-	}
-	if err == nil {
-		c.cmd.Stdout, c.cmd.Stderr = itsStdout, c.stderr
-		err = c.cmd.Start()
-		itsStdout.Close()
-	}
-	if err != nil {
-		c.stderr.Close()
-		if c.stdout != nil {
-			c.stdout.Close()
-		}
+	os.Remove(c.log.Name()) // it lives as long as it is open
+	cmd := exec.Command(cfg.Words[0], cfg.Words[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stderr = cfg.Dir, cfg.Env, c.log.File
+	if c.peer, err = peer.Open(cmd, peer.KillOrphans); err != nil {
+		c.log.Close()
 		return nil, err
 	}
-	go func() {
-		c.cmd.Wait()
-		// Nobody of its group may keep the pipe open after it.
-		c.kill()
-		close(c.exited)
-	}()
 	go c.read()
 	return c, nil
 }
@@ -127,7 +103,7 @@ func run(cfg Config) (*Client, error) {
 // read reads what the adapter writes, a line for each request.
 func (c *Client) read() {
 	defer close(c.lines)
-	sc := bufio.NewScanner(c.stdout)
+	sc := bufio.NewScanner(c.peer.Stdout)
 	sc.Buffer(nil, maxMessage)
 	sc.Split(wholeLines)
 	for sc.Scan() {
@@ -187,7 +163,7 @@ func (c *Client) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
 	var f *Failure
 	if errors.As(err, &f) && f.Kind != Misfit {
 		c.failed = f
-		c.kill()
+		c.peer.Kill()
 	}
 	return result, err
 }
@@ -216,10 +192,10 @@ func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, erro
 	wrote := make(chan struct{})
 	c.wrote = wrote
 	go func() {
-		c.stdin.Write(message) // what it does not read it does not answer
+		c.peer.Stdin.Write(message) // what it does not read it does not answer
 		close(wrote)
 	}()
-	for exited := c.exited; ; {
+	for exited := c.peer.Exited; ; {
 		select {
 		case line, ok := <-c.lines:
 			if ok {
@@ -246,7 +222,7 @@ func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, erro
 // late returns the failure of a request that was not answered in time.
 func (c *Client) late(r Request) error {
 	select {
-	case <-c.exited:
+	case <-c.peer.Exited:
 		return c.ended(r)
 	default:
 		return &Failure{Kind: TimedOut, Text: "no answer to " + r.Method, Stderr: c.said()}
@@ -258,41 +234,21 @@ func (c *Client) gone(ctx context.Context, r Request) error {
 	if c.long {
 		return atFault("the adapter wrote more than %d MiB without the end of a line", maxMessage>>20)
 	}
-	soon, cancel := context.WithTimeout(ctx, 2*graceTime)
-	defer cancel()
-	if done(soon, c.exited) {
+	select {
+	case <-c.peer.Exited:
 		return c.ended(r)
+	case <-ctx.Done():
+	case <-time.After(2 * graceTime):
 	}
 	return &Failure{Kind: Ended, Text: "the adapter closed its standard output when asked for " + r.Method, Stderr: c.said()}
 }
 
 func (c *Client) ended(r Request) error {
-	return &Failure{Kind: Ended, Text: fmt.Sprintf("the adapter ended when asked for %s: %v", r.Method, c.cmd.ProcessState), Stderr: c.said()}
-}
-
-// done waits until something or ctx has ended, and reports whether it was the former.
-func done(ctx context.Context, what <-chan struct{}) bool {
-	select {
-	case <-what:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return &Failure{Kind: Ended, Text: fmt.Sprintf("the adapter ended when asked for %s: %v", r.Method, c.peer.Cmd.ProcessState), Stderr: c.said()}
 }
 
 // said returns the end of what the adapter wrote to standard error, on one line.
-func (c *Client) said() string {
-	info, err := c.stderr.Stat()
-	if err != nil {
-		return ""
-	}
-	const most = 2000
-	text, _ := io.ReadAll(io.NewSectionReader(c.stderr, max(0, info.Size()-most), most))
-	for len(text) > 0 && !utf8.RuneStart(text[0]) {
-		text = text[1:]
-	}
-	return child.Tail(string(text))
-}
+func (c *Client) said() string { return child.Tail(c.log.Tail(2000)) }
 
 // Close ends the adapter's input, gives it a second to leave, kills what is left of its
 // process group, and returns when that is gone. It returns a [*Failure] if the adapter wrote
@@ -304,46 +260,25 @@ func (c *Client) Close() error {
 }
 
 func (c *Client) end() error {
-	c.stdin.Close()
-	leave := time.AfterFunc(leaveTime, c.kill)
-	defer leave.Stop()
-	// A process that nobody can kill, as it waits for a disk, is left alone.
-	over := time.NewTimer(leaveTime + graceTime)
-	defer over.Stop()
 	var surplus []byte
-	lines, exited := c.lines, c.exited
-	for lines != nil || exited != nil {
-		select {
-		case line, ok := <-lines:
-			if !ok {
-				lines = nil
-			} else if surplus == nil {
-				surplus = line
-			}
-		case <-exited:
-			exited = nil
-			// Only who left its group can still hold the pipe.
-			over.Reset(leaveTime)
-		case <-over.C:
-			lines, exited = nil, nil
+	over := make(chan struct{})
+	go func() {
+		surplus = <-c.lines
+		for range c.lines { // until it is closed
 		}
+		close(over)
+	}()
+	c.peer.End(leaveTime, 0)
+	select {
+	case <-over:
+	case <-time.After(leaveTime): // a process that left the group holds the pipe
 	}
-	c.stdout.Close()
-	for range c.lines { // until it is closed
-	}
-	c.stderr.Close()
+	c.peer.Stdout.Close()
+	<-over
+	c.log.Close()
 	if c.failed == nil && surplus != nil {
 		return atFault("the adapter wrote a line that it was not asked for: %.200q", surplus)
 	}
 	c.failed = cmp.Or(c.failed, &Failure{Kind: Ended, Text: "the adapter was closed"})
 	return nil
-}
-
-// kill ends the process group.
-func (c *Client) kill() {
-	select {
-	case <-c.exited: // it has been
-	default:
-		syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
-	}
 }

@@ -134,7 +134,7 @@ func TestFaults(t *testing.T) {
 			if err := c.Close(); err != nil {
 				t.Error(err)
 			}
-			leavesNothing(t, c.cmd.Process.Pid)
+			leavesNothing(t, c.peer.Cmd.Process.Pid)
 			if got := ask(t.Context(), t, c, 1); strings.HasPrefix(got, "{") && !strings.Contains(got, "error") {
 				t.Errorf("after it was closed: %s", got)
 			}
@@ -224,7 +224,7 @@ func TestAdapterNeverReads(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	leavesNothing(t, c.cmd.Process.Pid)
+	leavesNothing(t, c.peer.Cmd.Process.Pid)
 }
 
 // An answer may be long.
@@ -259,7 +259,7 @@ func TestSurplus(t *testing.T) {
 		if got := describeError(c.Close(), "no error"); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %s, want %s", fault, got, want)
 		}
-		leavesNothing(t, c.cmd.Process.Pid)
+		leavesNothing(t, c.peer.Cmd.Process.Pid)
 	}
 }
 
@@ -282,5 +282,5 @@ func TestClosedMeanwhile(t *testing.T) {
 	if got := <-asked; got != "timed out: no answer to display" && got != "ended: the adapter was closed" {
 		t.Error(got)
 	}
-	leavesNothing(t, c.cmd.Process.Pid)
+	leavesNothing(t, c.peer.Cmd.Process.Pid)
 }

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // goroutines returns those that a client has started, once they have had time to end.
 func goroutines() (left string) {
-	ours := regexp.MustCompile(`created by \S+/conform/internal/adapter\.`)
+	ours := regexp.MustCompile(`created by \S+/internal/(adapter|peer)\.`)
 	for range 100 {
 		left = ""
 		stacks := make([]byte, 1<<20)

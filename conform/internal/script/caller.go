@@ -134,7 +134,7 @@ func lastLine(text string) string {
 func (c *caller) cleanUp() {
 	c.cancel()
 	if m := c.mcpServer.Load(); m != nil {
-		m.end()
+		m.End(0, 0)
 	}
 	if a := c.apiClient.Load(); a != nil {
 		a.Close()

@@ -26,6 +26,7 @@ import (
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/internal/schema"
+	"tmuxmcp/internal/peer"
 )
 
 // maxMessage bounds one line of what a server writes.
@@ -35,8 +36,7 @@ const maxMessage = 4 << 20
 // standard input and output. Whatever it does, a call of it ends: at the latest
 // with the script.
 type mcpServer struct {
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
+	*peer.Peer
 	client *mcpclient.Client
 	name   string // what it calls itself
 	tools  map[string]mcp.Tool
@@ -45,8 +45,7 @@ type mcpServer struct {
 	answered map[string]bool        // tools and names of arguments
 	line     atomic.Pointer[string] // the last answer
 
-	stderr  *os.File      // what it writes there
-	exited  chan struct{} // closed when the process has ended, by itself or not
+	log     peer.Log      // its standard error
 	relayed chan struct{} // closed when no message comes any more
 	garbage string        // then: a line on its standard output that is no message
 }
@@ -99,48 +98,31 @@ func (c *caller) mcp(ctx context.Context, _ string, args []string) outcome {
 
 // startServer starts the process. Nothing is asked of it yet.
 func (c *caller) startServer() (*mcpServer, error) {
-	m := &mcpServer{dialect: c.req.Dialect, answered: map[string]bool{}, exited: make(chan struct{}), relayed: make(chan struct{})}
-	m.cmd = exec.Command(c.req.Server[0], c.req.Server[1:]...)
-	m.cmd.Dir = c.req.ServerDir
-	m.cmd.Env = append(slices.Clip(c.env),
+	m := &mcpServer{dialect: c.req.Dialect, answered: map[string]bool{}, relayed: make(chan struct{})}
+	cmd := exec.Command(c.req.Server[0], c.req.Server[1:]...)
+	cmd.Dir = c.req.ServerDir
+	cmd.Env = append(slices.Clip(c.env),
 		"TMUX_MCP_SOCKET_PATH="+c.socket, "LIBTMUX_SOCKET_PATH="+c.socket,
 		"TMUX_MCP_TMUX_BIN="+c.req.Target.Path, "LIBTMUX_TMUX_BIN="+c.req.Target.Path,
 		// Scripts look into structured content. Other servers have no other form.
 		"TMUX_MCP_RESULTS=json")
-	m.cmd.Env = append(m.cmd.Env, c.serverEnv()...)
+	cmd.Env = append(cmd.Env, c.serverEnv()...)
 	if c.req.Another { // it may run plain tmux, on the default socket
-		m.cmd.Env = append(m.cmd.Env, pathWith(programOf(c.req.Dir)))
+		cmd.Env = append(cmd.Env, pathWith(programOf(c.req.Dir)))
 	}
-	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
-	if m.stdin, err = m.cmd.StdinPipe(); err != nil {
+	if m.log, err = peer.NewLog(c.req.Dir); err != nil {
 		return nil, err
 	}
-	if m.stderr, err = os.CreateTemp(c.req.Dir, "stderr-"); err != nil {
-		return nil, err
-	}
-	// A pipe of our own: exec's would make Wait wait for whoever else holds it.
-	stdout, itsStdout, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	m.cmd.Stdout, m.cmd.Stderr = itsStdout, m.stderr
-	err = m.cmd.Start()
-	itsStdout.Close()
-	if err != nil {
+	cmd.Stderr = m.log.File
+	if m.Peer, err = peer.Open(cmd, peer.KillOrphans); err != nil {
 		return nil, err
 	}
 	// A write to a server that does not read ends with it.
-	context.AfterFunc(c.ctx, m.kill)
-	go func() {
-		m.cmd.Wait()
-		// Nobody of its group may keep the pipe open after it.
-		m.kill()
-		close(m.exited)
-	}()
+	context.AfterFunc(c.ctx, m.Kill)
 	messages, relay := io.Pipe()
-	go m.relay(stdout, relay)
-	m.client = mcpclient.NewClient(transport.NewIO(messages, m.stdin, nil))
+	go m.relay(relay)
+	m.client = mcpclient.NewClient(transport.NewIO(messages, m.Stdin, nil))
 	return m, nil
 }
 
@@ -295,13 +277,13 @@ func (c *caller) mcpLeave(ctx context.Context, _ string, args []string) outcome 
 	if len(args) > 0 || m == nil {
 		return outcome{err: misused("usage: mcp-leave, after an mcp")}
 	}
-	m.stdin.Close()
-	if !ended(ctx, m.exited) {
+	m.Stdin.Close()
+	if !ended(ctx, m.Exited) {
 		return outcome{err: fmt.Errorf("the server is still there at the script's %v", c.req.Timeout)}
 	}
-	o := outcome{code: m.cmd.ProcessState.ExitCode(), stderr: m.wrote(0, child.MaxOutput)}
+	o := outcome{code: m.Cmd.ProcessState.ExitCode(), stderr: m.log.Head(child.MaxOutput)}
 	if o.code < 0 {
-		o.err = fmt.Errorf("the server ended: %v%s", m.cmd.ProcessState, m.said())
+		o.err = fmt.Errorf("the server ended: %v%s", m.Cmd.ProcessState, m.said())
 	}
 	return o
 }
@@ -320,8 +302,8 @@ func (m *mcpServer) explain(ctx context.Context, err error) error {
 	switch {
 	case closed && m.garbage != "":
 		return fmt.Errorf("the server wrote a line to its standard output that is no message: %.200q", m.garbage)
-	case closed && ended(soon, m.exited):
-		return fmt.Errorf("the server ended: %v%s", m.cmd.ProcessState, m.said())
+	case closed && ended(soon, m.Exited):
+		return fmt.Errorf("the server ended: %v%s", m.Cmd.ProcessState, m.said())
 	case ctx.Err() != nil:
 		return err
 	}
@@ -338,19 +320,9 @@ func ended(ctx context.Context, done <-chan struct{}) bool {
 	}
 }
 
-// wrote returns a part of what the server wrote to standard error.
-func (m *mcpServer) wrote(from, most int64) string {
-	text, _ := io.ReadAll(io.NewSectionReader(m.stderr, from, most))
-	return string(text)
-}
-
 // said returns the end of what the server wrote to standard error, behind a colon.
 func (m *mcpServer) said() string {
-	var size int64
-	if info, err := m.stderr.Stat(); err == nil {
-		size = info.Size()
-	}
-	if text := child.Tail(m.wrote(max(0, size-child.MaxText), child.MaxText)); text != "" {
+	if text := child.Tail(m.log.Tail(child.MaxText)); text != "" {
 		return ": " + text
 	}
 	return ""
@@ -372,7 +344,7 @@ func (c *caller) offer(ctx context.Context) (child.Message, error) {
 		// Its last words, which explain appends, are said once, from the beginning.
 		text := strings.TrimSuffix(err.Error(), m.said())
 		const most = 1000
-		said := m.wrote(0, most+1)
+		said := m.log.Head(most + 1)
 		if begun := child.OneLine(said[:min(len(said), most)]); begun != "" {
 			text += ": " + begun
 		}
@@ -393,9 +365,9 @@ func (c *caller) offer(ctx context.Context) (child.Message, error) {
 
 // relay passes the server's output to the client, message by message, and stops at
 // anything that is not a message: how real clients react to that varies.
-func (m *mcpServer) relay(r io.ReadCloser, w *io.PipeWriter) {
-	defer r.Close()
-	sc := bufio.NewScanner(r)
+func (m *mcpServer) relay(w *io.PipeWriter) {
+	defer m.Stdout.Close()
+	sc := bufio.NewScanner(m.Stdout)
 	sc.Buffer(nil, maxMessage)
 	for sc.Scan() {
 		line := sc.Bytes()
@@ -422,22 +394,5 @@ func (m *mcpServer) relay(r io.ReadCloser, w *io.PipeWriter) {
 	}
 	close(m.relayed)
 	w.Close()
-	io.Copy(io.Discard, r)
-}
-
-// kill ends the server's process group.
-func (m *mcpServer) kill() {
-	select {
-	case <-m.exited: // it has been
-	default:
-		syscall.Kill(-m.cmd.Process.Pid, syscall.SIGKILL)
-	}
-}
-
-// end ends the server, and returns when it is gone.
-func (m *mcpServer) end() {
-	m.kill()
-	ctx, cancel := context.WithTimeout(context.Background(), child.GraceTime)
-	defer cancel()
-	ended(ctx, m.exited)
+	io.Copy(io.Discard, m.Stdout)
 }
