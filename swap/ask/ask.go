@@ -27,6 +27,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"tmuxmcp/internal/peer"
 )
 
 // ClientLimit is how long a client may take to start a server and report on it.
@@ -193,36 +195,34 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 	out, tail := &output{limit: 16 << 20}, &output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = time.Second
-	ownGroup(cmd)
-	finish, say := func() error { return nil }, func(lines []string, awaited string) {}
+	var stdin io.WriteCloser
+	var err error
 	if k.Send != nil {
 		out.news = make(chan struct{}, 1)
 		cmd.Stderr = tail
-		stdin, err := cmd.StdinPipe()
-		if err != nil {
+		if stdin, err = cmd.StdinPipe(); err != nil {
 			return Answer{}, fmt.Errorf("start %s: %w", cmd.Path, err)
 		}
-		finish = stdin.Close
-		say = func(lines []string, awaited string) {
-			input := strings.Join(lines, "\n") + "\n"
-			for name, value := range map[string]string{ServerName: server, Directory: cmd.Dir, Awaited: awaited} {
-				text, _ := json.Marshal(value)
-				input = strings.ReplaceAll(input, `"`+name+`"`, string(text))
-			}
-			go func() {
-				_, _ = io.WriteString(stdin, input) // if it has exited, its output says more
-			}()
-		}
-		say(k.Send, "")
 	}
 	defer running()()
-	if err := cmd.Start(); err != nil {
+	p, err := peer.Start(cmd, peer.KeepOrphans)
+	if err != nil {
 		return Answer{}, fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-
-	var exit error
+	p.Stdin = stdin
+	say := func(lines []string, awaited string) {
+		input := strings.Join(lines, "\n") + "\n"
+		for name, value := range map[string]string{ServerName: server, Directory: cmd.Dir, Awaited: awaited} {
+			text, _ := json.Marshal(value)
+			input = strings.ReplaceAll(input, `"`+name+`"`, string(text))
+		}
+		go func() {
+			_, _ = io.WriteString(stdin, input) // if it has exited, its output says more
+		}()
+	}
+	if k.Send != nil {
+		say(k.Send, "")
+	}
 	for running := true; running; {
 		select {
 		case <-out.news:
@@ -231,35 +231,27 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 				k.Then = nil
 			}
 			if a, err := k.Read(out.String(), server); !errors.Is(err, ErrUnread) {
-				_ = finish()
-				select { // given time, it ends its servers
-				case <-exited:
-					_ = killGroup(cmd)
-				case <-time.After(3 * time.Second):
-					_ = killGroup(cmd)
-					<-exited
-				}
+				p.End(3*time.Second, 0) // given time, it ends its servers
 				return a, err
 			}
-		case exit = <-exited:
+		case <-p.Exited:
 			running = false
 		case <-limit.Done():
-			_ = killGroup(cmd)
-			<-exited
+			p.End(0, 0)
 			if ctx.Err() != nil {
 				return Answer{}, fmt.Errorf("interrupted: %w", ctx.Err())
 			}
 			return Answer{}, fmt.Errorf("no answer within %v%s", ClientLimit, tail.indented())
 		}
 	}
-	_ = killGroup(cmd)
+	p.Kill()
 	a, err := k.Read(out.String(), server)
 	if errors.Is(err, ErrUnread) {
 		switch reason := k.Refused.groups(escapes().ReplaceAllString(out.String(), "")); {
 		case reason != "":
 			return a, fmt.Errorf("%w: %s", ErrRefused, reason)
-		case exit != nil:
-			err = fmt.Errorf("%w (%w)", err, exit)
+		case p.Err != nil:
+			err = fmt.Errorf("%w (%w)", err, p.Err)
 		}
 		// Do not show stdout: it may contain the environment of an entry.
 		err = fmt.Errorf("%s: %w%s", CommandLine(cmd.Args), err, tail.indented())

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/internal/peer"
 	"tmuxmcp/internal/proctree"
 )
 
@@ -68,22 +69,23 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 	cmd := &exec.Cmd{Path: program, Args: c.Argv, Env: c.environ(), Dir: c.Dir}
 	cmd.Stderr = &tail
 	cmd.WaitDelay = time.Second
-	ownGroup(cmd)
-	p, err := start(cmd)
+	defer running()()
+	p, err := peer.Open(cmd, peer.KeepOrphans)
 	if err != nil {
 		return Hello{}, fmt.Errorf("start %s: %w", strings.Join(ShowArgs(c.Argv), " "), err)
 	}
+	defer p.Stdout.Close()
 	stop := context.AfterFunc(limit, func() { // or it would be waited for
-		_ = p.stdin.Close()
-		_ = p.stdout.Close()
+		_ = p.Stdin.Close()
+		_ = p.Stdout.Close()
 	})
-	hello, what, err := converse(overLines(p.stdin, p.stdout), http.Header{}, c.Tools)
+	stdout := &bounded{ReadCloser: p.Stdout}
+	hello, what, err := converse(overLines(p.Stdin, stdout), http.Header{}, c.Tools)
 	stop()
-	if err != nil && (limit.Err() != nil || p.stdout.over()) {
-		_ = killGroup(cmd) // its time is up
+	if err != nil && (limit.Err() != nil || stdout.over()) {
+		p.Kill() // its time is up
 	}
-	_ = p.stdin.Close()
-	closeErr := p.end()
+	left := p.End(2*time.Second, 3*time.Second)
 	switch {
 	case err == nil:
 		return hello, nil
@@ -91,12 +93,12 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 		err = fmt.Errorf("interrupted: %w", ctx.Err())
 	case limit.Err() != nil:
 		err = fmt.Errorf("%w to %s within %v", ErrLate, what, cmp.Or(c.Limit, ServerLimit))
-	case p.stdout.over():
+	case stdout.over():
 		err = fmt.Errorf("it printed more than %d MiB before it answered %s", maxOutput>>20, what)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE), errors.Is(err, os.ErrClosed):
 		err = fmt.Errorf("it exited before it answered %s", what)
-		if closeErr != nil {
-			err = fmt.Errorf("%w (%w)", err, closeErr)
+		if left && p.Err != nil {
+			err = fmt.Errorf("%w (%w)", err, p.Err)
 		}
 	}
 	return Hello{}, fmt.Errorf("%s: %w%s", strings.Join(ShowArgs(c.Argv), " "), err, Redact(tail.indented(), c))
@@ -180,60 +182,6 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 func (b *bounded) over() bool { return b.n.Load() > maxOutput }
-
-// A process is a server that runs.
-type process struct {
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	stdout *bounded
-	exited chan error
-	ended  func()
-}
-
-func start(cmd *exec.Cmd) (*process, error) {
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	// A pipe of our own: exec's would make Wait wait for whoever else holds it.
-	stdout, its, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stdout = its
-	ended := running()
-	err = cmd.Start()
-	its.Close()
-	if err != nil {
-		ended()
-		stdout.Close()
-		return nil, err
-	}
-	p := &process{cmd: cmd, stdin: stdin, stdout: &bounded{ReadCloser: stdout}, exited: make(chan error, 1), ended: ended}
-	go func() { p.exited <- cmd.Wait() }()
-	return p, nil
-}
-
-// end ends a server, whose input is closed, with all that it has started. The error is how
-// it exited by itself.
-func (p *process) end() (err error) {
-	defer p.stdout.Close()
-	defer p.ended()
-	defer killGroup(p.cmd) // processes that the server started and left behind
-	select {
-	case err = <-p.exited:
-		return err
-	case <-time.After(2 * time.Second):
-	}
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-p.exited:
-	case <-time.After(3 * time.Second):
-		_ = killGroup(p.cmd)
-		<-p.exited
-	}
-	return nil
-}
 
 // adopted is set in a process whose only children are the programs of this package.
 var adopted bool
@@ -345,14 +293,15 @@ func (s *lastStatus) RoundTrip(r *http.Request) (*http.Response, error) {
 // Run runs a command to completion. Its error ends with the last lines of its output.
 func Run(ctx context.Context, argv []string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return killGroup(cmd) }
 	cmd.WaitDelay = 5 * time.Second
 	var tail output
 	cmd.Stdout, cmd.Stderr = &tail, &tail
-	ended := running()
-	err := cmd.Run()
-	ended()
+	defer running()()
+	p, err := peer.Start(cmd, peer.KeepOrphans)
+	if err == nil {
+		<-p.Exited
+		err = p.Err
+	}
 	if err == nil {
 		return nil
 	}
