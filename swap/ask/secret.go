@@ -45,42 +45,25 @@ func ShowArgs(argv []string) []string {
 }
 
 func showArg(argv []string, i int) string {
-	arg, before := argv[i], ""
-	if i > 0 {
-		before = argv[i-1]
-	}
+	arg := argv[i]
 	name, value, assigned := strings.Cut(arg, "=")
 	header, after, isHeader := strings.Cut(arg, ":")
-	openHeader, _ := strings.CutSuffix(before, ":")
 	switch {
-	case secretFlag().MatchString(before) && !variable().MatchString(arg),
-		strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secret.Name(before) && !plainFlag().MatchString(arg),
-		scheme().MatchString(before), openHeader != before && isSecretHeader(openHeader),
-		before == "-p" && isPassword(argv, i, arg),
-		before == dbFlags[programOf(argv)] && before != "" && !plainFlag().MatchString(arg):
+	case announced(argv, i):
 		return format.Masked
-	case isHeader && after != "" && isSecretHeader(header):
+	case after != "" && isSecretHeader(header), isHeader && isLogin(argv, i):
 		return header + ":" + format.Masked
-	case userFlag().MatchString(before) && isHeader && !images[programOf(argv)]:
-		return header + ":" + format.Masked
-	case strings.Contains(arg, " ") && word().FindString(arg) == arg && unquoted(arg) == arg: // one word, of which a part is in quotes
-		if assigned && plainFlag().MatchString(name) {
-			return name + "=" + format.Masked
-		}
-		return format.Masked
-	case strings.Contains(arg, " "): // a script, or words in one, all of them shorter
-		return showScript(arg)
+	case strings.Contains(arg, " "):
+		return showText(arg)
 	case strings.Contains(name, "://"):
 		return ShowURL(showPairs(arg))
-	case variable().MatchString(arg), assigned && secret.Name(name):
+	case assigned && (variable().MatchString(arg) || secret.Name(name) || name == "-p" && isPassword(argv, i, value)):
 		return name + "=" + format.Masked
-	case assigned && name == "-p" && isPassword(argv, i, value):
-		return name + "=" + format.Masked
-	case strings.Contains(arg, ";") && assigned:
+	case assigned && strings.Contains(arg, ";"):
 		return showPairs(arg)
 	case assigned && strings.HasPrefix(name, "-"):
 		return name + "=" + ShowArgs([]string{value})[0]
-	case strings.HasPrefix(arg, "-p") && len(arg) > 2 && i > 0 && isPassword(argv, i, arg[2:]) && !pFlag(arg[1:]):
+	case i > 0 && strings.HasPrefix(arg, "-p") && arg != "-p" && isPassword(argv, i, arg[2:]) && !pFlag(arg[1:]):
 		return "-p" + format.Masked
 	case secret.Text(arg):
 		return format.Masked
@@ -88,6 +71,40 @@ func showArg(argv []string, i int) string {
 		return header + ":" + format.Masked + arg[strings.LastIndexByte(arg, '@'):]
 	}
 	return ShowURL(arg)
+}
+
+// announced reports whether the word before argv[i] says that argv[i] may be a secret as a whole:
+// a flag for secrets, a header's name, the scheme in a header.
+func announced(argv []string, i int) bool {
+	if i == 0 {
+		return false
+	}
+	arg, before := argv[i], argv[i-1]
+	header, isHeader := strings.CutSuffix(before, ":")
+	plain := plainFlag().MatchString(arg)
+	return secretFlag().MatchString(before) && !variable().MatchString(arg) ||
+		strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secret.Name(before) && !plain ||
+		before != "" && before == dbFlags[programOf(argv)] && !plain ||
+		before == "-p" && isPassword(argv, i, arg) ||
+		isHeader && isSecretHeader(header) ||
+		scheme().MatchString(before)
+}
+
+// isLogin reports whether argv[i] is the value of a flag that may be a user with a password.
+func isLogin(argv []string, i int) bool {
+	return i > 0 && userFlag().MatchString(argv[i-1]) && !images[programOf(argv)]
+}
+
+// showText shows a word with spaces: one of which a part is in quotes, or a script, whose words
+// are all shorter.
+func showText(text string) string {
+	if word().FindString(text) != text || unquoted(text) != text {
+		return showScript(text)
+	}
+	if name, _, assigned := strings.Cut(text, "="); assigned && plainFlag().MatchString(name) {
+		return name + "=" + format.Masked
+	}
+	return format.Masked
 }
 
 func isSecretHeader(name string) bool {
