@@ -63,16 +63,18 @@ func (l *Library) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, failed := l.Handle(ctx, r.Method, raw)
-	line, err := envelope{ID: json.RawMessage("0"), Result: result, Error: failed}.encode()
+	answer := envelope{ID: json.RawMessage("0")}
+	answer.Result, answer.Error = l.Handle(ctx, r.Method, raw)
+	line, err := answer.encode()
 	if err != nil {
 		return nil, err
 	}
 	l.said = strings.TrimSuffix(string(line), "\n")
-	if failed != nil {
-		return nil, failed
+	if answer.Error != nil {
+		return nil, answer.Error
 	}
-	return json.Marshal(result)
+	_, result, _ := strings.Cut(strings.TrimSuffix(l.said, "}"), `"result":`)
+	return json.RawMessage(result), nil
 }
 
 // Heard returns the last answer as a message, as it would be in a process of its own.
@@ -162,9 +164,6 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (r
 		return rowResult(l.object(orServer(p.Target)).info(ctx))
 	},
 	"list": func(ctx context.Context, l *Library, p params) (result, error) {
-		if p.Format != "" {
-			return l.lines(ctx, p)
-		}
 		return l.list(ctx, p)
 	},
 	"search": func(ctx context.Context, l *Library, p params) (result, error) {
@@ -242,68 +241,57 @@ func orServer(target *string) string {
 	return *target
 }
 
-// list lists the objects of a kind.
+// list lists the objects of a kind, as rows or in a format.
 func (l *Library) list(ctx context.Context, p params) (result, error) {
-	all := p.Within == "" || p.Within == "server"
-	session, window := tmux.SessionID(p.Within), tmux.WindowID(p.Within)
-	inSession := !all && p.Within[0] == '$'
-	switch {
-	case p.Kind == "panes" && all:
-		return rowsResult(tmux.List[tmux.Pane](ctx, l.srv, tmux.ListPanes{All: true, Filter: p.Filter}))
-	case p.Kind == "panes" && inSession:
-		return rowsResult(tmux.List[tmux.Pane](ctx, l.srv, tmux.ListPanes{Target: session, Session: true, Filter: p.Filter}))
-	case p.Kind == "panes":
-		return rowsResult(tmux.List[tmux.Pane](ctx, l.srv, tmux.ListPanes{Target: window, Filter: p.Filter}))
-	case p.Kind == "windows" && all:
-		return rowsResult(tmux.List[tmux.Window](ctx, l.srv, tmux.ListWindows{All: true, Filter: p.Filter}))
-	case p.Kind == "windows" && inSession:
-		return rowsResult(tmux.List[tmux.Window](ctx, l.srv, tmux.ListWindows{Target: session, Filter: p.Filter}))
-	case p.Kind == "sessions" && all:
-		return rowsResult(tmux.List[tmux.Session](ctx, l.srv, tmux.ListSessions{Filter: p.Filter}))
-	case p.Kind == "buffers" && all:
-		return rowsResult(l.srv.Buffers(ctx, p.Filter))
-	case p.Kind == "clients" && all && p.Filter == "":
-		// Other than ListClients it lists none where there is no session.
-		return rowsResult(l.srv.Clients(ctx))
-	case p.Kind == "clients" && all:
-		return rowsResult(tmux.List[tmux.Client](ctx, l.srv, tmux.ListClients{Filter: p.Filter}))
-	case p.Kind == "clients" && inSession:
-		return rowsResult(tmux.List[tmux.Client](ctx, l.srv, tmux.ListClients{Target: session, Filter: p.Filter}))
-	}
-	return result{}, &Error{Code: codeNoParam, Message: fmt.Sprintf("no list of %s within %s", p.Kind, p.Within)}
-}
-
-// lines lists the objects of a kind in a format.
-func (l *Library) lines(ctx context.Context, p params) (result, error) {
-	all := p.Within == "" || p.Within == "server"
-	inSession := !all && p.Within[0] == '$'
-	var target tmux.Target = tmux.WindowID(p.Within)
-	switch {
-	case all:
-		target = nil
-	case inSession:
-		target = tmux.SessionID(p.Within)
-	}
-	var c tmux.Command
-	switch {
-	case p.Kind == "panes":
-		c = tmux.ListPanes{Target: target, All: all, Session: inSession, Filter: p.Filter, Format: p.Format}
-	case p.Kind == "windows" && (all || inSession):
-		c = tmux.ListWindows{Target: target, All: all, Filter: p.Filter, Format: p.Format}
-	case p.Kind == "sessions" && all:
-		c = tmux.ListSessions{Filter: p.Filter, Format: p.Format}
-	case p.Kind == "buffers" && all:
-		c = tmux.ListBuffers{Filter: p.Filter, Format: p.Format}
-	case p.Kind == "clients" && (all || inSession):
-		c = tmux.ListClients{Target: target, Filter: p.Filter, Format: p.Format}
-	default:
-		return result{}, &Error{Code: codeNoParam, Message: fmt.Sprintf("no list of %s within %s", p.Kind, p.Within)}
-	}
-	out, err := l.srv.Do(ctx, c)
+	c, err := listing(p)
 	if err != nil {
 		return result{}, err
 	}
-	return textResult(string(out[0]), nil)
+	if p.Format != "" {
+		out, err := l.srv.Do(ctx, c)
+		return textResult(string(bytes.Join(out, nil)), err)
+	}
+	switch c := c.(type) {
+	case tmux.ListPanes:
+		return rowsResult(tmux.List[tmux.Pane](ctx, l.srv, c))
+	case tmux.ListWindows:
+		return rowsResult(tmux.List[tmux.Window](ctx, l.srv, c))
+	case tmux.ListSessions:
+		return rowsResult(tmux.List[tmux.Session](ctx, l.srv, c))
+	case tmux.ListBuffers:
+		return rowsResult(tmux.List[tmux.Buffer](ctx, l.srv, c))
+	}
+	if c == (tmux.ListClients{}) {
+		// Unlike ListClients it lists none, without an error, if there is no session.
+		return rowsResult(l.srv.Clients(ctx))
+	}
+	return rowsResult(tmux.List[tmux.Client](ctx, l.srv, c))
+}
+
+// listing returns the command that lists the objects of a kind.
+func listing(p params) (tmux.Lister, error) {
+	all := p.Within == "" || p.Within == "server"
+	inSession := !all && p.Within[0] == '$'
+	var target tmux.Target
+	switch {
+	case inSession:
+		target = tmux.SessionID(p.Within)
+	case !all:
+		target = tmux.WindowID(p.Within)
+	}
+	switch {
+	case p.Kind == "panes":
+		return tmux.ListPanes{Target: target, All: all, Session: inSession, Filter: p.Filter, Format: p.Format}, nil
+	case p.Kind == "windows" && (all || inSession):
+		return tmux.ListWindows{Target: target, All: all, Filter: p.Filter, Format: p.Format}, nil
+	case p.Kind == "sessions" && all:
+		return tmux.ListSessions{Filter: p.Filter, Format: p.Format}, nil
+	case p.Kind == "buffers" && all:
+		return tmux.ListBuffers{Filter: p.Filter, Format: p.Format}, nil
+	case p.Kind == "clients" && (all || inSession):
+		return tmux.ListClients{Target: target, Filter: p.Filter, Format: p.Format}, nil
+	}
+	return nil, &Error{Code: codeNoParam, Message: fmt.Sprintf("no list of %s within %s", p.Kind, p.Within)}
 }
 
 // textResult returns the result of a call that returns a text.

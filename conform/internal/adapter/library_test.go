@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"tmuxmcp/internal/test/testserver"
+	"tmuxmcp/tmux"
 )
 
 // The protocol loses nothing: package tmux gives the same JSON in process and as an adapter.
@@ -126,6 +127,55 @@ func requestSchema(t *testing.T) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	return c.MustCompile("requests.json")
+}
+
+// Each kind of objects is listed where tmux can list it, and refused elsewhere.
+func TestListing(t *testing.T) {
+	t.Parallel()
+	const session, window = tmux.SessionID("$1"), tmux.WindowID("@2")
+	for _, test := range []struct {
+		kind, within string
+		want         tmux.Lister
+	}{
+		{"panes", "", tmux.ListPanes{All: true, Filter: "f", Format: "F"}},
+		{"panes", "server", tmux.ListPanes{All: true, Filter: "f", Format: "F"}},
+		{"panes", "$1", tmux.ListPanes{Target: session, Session: true, Filter: "f", Format: "F"}},
+		{"panes", "@2", tmux.ListPanes{Target: window, Filter: "f", Format: "F"}},
+		{"windows", "server", tmux.ListWindows{All: true, Filter: "f", Format: "F"}},
+		{"windows", "$1", tmux.ListWindows{Target: session, Filter: "f", Format: "F"}},
+		{"windows", "@2", nil},
+		{"sessions", "", tmux.ListSessions{Filter: "f", Format: "F"}},
+		{"sessions", "$1", nil},
+		{"buffers", "", tmux.ListBuffers{Filter: "f", Format: "F"}},
+		{"buffers", "$1", nil},
+		{"buffers", "@2", nil},
+		{"clients", "server", tmux.ListClients{Filter: "f", Format: "F"}},
+		{"clients", "$1", tmux.ListClients{Target: session, Filter: "f", Format: "F"}},
+		{"clients", "@2", nil},
+		{"horses", "", nil},
+	} {
+		got, err := listing(params{Kind: test.kind, Within: test.within, Filter: "f", Format: "F"})
+		if got != test.want {
+			t.Errorf("%s within %q: %+v, want %+v", test.kind, test.within, got, test.want)
+		}
+		if refused := "no list of " + test.kind + " within " + test.within; test.want == nil && (err == nil || err.Error() != refused) || test.want != nil && err != nil {
+			t.Errorf("%s within %q: %v", test.kind, test.within, err)
+		}
+	}
+}
+
+// An answer is the same message as from a process of its own, and the result in it.
+func TestLibraryAnswers(t *testing.T) {
+	t.Parallel()
+	l := new(Library)
+	raw, err := l.Ask(t.Context(), Request{"open", map[string]any{"socket": t.TempDir() + "/none"}})
+	if want := `{"jsonrpc":"2.0","id":0,"result":{}}`; err != nil || string(raw) != "{}" || l.Heard() != want {
+		t.Errorf("%s, %v, heard %s", raw, err, l.Heard())
+	}
+	raw, err = l.Ask(t.Context(), Request{"list", map[string]any{"kind": "<horses>"}})
+	if want := `{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no list of <horses> within "}}`; raw != nil || err == nil || l.Heard() != want {
+		t.Errorf("%s, %v, heard %s", raw, err, l.Heard())
+	}
 }
 
 // An adapter that is asked wrongly says so.
