@@ -76,7 +76,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 		api = adapter.Shell(j.api.Command)
 	}
 	last, err := opts.pool.Converse(ctx, child.Request{
-		Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.Features(),
+		Cell: cell, Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.Features(),
 		Server: opts.server, ServerDir: opts.serverDir, API: api, APIDir: opts.serverDir, Another: j.foreign, Dialect: opts.Dialect,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
 	})
@@ -90,8 +90,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 		return cell, err
 	}
 	done := *last.Cell
-	done.Suite, done.Gap, done.Layer, done.API, done.Tmux = cell.Suite, cell.Gap, cell.Layer, cell.API, cell.Tmux
-	done.Transport, done.Log = cell.Transport, last.Log
+	done.Log = last.Log
 	done.Settle(j.gap.Claims(j.layer, j.target.Version))
 	if done.Status.Bad() || opts.Reproduce {
 		done.Reproducer = j.reproducer(&done, last.Steps, opts)

@@ -35,7 +35,9 @@ const ProtocolVersion = mcp.ProtocolVersion20251125
 // long as the answer is wanted. Then comes another one, or [StopLine], unless the run was killed.
 type Request struct {
 	// Ask is what is wanted: the outcome of a script when empty.
-	Ask       string         `json:"ask"`
+	Ask string `json:"ask"`
+	// Cell is that of the script, without an outcome.
+	Cell      report.Cell    `json:"cell"`
 	Dir       string         `json:"dir"`
 	File      string         `json:"file"`
 	Layer     report.Layer   `json:"layer"`

@@ -50,7 +50,8 @@ func (c *claims) decide(expected report.Verdict, text string) (claim report.Clai
 // cell returns the cell of a script that ended with verdict v, which is nil if the script
 // reached its end. wrong is how its first wrong claim came out, or nil.
 func (c *claims) cell(req child.Request, v, wrong *Verdict) report.Cell {
-	cell := report.Cell{Status: report.Pass, Claims: c.all, Evidence: c.evidence}
+	cell := req.Cell
+	cell.Status, cell.Claims, cell.Evidence = report.Pass, c.all, c.evidence
 	for _, cl := range c.all {
 		if cell.Verdict != report.Refuted && cl.Verdict != "" {
 			cell.Verdict = cl.Verdict
@@ -91,7 +92,8 @@ func (c *claims) cell(req child.Request, v, wrong *Verdict) report.Cell {
 // parted returns the cell of a script whose parts fail alone, which ended with verdict v, or nil.
 // Its status, if empty, is what its claims say, when those that it did not come to are known.
 func (c *claims) parted(req child.Request, v *Verdict) report.Cell {
-	cell := report.Cell{Claims: c.all}
+	cell := req.Cell
+	cell.Claims = c.all
 	if v == nil {
 		return cell
 	}

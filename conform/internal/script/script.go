@@ -98,7 +98,9 @@ func (s *script) run() (report.Cell, string) {
 		err = os.WriteFile(file, []byte(instrument(string(text), s.lines, s.ours)), 0o600)
 	}
 	if err != nil {
-		return report.Cell{Status: report.Errored, Reason: err.Error()}, ""
+		cell := s.req.Cell
+		cell.Status, cell.Reason = report.Errored, err.Error()
+		return cell, ""
 	}
 	t := &recorder{verbose: s.req.Verbose}
 	deadline, _ := s.ctx.Deadline()
