@@ -34,6 +34,9 @@ func TestShownCommands(t *testing.T) {
 	if got := ShowArgs([]string{"sh", "-c", "TOKEN=S srv --password S"})[2]; got != "TOKEN=*** srv --password ***" {
 		t.Errorf("a script: %s", got)
 	}
+	if got := ShowArgs([]string{"srv", "", "x"})[2]; got != "x" {
+		t.Errorf("behind an empty word: %s", got)
+	}
 }
 
 // What a server prints before it fails is shown, without the secrets that it was given.
