@@ -166,35 +166,49 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	if line := m.line.Load(); line != nil {
 		o.raw = *line
 	}
-	refused := errors.Is(err, mcp.ErrInvalidParams)
-	switch {
-	case refused && wrong:
-		o.code, o.stderr = 1, err.Error()+"\n"
-		return o
-	case refused:
+	if errors.Is(err, mcp.ErrInvalidParams) {
+		if wrong {
+			o.code, o.stderr = 1, err.Error()+"\n"
+			return o
+		}
 		o.misfit = cmp.Or(m.undeclared(tool, declared, arguments), err)
 	}
 	if err != nil {
 		o.err = fmt.Errorf("call %s: %w", name, err)
 		return o
 	}
-	// An argument that the tool does not declare is one that it may have ignored.
-	in := declared.InputSchema
-	if !res.IsError && in.Properties != nil && in.AdditionalProperties == nil {
-		in.AdditionalProperties = false
-	}
-	// What it has answered once it understands, whatever it declares.
+	// A server that has answered a call with these arguments understands it, whatever it declares:
+	// an error is not about them.
 	names := fmt.Sprint(name, slices.Sorted(maps.Keys(arguments)))
 	if !res.IsError {
 		m.answered[names] = true
 	}
 	if !wrong && !(res.IsError && m.answered[names]) {
-		if o.misfit = m.undeclared(tool, declared, arguments); o.misfit == nil {
-			if unfit := schema.Fits(in, raw); unfit != nil {
-				o.misfit = fmt.Errorf("the call is not as %s declares it: %w", name, unfit)
-			}
-		}
+		o.misfit = m.misfit(tool, declared, arguments, raw, res.IsError)
 	}
+	o.read(m.dialect, tool, declared, res)
+	return o
+}
+
+// misfit returns how a call is not as the tool declares it, or nil.
+func (m *mcpServer) misfit(ours string, tool mcp.Tool, arguments map[string]any, raw []byte, failed bool) error {
+	if err := m.undeclared(ours, tool, arguments); err != nil {
+		return err
+	}
+	in := tool.InputSchema
+	// A tool that succeeds may have ignored an argument that it does not declare.
+	if !failed && in.Properties != nil && in.AdditionalProperties == nil {
+		in.AdditionalProperties = false
+	}
+	if unfit := schema.Fits(in, raw); unfit != nil {
+		return fmt.Errorf("the call is not as %s declares it: %w", tool.Name, unfit)
+	}
+	return nil
+}
+
+// read sets what a call came to from the tool's result, in the words of scripts: the dialect
+// translates structured content, for which text stands in.
+func (o *outcome) read(d *gap.Dialect, ours string, tool mcp.Tool, res *mcp.CallToolResult) {
 	var parts []string
 	for _, c := range res.Content {
 		if t, ok := c.(mcp.TextContent); ok {
@@ -207,7 +221,7 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 		if res.Meta != nil {
 			o.stdout, o.err = indented(map[string]any{"_meta": res.Meta})
 		}
-		return o
+		return
 	}
 	structured := res.RawStructuredContent
 	if structured == nil {
@@ -217,17 +231,17 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 		}
 		structured, _ = json.Marshal(answer)
 	}
-	if structured, err = m.dialect.Answer(tool, structured); err != nil {
-		o.err = fmt.Errorf("the answer of %s: %w", name, err)
-		return o
+	structured, err := d.Answer(ours, structured)
+	if err != nil {
+		o.err = fmt.Errorf("the answer of %s: %w", tool.Name, err)
+		return
 	}
 	if o.stdout, o.err = indented(structured); o.err != nil {
-		return o
+		return
 	}
-	if o.err = schema.Declares(declared, res.RawStructuredContent); o.err != nil {
+	if o.err = schema.Declares(tool, res.RawStructuredContent); o.err != nil {
 		o.misfit = cmp.Or(o.misfit, o.err)
 	}
-	return o
 }
 
 // undeclared returns a [gap.NotOffered] for an argument that a tool does not declare. One that the
