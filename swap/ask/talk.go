@@ -153,32 +153,41 @@ func overHTTP(ctx context.Context, web *http.Client, url string, header http.Hea
 		if id := answer.Header.Get(mcp.HeaderSessionID); id != "" {
 			header.Set(mcp.HeaderSessionID, id)
 		}
-		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-		good := answer.StatusCode == http.StatusOK || answer.StatusCode == http.StatusAccepted || answer.StatusCode == http.StatusNoContent
-		asks := m.Method != "" && m.ID != nil
-		if good && asks && kind == "text/event-stream" {
-			return bufio.NewReader(answer.Body), nil
-		}
-		defer answer.Body.Close()
-		if good && !asks {
-			return nil, nil
-		}
-		body, err := io.ReadAll(answer.Body)
+		return answerIn(answer, m)
+	}
+}
+
+// answerIn returns where the answer to a message can be read in an HTTP response; nil if the
+// message asks for none.
+func answerIn(r *http.Response, m message) (*bufio.Reader, error) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	good := r.StatusCode == http.StatusOK || r.StatusCode == http.StatusAccepted || r.StatusCode == http.StatusNoContent
+	asks := m.Method != "" && m.ID != nil
+	if good && asks && kind == "text/event-stream" {
+		return bufio.NewReader(r.Body), nil
+	}
+	defer r.Body.Close()
+	if good && !asks {
+		return nil, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if good && kind != "application/json" {
+		return nil, fmt.Errorf("unexpected content type: %s", r.Header.Get("Content-Type"))
+	}
+	if good {
 		var compact bytes.Buffer
-		var refusal message
-		switch {
-		case err != nil:
-			return nil, err
-		case good && kind != "application/json":
-			return nil, fmt.Errorf("unexpected content type: %s", answer.Header.Get("Content-Type"))
-		case !good && m.Method == "initialize" && answer.StatusCode/100 == 4:
-			return nil, ErrNotThere
-		case !good && json.Unmarshal(body, &refusal) == nil && refusal.Error != nil:
-			return nil, refusal.Error.AsError()
-		case !good:
-			return nil, fmt.Errorf("request failed with status %d: %s", answer.StatusCode, body)
-		}
 		_ = json.Compact(&compact, body) // what is not JSON is no result
 		return bufio.NewReader(&compact), nil
 	}
+	var refusal message
+	switch {
+	case m.Method == "initialize" && r.StatusCode/100 == 4:
+		return nil, ErrNotThere
+	case json.Unmarshal(body, &refusal) == nil && refusal.Error != nil:
+		return nil, refusal.Error.AsError()
+	}
+	return nil, fmt.Errorf("request failed with status %d: %s", r.StatusCode, body)
 }
