@@ -18,7 +18,7 @@ type Asker interface {
 	Ask(ctx context.Context, r Request) (json.RawMessage, error)
 }
 
-// result is the result of a method. What is not in it is nil.
+// result is the result of a method. Members that it does not have are nil.
 type result struct {
 	Value    *string  `json:"value,omitempty"`
 	Lines    []string `json:"lines,omitempty"`
@@ -30,22 +30,20 @@ type result struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Answer is what a call came to, in the form that is the same for every wrapper: what scripts
-// see.
+// Answer is the outcome of a call as scripts see it, in the same form for every wrapper.
 type Answer struct {
 	JSON   string
 	Code   int    // 0 if the call succeeded
-	Stderr string // the error's text and warnings, one a line
+	Stderr string // the error's text and the warnings, one per line
 }
 
-// Do asks an adapter for what a call wants. For fields it asks for these targets; see
-// [Call.Requests]. If the error is not nil, it is a [gap.NotOffered] if the wrapper has no such
-// method or argument, and a [*Failure] if the adapter did not answer as it must. An error of
-// the wrapper's is an answer.
+// Do makes a call of an adapter. The call "fields" asks all targets; see [Call.Requests]. The error
+// is a [gap.NotOffered] if the wrapper has no such method or argument, and a [*Failure] if the
+// adapter did not answer as it must. An error of the wrapper's own is an answer.
 func (c Call) Do(ctx context.Context, a Asker, targets []string) (Answer, error) {
 	var results []received
 	var none error
-	unasked := map[tmux.Scope]bool{} // of the objects whose fields are not offered
+	unasked := map[tmux.Scope]bool{} // scopes of objects whose fields are not offered
 	for _, r := range c.Requests(targets) {
 		raw, err := a.Ask(ctx, r)
 		var answered *Error
@@ -80,7 +78,7 @@ func (c Call) Do(ctx context.Context, a Asker, targets []string) (Answer, error)
 	return c.answer(results[0])
 }
 
-// missing returns the fields asked for that no result has.
+// missing returns the requested fields that no result has.
 func (c Call) missing(results []received) []string {
 	missing := []string{}
 	for _, name := range c.Names {
@@ -91,7 +89,7 @@ func (c Call) missing(results []received) []string {
 	return missing
 }
 
-// scopeOf returns the scope of the tokens of an object, by its id.
+// scopeOf returns the scope of an object's tokens, from its id.
 func scopeOf(id string) tmux.Scope {
 	switch {
 	case id == "server":
@@ -106,7 +104,7 @@ func scopeOf(id string) tmux.Scope {
 	return tmux.ClientScope
 }
 
-// answer returns what scripts see of a result.
+// answer returns the answer of a call from its first result.
 func (c Call) answer(first received) (Answer, error) {
 	switch c.Word {
 	case "type":
@@ -132,7 +130,7 @@ func (c Call) answer(first received) (Answer, error) {
 	return answerOf(first.value(c), *first.ExitCode, slices.Concat(stderr, first.Warnings)...)
 }
 
-// answerOf returns the answer with a value, and with lines on standard error.
+// answerOf returns the answer with a value and with lines on standard error.
 func answerOf(value any, code int, stderr ...string) (Answer, error) {
 	text, err := json.MarshalIndent(value, "", "  ")
 	a := Answer{JSON: string(text) + "\n", Code: code}
@@ -142,7 +140,7 @@ func answerOf(value any, code int, stderr ...string) (Answer, error) {
 	return a, err
 }
 
-// received is a result as it came.
+// received is a decoded result.
 type received struct {
 	result
 	Lines *[]string `json:"lines"`
@@ -156,7 +154,7 @@ func (r received) has(name string) bool {
 	return ok
 }
 
-// receive reads the result of a request, which is as the schema says.
+// receive decodes the result of a request, which has passed the schema.
 func receive(asked Request, raw json.RawMessage) (received, error) {
 	var r received
 	if err := decode(raw, &r); err != nil {
@@ -185,7 +183,7 @@ func receive(asked Request, raw json.RawMessage) (received, error) {
 	return r, nil
 }
 
-// fits returns an error if a result is of another form than the request's verb has.
+// fits returns an error if the result does not have the form that the request's verb returns.
 func (r received) fits(asked Request) error {
 	v := verbOf(asked.Method)
 	returns := v.answers(asked)
@@ -214,7 +212,7 @@ func misfit(format string, args ...any) error {
 	return &Failure{Kind: Misfit, Text: fmt.Sprintf(format, args...)}
 }
 
-// value returns what scripts see of a result.
+// value returns the result as scripts see it.
 func (r received) value(c Call) any {
 	switch {
 	case r.Row != nil:

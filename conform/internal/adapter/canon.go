@@ -34,8 +34,8 @@ var tokenScopes = sync.OnceValue(func() map[string]tmux.Scope {
 
 var integer = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})$`)
 
-// canonical returns the value of a field in the form that scripts compare. What no token has,
-// and a value that the token's type cannot be, stays as it is. Numbers are [json.Number].
+// canonical returns the value of a field in the form that scripts compare. The value of an unknown
+// token, or one that does not fit the token's type, is returned as is. Numbers are [json.Number].
 func canonical(name string, value any) any {
 	typ, known := tokenTypes()[name]
 	items, isList := value.([]any)
@@ -72,8 +72,8 @@ func canonical(name string, value any) any {
 	return value
 }
 
-// isCanonical reports whether a value is of its token's type once it is made canonical, or of no
-// token.
+// isCanonical reports whether a value has its token's type once it is canonical. It is true of
+// unknown tokens.
 func isCanonical(name string, value any) bool {
 	typ, known := tokenTypes()[name]
 	var is bool
@@ -92,7 +92,7 @@ func isCanonical(name string, value any) bool {
 	return is || !known
 }
 
-// seconds returns a time in seconds since the epoch, or else if the text is none.
+// seconds returns a time in seconds since the epoch, or otherwise if the text is not a time.
 func seconds(text string, otherwise any) any {
 	if integer.MatchString(text) {
 		return json.Number(text)
@@ -108,7 +108,7 @@ func seconds(text string, otherwise any) any {
 	return otherwise
 }
 
-// texts returns the items of a list as texts; the list itself if one cannot be.
+// texts returns the items of a list as texts, or the list itself if one of them cannot be a text.
 func texts(items []any) any {
 	all := make([]string, len(items))
 	for i, item := range items {
@@ -136,7 +136,7 @@ func (r row) canonical() row {
 	return out
 }
 
-// typeOf returns what a field's value is in JSON, before it is made canonical.
+// typeOf returns the JSON type of a field's value, before it is made canonical.
 func typeOf(value any) string {
 	switch value.(type) {
 	case bool:

@@ -14,14 +14,14 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// Check finds out what an adapter answers to each verb, for the adapter's author. Its zero value
-// is ready to use.
+// Check collects what an adapter answers to each verb, for the adapter's author. The zero value is
+// ready to use.
 type Check struct {
-	// Findings are those so far.
+	// Findings so far.
 	Findings []child.Finding
 
 	messages []string
-	failed   *Failure        // the last one
+	failed   *Failure        // the most recent
 	named    map[string]bool // fields that no tmux has
 }
 
@@ -34,7 +34,7 @@ func (c *Check) add(f child.Finding) {
 	c.Findings = append(c.Findings, f)
 }
 
-// Opened adds what came of open: describe is behind the adapter by then.
+// Opened adds the outcome of open. By then, the adapter has described itself.
 func (c *Check) Opened(err error) {
 	f := child.Finding{Verb: "open", Text: "done", Fault: err != nil}
 	if err != nil {
@@ -43,15 +43,15 @@ func (c *Check) Opened(err error) {
 	c.add(f)
 }
 
-// Closed adds what is wrong with how the adapter ended, if anything.
+// Closed adds the error of [Client.Close], if any.
 func (c *Check) Closed(err error) {
 	if err != nil {
 		c.add(child.Finding{Verb: "end", Text: err.Error(), Fault: true})
 	}
 }
 
-// moreProbes are calls with the parameters that [Probes] leave out, and without the ones that
-// those have.
+// moreProbes are calls with the parameters that [Probes] leave out, and without those that they
+// set.
 var moreProbes = [][]string{
 	{"list", "panes", "1"}, {"list", "windows", "1"}, {"list", "sessions", "1"}, {"list", "clients", "1"}, {"list", "buffers", "1"},
 	{"list", "panes", "-in", "$0"}, {"list", "panes", "-F", "#{pane_id}", "1"}, {"list", "buffers", "-F", "#{buffer_name}", "1"},
@@ -61,8 +61,8 @@ var moreProbes = [][]string{
 	{"run-shell", "-b", "true"}, {"run-shell", "-d", "0.1", "true"}, {"run-shell", "-C", "set-option -g @mcp-conform 1"}, {"run-shell", "-t", "%0", "true"},
 }
 
-// Verbs calls every verb of an adapter, with all of its parameters, on a server as [Probes] need
-// it. Then it asks for a verb and for a parameter that do not exist.
+// Verbs calls every verb of an adapter, with all of its parameters, on a server that is set up for
+// [Probes]. Then it calls a verb, and passes a parameter, that do not exist.
 func (c *Check) Verbs(ctx context.Context, a Asker) {
 	for i := range Verbs {
 		var calls []probe
@@ -86,7 +86,7 @@ func (c *Check) Verbs(ctx context.Context, a Asker) {
 	c.refuses("unknown parameter", err, codeNoParam, codeNoMethod)
 }
 
-// refuses adds whether an error is one of these codes.
+// refuses adds a finding: whether an error has one of these codes.
 func (c *Check) refuses(what string, err error, codes ...int) {
 	f := child.Finding{Verb: what, Text: "refused"}
 	var answered *Error
@@ -104,8 +104,8 @@ func (c *Check) refuses(what string, err error, codes ...int) {
 	c.add(f)
 }
 
-// failure returns the failure that an error is, or nil, and whether it was found before: then
-// the adapter was not asked.
+// failure returns err as a failure, or nil, and whether it has been reported before: the adapter was
+// not asked again.
 func (c *Check) failure(err error) (f *Failure, known bool) {
 	if !errors.As(err, &f) {
 		return nil, false
@@ -114,13 +114,12 @@ func (c *Check) failure(err error) (f *Failure, known bool) {
 	return f, known
 }
 
-// probe is a call with its words.
 type probe struct {
 	Call
 	words []string
 }
 
-// verb makes calls of one verb.
+// verb makes the calls of one verb and returns what it found.
 func (c *Check) verb(ctx context.Context, a Asker, v *Verb, calls []probe) child.Finding {
 	var s summary
 	f := child.Finding{Verb: v.Name}
@@ -155,26 +154,25 @@ func (c *Check) verb(ctx context.Context, a Asker, v *Verb, calls []probe) child
 	return f
 }
 
-// summary is what came of the calls of one verb.
+// summary collects the answers to the calls of one verb.
 type summary struct {
 	first   *string // text
 	done    bool    // there was an answer
 	counts  []string
 	fields  []string
-	odd     []string // fields with a value of another type than the token's
+	odd     []string // fields whose value does not have the token's type
 	missing []string // what is not offered
 	faults  []string
 	said    []string
 }
 
-// say adds a text to a list, once.
+// say adds a text to a list unless it is there already.
 func (s *summary) say(list *[]string, text string) {
 	if !slices.Contains(*list, text) {
 		*list = append(*list, text)
 	}
 }
 
-// answer adds an answer.
 func (s *summary) answer(call Call, got received) {
 	s.done = true
 	if s.first == nil && call.Request.Params["kind"] == nil {
@@ -200,7 +198,7 @@ func (s *summary) answer(call Call, got received) {
 	}
 }
 
-// text returns the summary in words. The check has what was named before.
+// text returns the summary in words, without what c has named before.
 func (s *summary) text(c *Check) string {
 	parts := s.counts
 	if len(s.fields) > 0 {
@@ -247,7 +245,7 @@ func (s *summary) text(c *Check) string {
 	return strings.Join(all, "; ")
 }
 
-// name keeps a field that no tmux has.
+// name remembers a field that no tmux has.
 func (c *Check) name(field string) {
 	if c.named == nil {
 		c.named = map[string]bool{}

@@ -27,41 +27,41 @@ type Config struct {
 	Words []string // its program and arguments; see [Shell]
 	Dir   string
 	Env   []string
-	// Temp is where it keeps what the adapter writes to standard error; the usual place for
-	// temporary files when empty.
+	// Temp is the directory for the log of the adapter's standard error; default: that of
+	// temporary files.
 	Temp string
-	// Trace, when set, is called with each message as it is sent, after an arrow to the right, and
-	// with each line that comes back, after an arrow to the left.
+	// Trace, if set, is called with each message sent, prefixed with "→ ", and with each line
+	// received, prefixed with "← ".
 	Trace func(line string)
 }
 
-// Shell returns the words that start a shell command.
+// Shell returns the words that run a shell command.
 func Shell(command string) []string { return []string{"/bin/sh", "-c", command} }
 
-// leaveTime is how long an adapter may take to exit once its input is at its end.
+// leaveTime is how long an adapter may take to exit after the end of its input.
 const leaveTime = time.Second
 
 // graceTime is how long its output may take to end once it has exited, and half of how long it
 // may take to exit once its output has ended. Tests shorten it.
 var graceTime = 2 * time.Second
 
-// Client is a process that speaks the protocol. It is an [Asker]. Whatever the process does, a
-// request ends when its context does, and [Client.Close] leaves nothing of the process group.
+// Client is an [Asker] for an adapter process. Whatever the process does, a request ends when its
+// context does, and [Client.Close] leaves nothing of the process group.
 type Client struct {
-	// Described is what the adapter says of itself.
+	// Described is how the adapter describes itself.
 	Described report.Described
 
 	trace func(line string)
 	peer  *peer.Peer
 	log   peer.Log    // its standard error
 	lines chan []byte // closed at the end of its output
-	long  bool        // then: because of a line that is too long
+	long  bool        // once closed: because a line was too long
 
 	mu     sync.Mutex
 	id     int64
 	heard  string
-	wrote  chan struct{} // closed when the last request is written, or cannot be
-	failed *Failure      // why nothing can be asked any more
+	wrote  chan struct{} // closed when the last request is written, or the write has failed
+	failed *Failure      // why no more requests can be made
 	close  func() error
 }
 
@@ -78,7 +78,7 @@ func Start(ctx context.Context, cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// run starts the process. Nothing is asked of it yet.
+// run starts the process without making a request.
 func run(cfg Config) (*Client, error) {
 	c := &Client{lines: make(chan []byte), trace: cfg.Trace}
 	if c.trace == nil {
@@ -100,7 +100,7 @@ func run(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// read reads what the adapter writes, a line for each request.
+// read passes on the lines that the adapter writes.
 func (c *Client) read() {
 	defer close(c.lines)
 	sc := bufio.NewScanner(c.peer.Stdout)
@@ -110,13 +110,13 @@ func (c *Client) read() {
 		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
 			continue
 		}
-		c.lines <- bytes.Clone(sc.Bytes()) // Close reads what nobody waits for
+		c.lines <- bytes.Clone(sc.Bytes()) // if nobody waits for it, Close takes it
 	}
 	c.long = errors.Is(sc.Err(), bufio.ErrTooLong)
 }
 
-// wholeLines splits a text into lines, without what is no message after the last: the process
-// ended while it wrote.
+// wholeLines splits a text into lines. It drops an unfinished last line that is not JSON: the
+// process ended while it wrote.
 func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
 	if atEOF && !bytes.ContainsRune(data, '\n') && !json.Valid(data) {
 		return len(data), nil, nil
@@ -150,8 +150,8 @@ func (c *Client) describe(ctx context.Context) error {
 	return json.Unmarshal(raw, &c.Described)
 }
 
-// Ask sends a request and returns the result. Its error is an [*Error] if the adapter answers
-// with one, and else a [*Failure]. After one that is no [Misfit] all others fail likewise.
+// Ask sends a request and returns the result. Its error is an [*Error] if the adapter answers with
+// one, and otherwise a [*Failure]. After a failure other than [Misfit], all requests fail with it.
 func (c *Client) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +168,7 @@ func (c *Client) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
 	return result, err
 }
 
-// Heard returns the message that answered the last request.
+// Heard returns the message that answered the last request, or "".
 func (c *Client) Heard() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,7 +192,7 @@ func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, erro
 	wrote := make(chan struct{})
 	c.wrote = wrote
 	go func() {
-		c.peer.Stdin.Write(message) // what it does not read it does not answer
+		c.peer.Stdin.Write(message) // an error shows as the missing answer
 		close(wrote)
 	}()
 	for exited := c.peer.Exited; ; {
@@ -209,8 +209,8 @@ func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, erro
 		case <-ctx.Done():
 			return nil, c.late(r)
 		case <-exited:
-			// What it wrote may still be on its way, and somebody who left its group may
-			// hold the pipe open.
+			// Its last output may not have been read yet, and a process that left its group
+			// may hold the pipe open.
 			exited = nil
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, graceTime)
@@ -219,7 +219,7 @@ func (c *Client) exchange(ctx context.Context, r Request) (json.RawMessage, erro
 	}
 }
 
-// late returns the failure of a request that was not answered in time.
+// late returns the failure of a request whose context has ended.
 func (c *Client) late(r Request) error {
 	select {
 	case <-c.peer.Exited:
@@ -229,7 +229,7 @@ func (c *Client) late(r Request) error {
 	}
 }
 
-// gone returns the failure of a request during which the output came to an end.
+// gone returns the failure of a request during which the output ended.
 func (c *Client) gone(ctx context.Context, r Request) error {
 	if c.long {
 		return atFault("the adapter wrote more than %d MiB without the end of a line", maxMessage>>20)
@@ -250,9 +250,8 @@ func (c *Client) ended(r Request) error {
 // said returns the end of what the adapter wrote to standard error, on one line.
 func (c *Client) said() string { return child.Tail(c.log.Tail(2000)) }
 
-// Close ends the adapter's input, gives it a second to leave, kills what is left of its
-// process group, and returns when that is gone. It returns a [*Failure] if the adapter wrote
-// what it was not asked for.
+// Close closes the adapter's input, gives it a second to exit, and kills what is left of its process
+// group. It returns a [*Failure] if the adapter has written a line that answers no request.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

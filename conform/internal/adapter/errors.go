@@ -11,11 +11,11 @@ const (
 	codeNoMethod = -32601
 	codeNoParam  = -32602
 	codeInternal = -32603
-	codeLookedUp = -32001 // the adapter itself looked an object up, and found none
+	codeLookedUp = -32001 // the adapter looked an object up itself, and did not find it
 	codeParse    = -32700
 )
 
-// Error is an error that an adapter answers with. Its code is positive if it is the wrapper's.
+// Error is the error that an adapter answers with. A positive code is the wrapper's own error.
 type Error struct {
 	Code    int        `json:"code"`
 	Message string     `json:"message"`
@@ -24,7 +24,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// ErrorData is what a wrapper's error carries besides its text. What it does not carry is nil.
+// ErrorData is what a wrapper's error carries besides its text. Fields that it does not have are nil.
 type ErrorData struct {
 	Type     *string `json:"type,omitempty"`
 	Kind     *string `json:"kind,omitempty"`
@@ -33,7 +33,7 @@ type ErrorData struct {
 	ExitCode *int    `json:"exit_code,omitempty"`
 }
 
-// class returns what an error is for the caller of [Call.Do]: itself if it is the wrapper's.
+// class returns the error for the caller of [Call.Do]: e itself if it is the wrapper's own.
 func (e *Error) class() error {
 	switch {
 	case e.Code > 0:
@@ -46,7 +46,7 @@ func (e *Error) class() error {
 	return atFault("the adapter failed: %s", e.Message)
 }
 
-// value returns what scripts see of it.
+// value returns the error as scripts see it.
 func (e *Error) value() any {
 	v := map[string]any{}
 	if data, err := json.Marshal(e.Data); err == nil && e.Data != nil {
@@ -56,11 +56,11 @@ func (e *Error) value() any {
 	return map[string]any{"error": v}
 }
 
-// Failure is the error of a request that got no answer, or none that counts.
+// Failure is the error of a request without a valid answer.
 type Failure struct {
 	Kind   Kind
 	Text   string
-	Stderr string // what the adapter last wrote there, where that may say why
+	Stderr string // the end of the adapter's standard error, if it may say why
 }
 
 func (f *Failure) Error() string {
@@ -83,7 +83,7 @@ type Kind int
 
 const (
 	Misfit     Kind = iota + 1 // the answer is not as the schema says
-	AtFault                    // the adapter is wrong, and not the wrapper
+	AtFault                    // the adapter is at fault, not the wrapper
 	Ended                      // the process ended, or closed its standard output
 	TimedOut                   // there was no answer in time
 	NotStarted                 // it did not start, or does not describe itself

@@ -16,11 +16,12 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Library is the adapter of package tmux. It is an [Asker], and answers one request at a time.
+// Library is the adapter of package tmux, in this process. It is an [Asker], and answers one request
+// at a time.
 type Library struct {
-	// Transport is how it reaches the server.
+	// Transport is how package tmux reaches the server.
 	Transport tmux.Transport
-	// Env is the environment of what it starts; nil is this process's.
+	// Env is the environment of the programs that it starts; nil means this process's.
 	Env []string
 
 	mu   sync.Mutex
@@ -29,7 +30,7 @@ type Library struct {
 	kept map[string]object
 }
 
-// object is what an id names: the same one for as long as the adapter runs.
+// object is what an id names. An id names the same object for as long as the adapter runs.
 type object struct {
 	display func(ctx context.Context, format tmux.Format) (string, error)
 	command func(ctx context.Context, name string, args ...string) ([]byte, error)
@@ -57,7 +58,7 @@ type params struct {
 	Session                 tmux.SessionID
 }
 
-// Ask makes a call of package tmux.
+// Ask answers a request, as [Client.Ask] does.
 func (l *Library) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
 	raw, err := json.Marshal(r.Params)
 	if err != nil {
@@ -77,7 +78,7 @@ func (l *Library) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
 	return json.RawMessage(result), nil
 }
 
-// Heard returns the last answer as a message, as it would be in a process of its own.
+// Heard returns the last answer as a message, as an adapter process would send it.
 func (l *Library) Heard() string { return l.said }
 
 // Handle answers a request of the protocol.
@@ -121,7 +122,7 @@ func (l *Library) open(_ context.Context, _ *Library, p params) (none result, er
 	return none, err
 }
 
-// object returns what an id names, or else the client of that name.
+// object returns what an id names: an object of tmux, or the client of that name.
 func (l *Library) object(id string) object {
 	o, ok := l.kept[id]
 	if ok {
@@ -155,7 +156,7 @@ func infoOf[R any](info func(context.Context) (R, error)) func(context.Context) 
 	return func(ctx context.Context) (any, error) { return info(ctx) }
 }
 
-// libraryCalls are the methods except describe and open.
+// libraryCalls are the methods, without describe and open.
 var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (result, error){
 	"display": func(ctx context.Context, l *Library, p params) (result, error) {
 		return textResult(l.object(orServer(p.Target)).display(ctx, p.Format))
@@ -217,7 +218,8 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (r
 	},
 }
 
-// runShell runs a command with the flags that [tmux.Server.RunShell] lacks. It has no exit status.
+// runShell runs a command with the flags that [tmux.Server.RunShell] does not have. The result has no
+// exit status.
 func (l *Library) runShell(ctx context.Context, p params) (result, error) {
 	c := tmux.RunShell{Background: p.Background, Commands: p.Commands, Dir: p.Dir, Stderr: p.Stderr, Command: p.Command}
 	if p.Target != nil {
@@ -294,7 +296,7 @@ func listing(p params) (tmux.Lister, error) {
 	return nil, &Error{Code: codeNoParam, Message: fmt.Sprintf("no list of %s within %s", p.Kind, p.Within)}
 }
 
-// textResult returns the result of a call that returns a text.
+// textResult returns a text as the result, in base64 if JSON cannot hold it.
 func textResult(text string, err error) (result, error) {
 	if !utf8.ValidString(text) {
 		return result{Base64: []byte(text)}, err
@@ -302,15 +304,14 @@ func textResult(text string, err error) (result, error) {
 	return result{Value: &text}, err
 }
 
-// rowResult returns the result of a call that returns an object.
 func rowResult[R any](row R, err error) (result, error) { return result{Row: row}, err }
 
-// rowsResult returns the result of a call that returns a list.
+// rowsResult returns a list as the result: an empty one for nil.
 func rowsResult[R any](rows []R, err error) (result, error) {
 	return result{Rows: append([]R{}, rows...)}, err
 }
 
-// errorKinds are the names that scripts have for the kinds of errors.
+// errorKinds are the names of the kinds of errors in scripts.
 var errorKinds = map[error]string{
 	tmux.ErrNoServer:      "no server",
 	tmux.ErrServerGone:    "server gone",

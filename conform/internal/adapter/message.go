@@ -9,7 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// maxMessage bounds a line of what an adapter writes.
+// maxMessage is the longest line that an adapter may write.
 const maxMessage = 4 << 20
 
 // envelope is a message of the protocol.
@@ -22,7 +22,7 @@ type envelope struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// encode returns a message as a line.
+// encode returns the message as a line.
 func (e envelope) encode() ([]byte, error) {
 	e.JSONRPC = "2.0"
 	var b bytes.Buffer
@@ -36,8 +36,8 @@ func atFault(format string, args ...any) error {
 	return &Failure{Kind: AtFault, Text: fmt.Sprintf(format, args...)}
 }
 
-// readAnswer reads the answer to the request with this id. Its error is an [*Error] if that is
-// the answer.
+// readAnswer decodes the answer to the request with this id. If the answer is an error, it returns
+// that as an [*Error].
 func readAnswer(line []byte, id int64) (json.RawMessage, error) {
 	if !utf8.Valid(line) {
 		return nil, atFault("the adapter wrote a line that is not UTF-8: %.200q", line)
@@ -81,7 +81,7 @@ func readAnswer(line []byte, id int64) (json.RawMessage, error) {
 	return m.Result, nil
 }
 
-// answeredID returns the id of an answer, or 0 if it is no whole number, and how it is written.
+// answeredID returns the id of an answer, or 0 if it is not an integer, and its JSON text.
 func answeredID(id any) (int64, string) {
 	text, err := json.Marshal(id)
 	if err != nil || id == nil {

@@ -8,8 +8,8 @@ import (
 	"tmuxmcp/conform/internal/gap"
 )
 
-// Probes are calls of every verb, for a server with a session $0 that has two windows, which
-// need not be left as it was.
+// Probes are calls of every verb, for a server with a session $0 that has two windows. They change
+// the server.
 var Probes = [][]string{
 	{"info"}, {"show", "%0"}, {"show", "@0"}, {"show", "$0"},
 	{"display", "#{version}"}, {"display", "%0", "#{pane_id}"},
@@ -25,9 +25,9 @@ var Probes = [][]string{
 	{"command", "%0", "display-message", "-p", "x"},
 }
 
-// OffersNone makes the calls of [Probes] for these verbs, and reports whether the adapter offers
-// none of them. It stops at the first that is offered. An error of the wrapper's is no lack of a
-// method, and an adapter that does not answer is not known to lack any.
+// OffersNone reports whether the adapter offers none of these verbs. It makes the calls of [Probes]
+// until one is offered: an error of the wrapper's own means that the verb exists, and an adapter
+// that does not answer may have it.
 func OffersNone(ctx context.Context, a Asker, verbs []string) bool {
 	none := false
 	for _, words := range Probes {

@@ -27,19 +27,19 @@ func (r Request) Words() []string {
 
 // Call is a call as a script wrote it.
 type Call struct {
-	// Word is the first word of it, "send-keys".
+	// Word is the first word, such as "send-keys".
 	Word    string
 	Request Request // for fields, without the target
-	// Names are the fields that fields and type are about.
+	// Names are the fields of the calls "fields" and "type".
 	Names []string
 }
 
-// Misuse is the error of a call that a script has wrong.
+// Misuse is the error of a malformed call in a script.
 type Misuse string
 
 func (m Misuse) Error() string { return string(m) }
 
-// Parse reads the words of a call. Its error is a [Misuse].
+// Parse parses the words of a call. Its error is a [Misuse].
 func Parse(words []string) (Call, error) {
 	if len(words) > 0 {
 		for i := range Verbs {
@@ -82,7 +82,7 @@ func (f Form) Usage() string {
 	return strings.Join(words, " ")
 }
 
-// parse reads the words after the first.
+// parse parses the words after the first.
 func (f Form) parse(v *Verb, words []string) (Call, error) {
 	c := Call{Word: f.Word, Request: Request{v.Name, map[string]any{}}}
 	maps.Copy(c.Request.Params, f.Sets)
@@ -111,7 +111,7 @@ func (f Form) misuse(words []string) error {
 	return Misuse(fmt.Sprintf("usage: api %s, not %q", f.Usage(), words))
 }
 
-// required returns how many words these arguments need at least.
+// required returns the least number of words that these arguments need.
 func required(args []Arg) (n int) {
 	for _, a := range args {
 		if !a.Optional && a.Flag == "" {
@@ -121,8 +121,8 @@ func required(args []Arg) (n int) {
 	return n
 }
 
-// take returns how many of the words are the argument's, if others after it need some. It
-// returns false if the argument lacks words.
+// take returns how many of the words belong to the argument, given how many the arguments after it
+// need. It returns false if there are too few.
 func (a Arg) take(words []string, others int) (int, bool) {
 	switch {
 	case a.Flag != "" && (len(words) == 0 || words[0] != a.Flag):
@@ -139,7 +139,7 @@ func (a Arg) take(words []string, others int) (int, bool) {
 	return min(1, len(words)), len(words) > 0
 }
 
-// set sets a parameter to what words say, and reports whether it can be that.
+// set sets a parameter from words, and reports whether they are a valid value.
 func (c *Call) set(p Param, a Arg, words []string) bool {
 	first := strings.Join(words, " ")
 	switch {
@@ -165,8 +165,8 @@ func (c *Call) set(p Param, a Arg, words []string) bool {
 	return true
 }
 
-// Requests returns what is asked of an adapter. Targets are ids of objects of different kinds,
-// "server" among them: all of them are asked for fields.
+// Requests returns the requests of the call. Targets are ids of objects of each kind, "server" among
+// them: the call "fields" asks every one.
 func (c Call) Requests(targets []string) []Request {
 	if c.Word != "fields" {
 		return []Request{c.Request}
@@ -181,8 +181,8 @@ func (c Call) Requests(targets []string) []Request {
 	return all
 }
 
-// VerbOf returns the verb that a script's line asks for, whose words begin with api, or with try
-// or wait-until; empty if it asks for none.
+// VerbOf returns the verb that a line of a script calls: its words begin with api, perhaps behind
+// try or wait-until. It returns "" if the line calls none.
 func VerbOf(words []string) string {
 	at := slices.Index(words[:min(len(words), 4)], "api")
 	if at < 0 || at+1 >= len(words) {

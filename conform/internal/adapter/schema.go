@@ -13,7 +13,7 @@ import (
 // schemaURL is the address of the schema in docs/adapter.schema.json.
 const schemaURL = "https://tmuxmcp.invalid/adapter/1"
 
-// schemas are compiled when the first adapter answers, which most runs have none of.
+// schemas are compiled when the first adapter answers: most runs have no adapter.
 var schemas = sync.OnceValue(func() (s struct{ message, described *jsonschema.Schema }) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(docs.AdapterSchema))
 	if err != nil {
@@ -27,7 +27,7 @@ var schemas = sync.OnceValue(func() (s struct{ message, described *jsonschema.Sc
 	return s
 })
 
-// fit returns a Misfit if a value, with its numbers as they are written, does not fit a schema.
+// fit returns a Misfit if a value does not fit a schema. Its numbers are [json.Number].
 func fit(s *jsonschema.Schema, value any) error {
 	err := s.Validate(value)
 	if err == nil {

@@ -12,7 +12,7 @@ type Handler interface {
 	Handle(ctx context.Context, method string, params json.RawMessage) (result any, err *Error)
 }
 
-// Serve answers requests of the protocol until the input ends. It returns why it ended before.
+// Serve answers requests of the protocol until the input ends, or returns why it could not go on.
 func Serve(l Handler, stdin io.Reader, stdout io.Writer) error {
 	sc := bufio.NewScanner(stdin)
 	sc.Buffer(nil, maxMessage)
@@ -40,7 +40,7 @@ func Serve(l Handler, stdin io.Reader, stdout io.Writer) error {
 	return sc.Err()
 }
 
-// Open names the tmux that an adapter is to use. Its error is a [*Failure].
+// Open sets the tmux that an adapter uses. Its error is a [*Failure].
 func Open(ctx context.Context, a Asker, tmux, socket, version string) error {
 	_, err := a.Ask(ctx, Request{"open", map[string]any{"tmux": tmux, "socket": socket, "version": version}})
 	if refused, is := err.(*Error); is {

@@ -1,11 +1,11 @@
-// Package adapter asks tmux wrappers. An adapter is a program that passes requests on to one
-// wrapper, one JSON message a line: so can scripts make the same calls of every wrapper. The
-// package has the table of these calls ([Verbs]), turns what scripts write into requests
-// ([Parse]), and brings every wrapper's answers into one form ([Call.Do]). It runs adapters
-// ([Start]), and is one itself, for package tmux ([Library]).
+// Package adapter lets scripts make the same calls of every tmux wrapper. An adapter is a program
+// that passes requests on to one wrapper, as JSON messages, one a line. The package has the table
+// of the calls ([Verbs]), turns what scripts write into requests ([Parse]), and brings every
+// wrapper's answers into one form ([Call.Do]). It runs adapters ([Start]), and is one itself, for
+// package tmux ([Library]).
 package adapter
 
-// Protocol is the version of the protocol that this program speaks.
+// Protocol is the version of the protocol.
 const Protocol = 1
 
 // Verb is a method of the protocol.
@@ -13,7 +13,7 @@ type Verb struct {
 	Name, Doc string
 	Params    []Param
 	Returns   Returns
-	// Extra are the other members of a result that mean something for this verb.
+	// Extra are the other members that a result of this verb may have.
 	Extra []string
 	Forms []Form
 }
@@ -36,7 +36,7 @@ const (
 	Number Type = "integer"
 )
 
-// Returns is what the result of a method holds.
+// Returns is the content of a method's result.
 type Returns int
 
 const (
@@ -56,17 +56,17 @@ type Form struct {
 	Sets map[string]any
 }
 
-// Arg is a part of a form. Its zero value is a word that must be there and not be empty.
+// Arg is an argument of a form. The zero value is one required word that is not empty.
 type Arg struct {
 	// Name stands for the value in the usage. A flag without a name has no value.
 	Name  string
 	Param string // empty for the names of fields, which are not sent
 	Flag  string
-	// Words are the only words that it can be; any other one belongs to the next argument.
+	// Words are the allowed words; any other word belongs to the next argument.
 	Words    []string
 	Optional bool
-	// Rest takes all words that are left: as a list, or joined by blanks if the parameter
-	// is a text.
+	// Rest takes all remaining words: as a list, or joined by spaces if the parameter is a
+	// text.
 	Rest bool
 	// Empty allows the empty text.
 	Empty bool
@@ -74,7 +74,7 @@ type Arg struct {
 
 var kinds = []string{"panes", "windows", "sessions", "clients", "buffers"}
 
-// target is the argument of forms that ask an object.
+// target is the argument of forms that ask for one object.
 var target = Arg{Name: "ID", Param: "target"}
 
 // Verbs are the methods of the protocol, in the order of the documentation.
@@ -232,7 +232,7 @@ func verbOf(name string) *Verb {
 	return nil
 }
 
-// answers returns what the result of a request of the verb holds: a list in a format is a text.
+// answers returns the content of the verb's result for a request: a list in a format is a text.
 func (v *Verb) answers(r Request) Returns {
 	if v.Returns == Rows && r.Params["format"] != nil {
 		return TextAnswer

@@ -17,42 +17,42 @@ import (
 // OneLine returns a text with each run of white space as one space.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Evidence returns evidence whose texts are clipped.
+// Evidence returns evidence with its texts clipped.
 func Evidence(command, expected, actual string) report.Evidence {
 	return report.Evidence{Command: Clip(command), Expected: Clip(expected), Actual: Clip(actual)}
 }
 
-// A target may be anything: one that prints for ever must not take the machine
-// with it. These bound what is kept of it.
+// A target may be anything: one that prints without end must not take down the machine. These are
+// the bounds of what a run keeps and of what its processes use.
 const (
 	// MaxOutput is the most that one command of a target may print.
 	MaxOutput = 1 << 20
-	// MaxText is the most that evidence has of one text.
+	// MaxText bounds a text in evidence.
 	MaxText = 8 << 10
-	// MaxLog is the most that a report has of a transcript.
+	// MaxLog bounds a transcript in a report.
 	MaxLog = 256 << 10
-	// maxMemory is for the process of a script, and maxBelow for all that it
-	// starts: the tmux server, the MCP server, and whatever else.
+	// maxMemory bounds the process of a script, and maxBelow all processes that it starts: the
+	// tmux server, the MCP server and others.
 	maxMemory    = 64 << 20
 	maxBelow     = 512 << 20
 	maxProcesses = 500
-	// maxFile is for each file that any of them writes.
+	// maxFile bounds each file that any of them writes.
 	maxFile = 256 << 20
 )
 
-// ErrTooMuch means that a target's program printed more than [MaxOutput], and was ended.
+// ErrTooMuch means that a target's program printed more than [MaxOutput], and was killed.
 var ErrTooMuch = fmt.Errorf("it printed more than %d KiB, and was ended", MaxOutput>>10)
 
-// output is what a program has printed so far, on one of its streams or both.
+// output is the beginning of what a program has printed, on one of its streams or both.
 type output struct {
 	stdout, stderr strings.Builder
 
 	mu   sync.Mutex
 	left int
-	over func() // for what is not kept any more
+	over func() // called when output is dropped
 }
 
-// stream is a writer to one of an output's texts.
+// stream is the writer of one of an output's texts.
 type stream struct {
 	*output
 	text *strings.Builder
@@ -70,7 +70,7 @@ func (s stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Run runs a command, which ctx and a bound on its output end.
+// Run runs a command until it exits, ctx is done, or it has printed more than [MaxOutput].
 func Run(ctx context.Context, dir string, env []string, program string, args ...string) (
 	stdout, stderr string, state *os.ProcessState, err error,
 ) {
@@ -88,9 +88,9 @@ func Run(ctx context.Context, dir string, env []string, program string, args ...
 	return out.stdout.String(), out.stderr.String(), cmd.ProcessState, err
 }
 
-// Watch ends what this process has started, from then on, when that or the
-// process itself takes too much memory: testscript, package tmux and the MCP client keep
-// what they are sent. excess is called with what was too much. It does not return.
+// Watch kills what this process has started, from then on, when that or this process itself takes
+// too much memory: testscript, package tmux and the MCP client keep what they are sent. It calls
+// excess with the reason, and does not return.
 func Watch(excess func(string)) {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
@@ -114,7 +114,7 @@ func Watch(excess func(string)) {
 		default:
 			continue
 		}
-		// Whoever waits for one of them goes on.
+		// Those who wait for one of them go on.
 		for ; ; time.Sleep(10 * time.Millisecond) {
 			proctree.KillBelow()
 		}
@@ -124,20 +124,19 @@ func Watch(excess func(string)) {
 // Clip shortens a long text to its beginning and its end.
 func Clip(s string) string { return report.Clip(s, MaxText) }
 
-// adopting is set in a process whose only children are the ones this package
-// starts.
+// adopting is set in a process whose only children are those that this package starts.
 var adopting bool
 
-// Adopt makes this process, which must have no children but those that this
-// package starts, take over what is left of a script's process that was killed or
-// crashed, and end it. It works on Linux.
+// Adopt makes this process adopt, and kill, what a script's process leaves behind when it is killed
+// or crashes. The process must have no children except those that this package starts. It works on
+// Linux only.
 func Adopt() {
 	proctree.Adopt()
 	adopting = true
 }
 
-// EndAdopted ends what was taken over, when all that this process has started
-// itself has ended.
+// EndAdopted kills what was adopted. All children that this process has started itself must have
+// ended.
 func EndAdopted() {
 	if adopting {
 		proctree.EndChildren()

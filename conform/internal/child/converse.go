@@ -1,6 +1,6 @@
-// Package child is what passes between the process that runs all scripts and the child that
-// runs one: the request, the messages, the environment, and the bounds that hold for the child
-// and for what it starts. Both sides import it; package script is the child's.
+// Package child runs scripts in child processes. It has what passes between the two: the request,
+// the messages, the environment, and the bounds of the child and of what that starts. Both sides
+// import it; package script is the child's side.
 package child
 
 import (
@@ -24,19 +24,19 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Arg is the first argument of a process that is to run one script.
+// Arg is the first argument of a process that runs scripts.
 const Arg = "__script"
 
-// ProtocolVersion is the revision that servers are greeted with: the newest that
-// begins with initialize, which every server knows.
+// ProtocolVersion is the revision for initializing MCP servers: the newest that has initialize,
+// which every server knows.
 const ProtocolVersion = mcp.ProtocolVersion20251125
 
-// Request is what the child reads from its standard input, which stays open for as
-// long as the answer is wanted. Then comes another one, or [StopLine], unless the run was killed.
+// Request is what the child reads from its standard input, which stays open until the answer has
+// come. Another request or [StopLine] follows, unless the run was killed.
 type Request struct {
-	// Ask is what is wanted: the outcome of a script when empty.
+	// Ask is what to find out: "" is the outcome of a script.
 	Ask string `json:"ask"`
-	// Cell is that of the script, without an outcome.
+	// Cell is the script's, without an outcome.
 	Cell      report.Cell    `json:"cell"`
 	Dir       string         `json:"dir"`
 	File      string         `json:"file"`
@@ -44,7 +44,7 @@ type Request struct {
 	Transport tmux.Transport `json:"transport"`
 	Server    []string       `json:"server"`
 	ServerDir string         `json:"server_dir"`
-	// API is the command of the adapter on layer api; empty for package tmux in this process.
+	// API is the command of the adapter on layer api; empty for package tmux in the child.
 	API     []string      `json:"api"`
 	APIDir  string        `json:"api_dir"`
 	Target  report.Target `json:"target"`
@@ -52,7 +52,7 @@ type Request struct {
 	Verbose bool          `json:"verbose"`
 	Keep    bool          `json:"keep"`
 	Names   []string      `json:"names"` // of tokens, or of verbs
-	// Another is set for a server that is not this program's.
+	// Another is set for an MCP server that is not this program's own.
 	Another bool         `json:"another"`
 	Dialect *gap.Dialect `json:"dialect"`
 	Needs   []string     `json:"needs"` // of a script
@@ -61,19 +61,18 @@ type Request struct {
 // StopLine is the last line that the parent writes.
 const StopLine = "stop\n"
 
-// AskVersion and the others are the values of [Request.Ask]: what else is asked of a target is
-// asked in a process of its own too.
+// Values of [Request.Ask] other than "": a child process finds these out too.
 const (
 	AskVersion = "version" // of the target, as it prints it
-	AskTokens  = "tokens"  // which of Names it has, and which others
+	AskTokens  = "tokens"  // which of Names it has, and which other names
 	AskServer  = "server"  // which tools the MCP server offers
 	AskAPI     = "api"     // what the adapter is, and whether it offers any verb of Names
 	AskCheck   = "check"   // what the adapter is, and what it answers to each verb
-	AskProbe   = "probe"   // the version of the target by what it can do
+	AskProbe   = "probe"   // the version of the target, by what it can do
 )
 
-// Message is a line of what the child says: the command that it is about to
-// run, and in the end the answer.
+// Message is a line that the child writes: the command that it is about to run, and at the end the
+// answer.
 type Message struct {
 	Command string `json:"command,omitempty"`
 
@@ -83,7 +82,7 @@ type Message struct {
 	Log  string       `json:"log,omitempty"`
 	// Steps are what the script did.
 	Steps []Step `json:"steps,omitempty"`
-	// What else was asked for, or why it is not known. Strange is set if Version is none.
+	// The answers to other requests, or Err. Strange is set if Version is not a version.
 	Version string          `json:"version,omitempty"`
 	Strange bool            `json:"strange,omitempty"`
 	Known   map[string]bool `json:"known,omitempty"`
@@ -92,35 +91,35 @@ type Message struct {
 	Err     string          `json:"err,omitempty"`
 	// ServerName is what the server of Offer calls itself.
 	ServerName string `json:"server_name,omitempty"`
-	// Described is what the adapter says of itself. OffersNone is set if it offers no verb that
-	// was named.
+	// Described is how the adapter describes itself. OffersNone is set if it offers none of the
+	// verbs in Names.
 	Described  *report.Described `json:"described,omitempty"`
 	OffersNone bool              `json:"offers_none,omitempty"`
 	Findings   []Finding         `json:"findings,omitempty"`
 }
 
-// Finding is what a check of an adapter found of one verb.
+// Finding is what a check of an adapter found about one verb.
 type Finding struct {
 	Verb string `json:"verb"`
 	Text string `json:"text"` // what the verb answers, or why it is not offered
-	// Offered is set if a call of the verb was answered, also with the wrapper's own error.
+	// Offered is set if a call of the verb was answered, even with the wrapper's own error.
 	Offered bool `json:"offered,omitempty"`
-	// Fault is set if an answer breaks the rules of the protocol, or did not come.
+	// Fault is set if an answer breaks the protocol, or is missing.
 	Fault bool `json:"fault,omitempty"`
-	// Messages are those of the calls, if the request is verbose.
+	// Messages are the messages of the calls, if the request is verbose.
 	Messages []string `json:"messages,omitempty"`
 }
 
-// The child ends its script at the timeout itself, with the evidence; these are
-// for one that does not.
+// The child itself ends its script at the timeout, and has the evidence then. These are for one
+// that does not.
 const (
 	overtime = 3 * time.Second
-	// GraceTime is how long anything may take to end once it is to.
+	// GraceTime is how long a process may take to exit when asked to.
 	GraceTime = 2 * time.Second
 )
 
-// Ask starts a child that asks a target something, returns its answer, and leaves nothing of
-// either.
+// Ask starts a child for a request about a target, returns its answer, and leaves no process or file
+// behind.
 func Ask(ctx context.Context, req Request) (Message, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -145,15 +144,15 @@ func Ask(ctx context.Context, req Request) (Message, error) {
 	return answer, err
 }
 
-// ErrOvertime means that a child did not end in the time that its request gives it.
+// ErrOvertime means that a child did not answer within the timeout of its request.
 var ErrOvertime = errors.New("no end in time")
 
-// lazyGC makes a child, which lives for a moment, collect no garbage as long as that is less
-// than half of what [Watch] allows.
+// lazyGC makes a child, which lives for a moment, collect no garbage until that is half of what
+// [Watch] allows.
 var lazyGC = []string{"GOGC=800", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}
 
-// Converse starts a child for a request, and returns the last message of the child when it and
-// all that it started have ended.
+// Converse starts a child for a request, and returns its last message once the child and all that it
+// started have ended.
 func Converse(ctx context.Context, child []string, req Request) (Message, error) {
 	p, err := start(child, req.Dir)
 	if err != nil {
@@ -163,7 +162,7 @@ func Converse(ctx context.Context, child []string, req Request) (Message, error)
 	return p.ask(ctx, req)
 }
 
-// Pool runs requests in children, in each one after the other.
+// Pool runs requests in children, each of which takes one request after the other.
 type Pool struct {
 	Child []string // the command that becomes one
 
@@ -171,8 +170,8 @@ type Pool struct {
 	idle []*process
 }
 
-// Converse has a child answer a request, and returns its last message when all that it started
-// for that has ended. Only a child that has answered as it should answers another request.
+// Converse has a child answer a request, and returns its last message once all that it started for
+// that has ended. A child is reused only after an answer without a failure.
 func (p *Pool) Converse(ctx context.Context, req Request) (Message, error) {
 	p.mu.Lock()
 	var c *process
@@ -189,7 +188,7 @@ func (p *Pool) Converse(ctx context.Context, req Request) (Message, error) {
 	}
 	last, err := c.ask(ctx, req)
 	if reused && err != nil && last.Command == "" && ctx.Err() == nil && !errors.Is(err, ErrOvertime) {
-		// It ended while it had nothing to do.
+		// It ended while it was idle.
 		if c, err = start(p.Child, req.Dir); err != nil {
 			return Message{}, err
 		}
@@ -219,12 +218,11 @@ type process struct {
 	stdout   io.ReadCloser
 	said     *output
 	messages chan Message // closed when there will be no more
-	answered bool         // all requests so far
+	answered bool         // it has answered all requests
 	ended    bool
-	waitErr  error // then
+	waitErr  error // once ended
 }
 
-// start starts a child.
 func start(child []string, dir string) (*process, error) {
 	p := &process{cmd: exec.Command(child[0], child[1:]...), said: &output{left: 8192}, messages: make(chan Message, 16)}
 	p.cmd.Dir, p.cmd.Env = dir, append(Environment(dir), lazyGC...)
@@ -245,10 +243,10 @@ func start(child []string, dir string) (*process, error) {
 	return p, nil
 }
 
-// ask makes a request. A child that does not answer it has ended with all that it started.
+// ask makes a request. If there is no answer, the child and all that it started have ended.
 func (p *process) ask(ctx context.Context, req Request) (last Message, err error) {
 	p.answered = false
-	json.NewEncoder(p.stdin).Encode(req) // if it does not read, it does not answer
+	json.NewEncoder(p.stdin).Encode(req) // an error shows as the missing answer
 	timer := time.NewTimer(req.Timeout + overtime)
 	defer timer.Stop()
 	timedOut, listening := false, true
@@ -278,13 +276,13 @@ func (p *process) ask(ctx context.Context, req Request) (last Message, err error
 	return last, fmt.Errorf("the script's process ended without an outcome: %v: %s", p.waitErr, Tail(p.said.stderr.String()))
 }
 
-// end ends the child with all that it started, and returns what it still said.
+// end ends the child and all that it started, and returns the messages that still came.
 func (p *process) end() (last Message) {
 	if p.ended {
 		return last
 	}
 	p.ended = true
-	// With its input at an end the child ends what it has started, and itself.
+	// At the end of its input the child ends what it has started, and exits.
 	io.WriteString(p.stdin, StopLine)
 	p.stdin.Close()
 	grace := time.After(GraceTime)
@@ -294,7 +292,7 @@ func (p *process) end() (last Message) {
 			last, listening = last.then(m), more
 		case <-grace:
 			endTree(p.cmd.Process.Pid)
-			// Do not wait for other processes that have the child's output open.
+			// Do not wait for other processes that hold the child's output open.
 			p.stdout.Close()
 		}
 	}
@@ -305,7 +303,7 @@ func (p *process) end() (last Message) {
 	return last
 }
 
-// then returns the last message after another: the outcome, with the last command.
+// then merges the next message: the outcome, with the last command.
 func (m Message) then(next Message) Message {
 	switch {
 	case next.Done:

@@ -17,15 +17,15 @@ func MakeDirs(dir string) error {
 	return nil
 }
 
-// socket returns the path of tmux's default socket, below TMUX_TMPDIR. Wrappers that cannot name
-// a socket use that one.
+// socket returns the path of tmux's default socket, below TMUX_TMPDIR, for wrappers that cannot name
+// a socket.
 func socket() string { return filepath.Join("tmux-"+strconv.Itoa(os.Getuid()), "default") }
 
 // Socket returns the path of the script's socket in its directory.
 func Socket(dir string) string { return filepath.Join(dir, socket()) }
 
-// Environment returns the environment of a script's processes: nothing of the
-// caller's but PATH and what Go programs under test need.
+// Environment returns the environment of a script's processes. Of this process's own it has only
+// PATH and what Go programs under test need.
 func Environment(dir string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"),
@@ -43,12 +43,11 @@ func Environment(dir string) []string {
 	return env
 }
 
-// maxSocketPath is how long the path of a socket may be on every system, with
-// some room.
+// maxSocketPath is the length that the path of a socket may have on every system, with some room.
 const maxSocketPath = 100
 
-// RunDir makes the directory of a run: in parent, or the usual place when that is
-// empty, unless its name would be too long for a socket in it.
+// RunDir creates the directory of a run: in parent, or by default in that of temporary files, unless
+// the path of a socket in it would be too long.
 func RunDir(parent string) (string, error) {
 	if parent == "" {
 		parent = os.TempDir()

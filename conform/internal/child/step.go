@@ -6,26 +6,25 @@ import (
 	"strings"
 )
 
-// Comment is what a step does that a shell cannot do: it is only shown.
+// Comment is [Step.Do] of a step that a shell cannot run, and that is only shown.
 const Comment = "#"
 
 // Step is a command of a script as it ran, in the words of a shell.
 type Step struct {
-	// Line is where it stands in the script's file.
+	// Line is its line in the script's file.
 	Line int `json:"line"`
 	// Do is the function of reproducer.sh, or a comment, and Words are quoted for it.
 	Do    string   `json:"do"`
 	Words []string `json:"words"`
-	// Until is what the command printed when the script went on, which had waited for
-	// it; quoted too.
+	// Until is the output that the script waited for, quoted too.
 	Until *string `json:"until,omitempty"`
-	// Shows compares what it printed, if that showed the failure of the line Fails.
+	// Shows compares its output, if that showed the failure of line Fails.
 	Shows string `json:"shows,omitempty"`
 	Fails int    `json:"fails,omitempty"`
 }
 
-// Decisive returns the steps with the comparison of only one failure: the one that a reason is
-// about, or else the first.
+// Decisive returns the steps with the comparison of only one failure: that of the reason, or
+// otherwise the first.
 func Decisive(steps []Step, reason string) []Step {
 	line := 0
 	for _, st := range steps {

@@ -12,5 +12,5 @@ func endTree(pid int) { syscall.Kill(-pid, syscall.SIGKILL) }
 
 func below() (processes, memory int) { return 0, 0 }
 
-// LimitFiles does nothing: other systems have no such bound that is worth having.
+// LimitFiles does nothing: other systems have no useful bound of this kind.
 func LimitFiles() {}
