@@ -104,8 +104,8 @@ func (c *Check) refuses(what string, err error, codes ...int) {
 	c.add(f)
 }
 
-// failure returns err as a failure, or nil, and whether it has been reported before: the adapter was
-// not asked again.
+// failure returns err as a failure, or nil, and whether it has been reported before: the adapter
+// was not asked again.
 func (c *Check) failure(err error) (f *Failure, known bool) {
 	if !errors.As(err, &f) {
 		return nil, false

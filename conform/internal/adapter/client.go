@@ -250,8 +250,8 @@ func (c *Client) ended(r Request) error {
 // said returns the end of what the adapter wrote to standard error, on one line.
 func (c *Client) said() string { return child.Tail(c.log.Tail(2000)) }
 
-// Close closes the adapter's input, gives it a second to exit, and kills what is left of its process
-// group. It returns a [*Failure] if the adapter has written a line that answers no request.
+// Close closes the adapter's input, gives it a second to exit, and kills what is left of its
+// process group. It returns a [*Failure] if the adapter has written a line that answers no request.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

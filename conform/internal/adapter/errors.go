@@ -24,7 +24,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// ErrorData is what a wrapper's error carries besides its text. Fields that it does not have are nil.
+// ErrorData is what a wrapper's error carries besides its text. Fields that it does not have are
+// nil.
 type ErrorData struct {
 	Type     *string `json:"type,omitempty"`
 	Kind     *string `json:"kind,omitempty"`

@@ -16,8 +16,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Library is the adapter of package tmux, in this process. It is an [Asker], and answers one request
-// at a time.
+// Library is the adapter of package tmux, in this process. It is an [Asker], and answers one
+// request at a time.
 type Library struct {
 	// Transport is how package tmux reaches the server.
 	Transport tmux.Transport
@@ -218,8 +218,8 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (r
 	},
 }
 
-// runShell runs a command with the flags that [tmux.Server.RunShell] does not have. The result has no
-// exit status.
+// runShell runs a command with the flags that [tmux.Server.RunShell] does not have. The result has
+// no exit status.
 func (l *Library) runShell(ctx context.Context, p params) (result, error) {
 	c := tmux.RunShell{Background: p.Background, Commands: p.Commands, Dir: p.Dir, Stderr: p.Stderr, Command: p.Command}
 	if p.Target != nil {

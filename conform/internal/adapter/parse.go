@@ -165,8 +165,8 @@ func (c *Call) set(p Param, a Arg, words []string) bool {
 	return true
 }
 
-// Requests returns the requests of the call. Targets are ids of objects of each kind, "server" among
-// them: the call "fields" asks every one.
+// Requests returns the requests of the call. Targets are ids of objects of each kind, "server"
+// among them: the call "fields" asks every one.
 func (c Call) Requests(targets []string) []Request {
 	if c.Word != "fields" {
 		return []Request{c.Request}

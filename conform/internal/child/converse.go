@@ -118,8 +118,8 @@ const (
 	GraceTime = 2 * time.Second
 )
 
-// Ask starts a child for a request about a target, returns its answer, and leaves no process or file
-// behind.
+// Ask starts a child for a request about a target, returns its answer, and leaves no process or
+// file behind.
 func Ask(ctx context.Context, req Request) (Message, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -151,8 +151,8 @@ var ErrOvertime = errors.New("no end in time")
 // [Watch] allows.
 var lazyGC = []string{"GOGC=800", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}
 
-// Converse starts a child for a request, and returns its last message once the child and all that it
-// started have ended.
+// Converse starts a child for a request, and returns its last message once the child and all that
+// it started have ended.
 func Converse(ctx context.Context, child []string, req Request) (Message, error) {
 	p, err := start(child, req.Dir)
 	if err != nil {

@@ -17,8 +17,8 @@ func MakeDirs(dir string) error {
 	return nil
 }
 
-// socket returns the path of tmux's default socket, below TMUX_TMPDIR, for wrappers that cannot name
-// a socket.
+// socket returns the path of tmux's default socket, below TMUX_TMPDIR, for wrappers that cannot
+// name a socket.
 func socket() string { return filepath.Join("tmux-"+strconv.Itoa(os.Getuid()), "default") }
 
 // Socket returns the path of the script's socket in its directory.
@@ -46,8 +46,8 @@ func Environment(dir string) []string {
 // maxSocketPath is the length that the path of a socket may have on every system, with some room.
 const maxSocketPath = 100
 
-// RunDir creates the directory of a run: in parent, or by default in that of temporary files, unless
-// the path of a socket in it would be too long.
+// RunDir creates the directory of a run: in parent, or by default in that of temporary files,
+// unless the path of a socket in it would be too long.
 func RunDir(parent string) (string, error) {
 	if parent == "" {
 		parent = os.TempDir()

@@ -13,14 +13,14 @@ import (
 	"tmuxmcp/conform/internal/child"
 )
 
-// wrapper answers the calls of layer api.
+// wrapper is what answers the calls of layer api.
 type wrapper interface {
 	adapter.Asker
 	// Heard returns the message that answered the last request, or "" if none did.
 	Heard() string
 }
 
-// exchange notes what passes between a script and its wrapper during one call.
+// exchange records the messages between a script and its wrapper during one call.
 type exchange struct {
 	wrapper
 	sent  []adapter.Request
@@ -66,7 +66,7 @@ func (c *caller) api(ctx context.Context, dir string, args []string) outcome {
 	}
 }
 
-// startAPI returns the adapter of the script's wrapper, which uses the script's server.
+// startAPI starts the adapter of the script's wrapper, and opens the script's server.
 func (c *caller) startAPI(ctx context.Context) (wrapper, error) {
 	if len(c.req.API) == 0 {
 		a := &adapter.Library{Transport: c.req.Transport, Env: c.env}
@@ -79,8 +79,8 @@ func (c *caller) startAPI(ctx context.Context) (wrapper, error) {
 	return a, adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version)
 }
 
-// startAdapter starts the process of an adapter, whose messages go to trace unless that is nil.
-// Nothing is open yet.
+// startAdapter starts the process of an adapter, without opening a server. It passes messages to
+// trace unless that is nil.
 func (c *caller) startAdapter(ctx context.Context, trace func(string)) (*adapter.Client, error) {
 	program := programOf(c.req.Dir)
 	a, err := adapter.Start(ctx, adapter.Config{
@@ -100,7 +100,7 @@ func (c *caller) startAdapter(ctx context.Context, trace func(string)) (*adapter
 // adapterEnv returns the variable of the adapter that depends on the run.
 func (c *caller) adapterEnv() string { return "MCP_CONFORM_TRANSPORT=" + string(c.req.Transport) }
 
-// targets returns an object of each kind that the script's server has now, as tmux itself lists
+// targets returns the id of an object of each kind that the script's server has now, as tmux lists
 // them.
 func (c *caller) targets(ctx context.Context, dir string) []string {
 	ids := []string{"server"}
@@ -118,8 +118,8 @@ func (c *caller) targets(ctx context.Context, dir string) []string {
 	return ids
 }
 
-// offerAPI starts the adapter and returns what it is, and whether it offers any of the verbs that
-// the request names, as calls on a server of the target's show.
+// offerAPI starts the adapter and returns its description, and whether it offers any of the verbs
+// in the request: it calls them on a server of the target.
 func (c *caller) offerAPI(ctx context.Context) (child.Message, error) {
 	a, err := c.startAdapter(ctx, nil)
 	if late := new(adapter.Failure); errors.As(err, &late) && late.Kind == adapter.TimedOut {
@@ -130,7 +130,7 @@ func (c *caller) offerAPI(ctx context.Context) (child.Message, error) {
 	}
 	m := child.Message{Described: &a.Described}
 	if err := c.startSession(ctx); err != nil {
-		return m, nil // the scripts will show what that tmux does
+		return m, nil // the scripts will show what is wrong with this tmux
 	}
 	if err := adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version); err != nil {
 		return m, err
@@ -139,15 +139,15 @@ func (c *caller) offerAPI(ctx context.Context) (child.Message, error) {
 	return m, nil
 }
 
-// startSession starts the server that [adapter.Probes] are for.
+// startSession starts a server for [adapter.Probes].
 func (c *caller) startSession(ctx context.Context) error {
 	args := []string{"new-session", "-d", "-x", "80", "-y", "24", "exec sleep 600", ";", "new-window", "-d", "exec sleep 600"}
 	_, _, _, err := child.Run(ctx, c.req.Dir, c.env, c.req.Target.Path, onServer(c.socket, args...)...)
 	return err
 }
 
-// checkAPI starts the adapter and returns what it is, and what it answers to each verb on a
-// server of the target's.
+// checkAPI starts the adapter and returns its description, and what it answers to each verb on a
+// server of the target.
 func (c *caller) checkAPI(ctx context.Context) (child.Message, error) {
 	var check adapter.Check
 	a, err := c.startAdapter(ctx, check.Trace)

@@ -18,11 +18,11 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// wrap writes a program for a tmux that needs arguments or an environment, so that all layers
-// can start it by a path, and for adapters and other servers, which may know it only as tmux.
-// Nothing of this request may have been forked yet: what a child has open for writing cannot be
-// run. A link saves a shell for each tmux command, but one to a script, as Debian's tmux is in the
-// cache, would not find its files.
+// wrap writes a program that runs the target, if that needs arguments or an environment, so that
+// all layers can start it by a path, and for adapters and other servers, which may know it only as
+// tmux. No process of this request may run yet: a program that a child has open for writing cannot
+// be started. A link saves a shell for each tmux command, but a linked script, such as Debian's
+// tmux in the cache, would not find its files.
 func wrap(r *child.Request) error {
 	t := &r.Target
 	bare := len(t.Args) == 0 && len(t.Env) == 0
@@ -40,12 +40,12 @@ func wrap(r *child.Request) error {
 	if bare && isELF(t.Path) {
 		return os.Symlink(t.Path, programOf(r.Dir))
 	}
-	// Its own directory is first on PATH: a target that runs tmux by that name would find itself.
+	// The program's own directory is first on PATH: a target that runs "tmux" would find itself.
 	path := report.CommandLine([]string{os.Getenv("PATH")})
 	return os.WriteFile(programOf(r.Dir), []byte("#!/bin/sh\nPATH="+path+" exec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
 }
 
-// isELF reports whether a file is a program of Linux, and no script.
+// isELF reports whether a file is a Linux executable, not a script.
 func isELF(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func isELF(path string) bool {
 	return err == nil && string(magic) == "\x7fELF"
 }
 
-// programOf returns the path of the program that wrap writes, alone in its directory.
+// programOf returns the path of the program that wrap writes. It is alone in its directory.
 func programOf(dir string) string { return filepath.Join(dir, "bin", "tmux") }
 
 // pathWith returns PATH with the directory of a program first.
@@ -93,10 +93,10 @@ func (s *script) answer() child.Message {
 	return m
 }
 
-// versionLine is what tmux prints for -V, and its version, which reports print.
+// versionLine matches what tmux prints for -V. Its group is the version.
 var versionLine = regexp.MustCompile(`^tmux ([0-9A-Za-z.~+_-]+)$`)
 
-// version runs the program with -V and reads tmux's version from what that prints.
+// version runs the target with -V and returns the version that it prints.
 func version(ctx context.Context, r child.Request) (child.Message, error) {
 	out, _, _, err := child.Run(ctx, r.Dir, child.Environment(r.Dir), r.Target.Path, "-V")
 	text := strings.TrimSpace(out)
@@ -124,7 +124,7 @@ func version(ctx context.Context, r child.Request) (child.Message, error) {
 	return child.Message{Version: m[1]}, nil
 }
 
-// prober starts a server of the target's beside the script's, and runs commands there.
+// prober runs commands on a server of the target apart from the script's.
 func prober(ctx context.Context, r child.Request) (func(args ...string) (string, error), error) {
 	run := func(args ...string) (string, error) {
 		out, stderr, _, err := child.Run(ctx, r.Dir, child.Environment(r.Dir), r.Target.Path, onServer(filepath.Join(r.Dir, "p"), args...)...)
@@ -137,8 +137,8 @@ func prober(ctx context.Context, r child.Request) (func(args ...string) (string,
 	return run, err
 }
 
-// lacking returns the first of these features that the target does not have, or "". A target
-// that starts no session, or does not survive the question, is not known to lack it.
+// lacking returns the first of these features that the target does not have, or "". It assumes that
+// a target has the feature if it starts no session or does not survive the question.
 func lacking(ctx context.Context, r child.Request, needs []string) string {
 	if len(needs) == 0 {
 		return ""
@@ -156,7 +156,7 @@ func lacking(ctx context.Context, r child.Request, needs []string) string {
 	return ""
 }
 
-// probe starts a server of the target's and finds its version by what it can do.
+// probe finds the target's version by what a server of it can do.
 func probe(ctx context.Context, r child.Request) (child.Message, error) {
 	run, err := prober(ctx, r)
 	if err != nil {

@@ -26,14 +26,14 @@ type caller struct {
 	cancel context.CancelFunc
 
 	apiServer wrapper
-	apiFailed error                          // why there is none
-	apiClient atomic.Pointer[adapter.Client] // that, if it is a process
+	apiFailed error                          // why there is no apiServer
+	apiClient atomic.Pointer[adapter.Client] // apiServer, if it is a process
 	mcpServer atomic.Pointer[mcpServer]
-	safety    string // the tier of that
+	safety    string // the tier of mcpServer
 }
 
-// actions returns the commands that call the target. Their outcome is what try, wait-until,
-// conditions and evidence refer to.
+// actions returns the commands that call the target. try, wait-until, conditions and evidence refer
+// to their outcome.
 func (c *caller) actions() map[string]func(ctx context.Context, dir string, args []string) outcome {
 	return map[string]func(context.Context, string, []string) outcome{
 		"tmux": c.tmux,
@@ -71,10 +71,9 @@ func (c *caller) tmux(ctx context.Context, dir string, args []string) outcome {
 // controlEnd is printed by the last command that control sends.
 const controlEnd = "mcp-conform-end"
 
-// control runs a control client, which attaches with the flags given, sends it
-// lines of commands, and returns all that it wrote from then on to the answer of the
-// last. Lines that arrive before the client is attached can be answered differently. The
-// client leaves with an empty line.
+// control runs a control client that attaches with the given flags, sends it lines of commands, and
+// returns its output up to the answer to the last of them. It waits until the client is attached,
+// as tmux may answer differently before. An empty line makes the client leave.
 func (c *caller) control(ctx context.Context, dir string, args []string) outcome {
 	words := onServer(c.socket, "-C", "attach-session")
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
@@ -125,7 +124,7 @@ func (c *caller) control(ctx context.Context, dir string, args []string) outcome
 	return o
 }
 
-// lastLine returns the last line of a text, the %begin of the command that ends it.
+// lastLine returns the last line of a text: the %begin of the command that prints controlEnd.
 func lastLine(text string) string {
 	return text[strings.LastIndexByte(strings.TrimSuffix(text, "\n"), '\n')+1:]
 }

@@ -9,22 +9,22 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// observation is a "saw" that no claim has used yet.
+// observation is a line "saw" before the claim that it is about.
 type observation struct {
 	verdict report.Verdict
 	why     string
 	printed printed
 }
 
-// claims are what a script has said about its claims.
+// claims are the claims of a script so far, with their evidence.
 type claims struct {
 	seen     []observation
 	all      []report.Claim
 	evidence []report.Evidence
 }
 
-// decide returns a claim with the verdict that was seen, and what is wrong with that, or "" if
-// it is as expected.
+// decide returns a claim with the observed verdict, and what is wrong with that, or "" if it is as
+// expected.
 func (c *claims) decide(expected report.Verdict, text string) (claim report.Claim, wrong string) {
 	claim = report.Claim{Text: text, Expected: expected, Asked: true}
 	var whys []string
@@ -47,8 +47,8 @@ func (c *claims) decide(expected report.Verdict, text string) (claim report.Clai
 	return claim, wrong
 }
 
-// cell returns the cell of a script that ended with verdict v, which is nil if the script
-// reached its end. wrong is how its first wrong claim came out, or nil.
+// cell returns the cell of a script that ended with verdict v, or reached its end if v is nil.
+// wrong is the verdict on its first wrong claim, or nil.
 func (c *claims) cell(req child.Request, v, wrong *Verdict) report.Cell {
 	cell := req.Cell
 	cell.Status, cell.Claims, cell.Evidence = report.Pass, c.all, c.evidence
@@ -89,8 +89,9 @@ func (c *claims) cell(req child.Request, v, wrong *Verdict) report.Cell {
 	return cell
 }
 
-// parted returns the cell of a script whose parts fail alone, which ended with verdict v, or nil.
-// Its status, if empty, is what its claims say, when those that it did not come to are known.
+// parted returns the cell of a script whose parts fail alone, and that ended with verdict v, or
+// reached its end if v is nil. An empty status follows from the claims, once those that the script
+// did not reach are known.
 func (c *claims) parted(req child.Request, v *Verdict) report.Cell {
 	cell := req.Cell
 	cell.Claims = c.all
@@ -103,7 +104,7 @@ func (c *claims) parted(req child.Request, v *Verdict) report.Cell {
 	case v.Kind.failed():
 		cell.Claims = append(cell.Claims, report.Claim{Outcome: v.Kind.outcome(), Why: why, Evidence: &v.Evidence})
 		return cell
-	case v.Kind != Errored && wrong: // which counts, however the script ended behind it
+	case v.Kind != Errored && wrong: // which counts, however the script ended later
 		cell.Claims = append(cell.Claims, report.Claim{Outcome: v.Kind.outcome(), Why: why})
 		return cell
 	}

@@ -24,11 +24,11 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// command is one of a script's, besides testscript's own and those of [caller.actions].
+// command is a command of scripts other than testscript's own and [caller.actions].
 type command struct {
 	run         func(ts *testscript.TestScript, args []string)
 	least, most int  // how many arguments
-	negatable   bool // a ! may stand before it
+	negatable   bool // may follow a !
 	usage       string
 }
 
@@ -58,7 +58,7 @@ func (s *script) commands() map[string]command {
 	}
 }
 
-// act runs an action and remembers its outcome.
+// act runs an action and records its outcome.
 func (s *script) act(ts *testscript.TestScript, words []string) {
 	if len(words) == 0 || s.actions()[words[0]] == nil {
 		s.misuse(ts, "want a command of tmux, api or mcp, not %q", strings.Join(words, " "))
@@ -78,8 +78,8 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 	s.acted(ts, words[0])
 }
 
-// acted notes the outcome of an action: for the evidence and the steps of the script, and
-// whether the target has answered or was asked.
+// acted records the outcome of an action: the evidence, the steps, and whether the target was asked
+// and has answered.
 func (s *script) acted(ts *testscript.TestScript, name string) {
 	s.shown = s.last
 	if name == "mcp" {
@@ -92,7 +92,7 @@ func (s *script) acted(ts *testscript.TestScript, name string) {
 	s.part.missed = false
 }
 
-// show writes an outcome's output to where stdout, stderr and cmp look for it.
+// show makes an outcome's output that of the last command for stdout, stderr and cmp.
 func show(ts *testscript.TestScript, o outcome) {
 	io.WriteString(ts.Stdout(), o.stdout)
 	io.WriteString(ts.Stderr(), o.stderr)
@@ -106,15 +106,13 @@ func (s *script) cmdTry(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// mayLack reports whether the line after one of try says what is to be done if the call is not
-// offered.
+// mayLack reports whether the line after a try handles a call that is not offered.
 func mayLack(l gap.Line, lines []gap.Line) bool {
 	return slices.ContainsFunc(after(l, lines).Conditions, func(c string) bool { return strings.Contains(c, "not-offered") })
 }
 
-// Conditions come true in the time that a process takes to print something, or
-// not at all: a quarter of the script's time is for each. They are looked at
-// often at first, and then less.
+// A condition comes true in the time that a process takes to print something, or never: each may
+// take a quarter of the script's time. It is checked often at first, and then less.
 const (
 	waitShare    = 4
 	minWaitPause = 2 * time.Millisecond
@@ -128,7 +126,7 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, args []string) {
 	}
 	waitTime := s.req.Timeout / waitShare
 	if s.actions()[args[1]] != nil {
-		// Of all that it runs, one step, which waits for the output of the last.
+		// All runs are one step, which waits for the output of the last.
 		st := s.noteAction(&s.steps, ts, s.now, args[1:])
 		s.waiting = true
 		defer func() {
@@ -149,7 +147,7 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, args []string) {
 		case s.last.err != nil:
 			s.checkOutcome(ts, s.last)
 		case time.Now().After(deadline):
-			// Servers leave a field out while it is false: not before the end is it missing.
+			// Servers omit a field while it is false: only at the end is it missing.
 			if name := s.missing(args[0], s.req.Another); name != "" {
 				s.fail(ts, Mapping, "the answer has no %s", name)
 			}
@@ -228,8 +226,8 @@ func (s *script) cmdRow(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// unmapped reports whether what is missing in an answer of another server is a field: it
-// may have it under another name, or in another tool.
+// unmapped reports whether what an answer of another server lacks is a field: the server may have
+// it under another name, or in another tool.
 func (e *evidence) unmapped(path string, got gjson.Result, another bool) bool {
 	at := strings.LastIndexByte(path, '.')
 	parent := gjson.Get(e.last.stdout, "@this")
@@ -240,11 +238,11 @@ func (e *evidence) unmapped(path string, got gjson.Result, another bool) bool {
 	return another && strings.HasPrefix(e.shown.line, "mcp ") && (rows || parent.IsObject() && !got.Exists())
 }
 
-// fieldName is a field in a pattern for JSON.
+// fieldName matches a field in a pattern for JSON.
 var fieldName = regexp.MustCompile(`"([a-z_]+)":`)
 
-// missing returns the JSON field in a pattern if the last answer of another server lacks it,
-// and otherwise "". An empty list lacks nothing.
+// missing returns the JSON field in a pattern if the last answer of another server does not have
+// it, and otherwise "". No field is missing from an empty list.
 func (e *evidence) missing(pattern string, another bool) string {
 	m := fieldName.FindStringSubmatch(pattern)
 	mcp := another && e.shown.ok() && strings.HasPrefix(e.shown.line, "mcp ")
@@ -266,7 +264,7 @@ func (s *script) cmdSave(ts *testscript.TestScript, args []string) {
 		}
 		value = got.String()
 	}
-	// What is not a text that tmux printed, a shell alone cannot take out of it.
+	// A reproducer, a shell script, can save only the whole output of a command.
 	if _, rest, _ := strings.Cut(s.shown.line, " "); len(args) == 2 || s.shown.line != "tmux "+rest && s.shown.line != "exec "+rest {
 		s.steps.note(ts, s.now, "keep", []string{args[0], value})
 	} else {
@@ -286,7 +284,7 @@ func (s *script) cmdSaw(ts *testscript.TestScript, args []string) {
 	s.claims.evidence = append(s.claims.evidence, child.Evidence(s.last.line, string(v)+report.ObservedBy+args[1], s.last.String()))
 }
 
-// verdictIn returns the verdict that a word is, and whether it is one.
+// verdictIn returns a word as a verdict, and whether it is one.
 func verdictIn(word string) (report.Verdict, bool) {
 	v := report.Verdict(word)
 	return v, v == report.Confirmed || v == report.Refuted
@@ -314,7 +312,7 @@ func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
 		for _, o := range s.claims.seen {
 			s.steps.mark(o.printed, s.now.Number)
 		}
-		// The other claims of the script are looked at all the same.
+		// The script goes on with its other claims.
 		v := s.failed(s.kind(), wrong)
 		c.Outcome, c.Evidence = v.Kind.outcome(), &v.Evidence
 		s.firstWrong = cmp.Or(s.firstWrong, v)
@@ -335,7 +333,7 @@ func (s *script) cmdNA(_ *testscript.TestScript, args []string) {
 	s.stop(NotApplicable, args[0])
 }
 
-// client is a tmux client that stays attached.
+// client is an attached tmux client.
 type client struct {
 	cmd    *exec.Cmd
 	input  io.Writer
@@ -364,7 +362,7 @@ func (s *script) cmdAttach(ts *testscript.TestScript, args []string) {
 		tmuxName, err = c.awaitName(s.ctx, tmuxName)
 	}
 	if errors.Is(err, errNoTerminal) {
-		// That is this machine's fault, and not the target's.
+		// This is the machine's fault, not the target's.
 		s.stop(Skipped, err.Error())
 	}
 	if err != nil {
@@ -378,8 +376,7 @@ func (s *script) cmdAttach(ts *testscript.TestScript, args []string) {
 	s.steps.saved = append(s.steps.saved, name)
 }
 
-// errNoTerminal means that the system has no pseudo-terminal to attach a client
-// to.
+// errNoTerminal means that the system has no pseudo-terminal for a client.
 var errNoTerminal = errors.New("no terminal available")
 
 // startControl starts a control client, which has no name yet.
@@ -405,9 +402,9 @@ func (c *client) startTerminal() (name string, err error) {
 	return slave.Name(), c.cmd.Start()
 }
 
-// awaitName waits until the client has shown something, which it does once it is attached,
-// and reads on from there so that it never has to wait. A control client, which has no name
-// yet, is asked for it: it need not be the process that was started.
+// awaitName waits until the client prints something, as it does once attached, and keeps reading so
+// that the client never blocks. It asks a control client for its name, as that need not be the
+// process that was started.
 func (c *client) awaitName(ctx context.Context, name string) (string, error) {
 	found := make(chan string, 1)
 	go func() {

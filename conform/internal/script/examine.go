@@ -14,7 +14,7 @@ import (
 	"tmuxmcp/conform/internal/gap"
 )
 
-// The commands of testscript that look at what came are ours, so that one that fails ends its
+// The commands of testscript that examine output are replaced by ours, so that a failure ends its
 // part and not the script.
 
 // errUsage is the error of a command with wrong arguments.
@@ -40,7 +40,7 @@ func (s *script) cmdExamine(ts *testscript.TestScript, args []string) {
 	s.fail(ts, s.kind(), "%s", why)
 }
 
-// read returns what testscript has by a name, the last output or a file, or else why not.
+// read returns what a name means to testscript: the last output or a file.
 func read(ts *testscript.TestScript, name string) (text, why string) {
 	if name == "stdout" || name == "stderr" {
 		return ts.ReadFile(name), ""
@@ -52,8 +52,8 @@ func read(ts *testscript.TestScript, name string) (text, why string) {
 	return string(b), ""
 }
 
-// matches returns why a text does not match as a line of stdout, stderr or grep says, "" if it
-// does, and the part of the output to show.
+// matches returns why a text does not match a line of stdout, stderr or grep, or "" if it does, and
+// the part of the output to show.
 func matches(ts *testscript.TestScript, l gap.Line, args []string) (why, focus string, err error) {
 	times := 0
 	if count, ok := strings.CutPrefix(args[0], "-count="); ok {
@@ -90,7 +90,7 @@ func matches(ts *testscript.TestScript, l gap.Line, args []string) (why, focus s
 	return why, focus, nil
 }
 
-// compares does for a line of cmp or cmpenv what [matches] does.
+// compares is [matches] for a line of cmp or cmpenv.
 func compares(ts *testscript.TestScript, l gap.Line, args []string) (why, focus string, err error) {
 	if args[0] == args[1] {
 		return "", "", fmt.Errorf("%s: cannot compare a file against itself", l.Command)
@@ -112,7 +112,7 @@ func compares(ts *testscript.TestScript, l gap.Line, args []string) (why, focus 
 	return why, string(diff.Diff(args[0], []byte(got), args[1], []byte(want))), nil
 }
 
-// exists does for a line of exists what [matches] does.
+// exists is [matches] for a line of exists.
 func exists(ts *testscript.TestScript, l gap.Line, args []string) (why, focus string, err error) {
 	readonly := args[0] == "-readonly"
 	if readonly {

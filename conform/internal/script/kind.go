@@ -11,15 +11,15 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// Verdict is how a script ended before its end, or how a claim came out wrong.
+// Verdict is why a script ended early, or why a claim is wrong.
 type Verdict struct {
 	Kind     Kind
-	Line     int // 0 if it is of no line
+	Line     int // 0 if it is not about a line
 	Why      string
 	Evidence report.Evidence
 }
 
-// Kind is how a failure counts, or what else ended a script.
+// Kind is how a failure counts, or why else a script ended.
 type Kind int
 
 const (
@@ -30,13 +30,13 @@ const (
 	Crashed                       // tmux or the server ended
 	TimedOut                      // the script did not end in time
 	NotOffered                    // the server has no tool for it
-	NotReached                    // it needs what did not come
-	NotApplicable                 // this tmux is not one that the script is for
-	Skipped                       // something that the script needs is not there
-	Errored                       // the script, or this program, is wrong in itself
+	NotReached                    // it needs something that earlier lines did not get
+	NotApplicable                 // the script is not for this tmux
+	Skipped                       // something that the script needs is missing
+	Errored                       // the script, or this program, is at fault
 )
 
-// kinds are what a report has for each kind, and how the reasons of failures begin.
+// kinds has the outcome in reports for each kind, and the beginning of the reasons of failures.
 var kinds = map[Kind]struct {
 	outcome report.Outcome
 	prefix  string
@@ -54,18 +54,18 @@ var kinds = map[Kind]struct {
 	Errored:       {report.Outcome(report.Errored), ""},
 }
 
-// outcome returns what a report has for the kind.
+// outcome returns the kind's outcome in reports.
 func (k Kind) outcome() report.Outcome { return kinds[k].outcome }
 
-// failed reports whether the kind is one of failures.
+// failed reports whether the kind is a failure.
 func (k Kind) failed() bool { return k.outcome().Failed() }
 
 var (
-	// looking are the commands that look at what the one before them did.
+	// looking are the commands that examine what the one before them did.
 	looking = strings.Fields("json row saw claim extra stdout stderr grep cmp cmpenv exists")
-	// asking are the commands that ask the script's question, wherever they stand.
+	// asking are the commands that always ask the script's question.
 	asking = append(strings.Fields("api mcp mcp-leave save"), looking...)
-	// conditional is a condition about the last command.
+	// conditional matches a condition about the last command.
 	conditional = regexp.MustCompile(`^\['?!?(ok|failed|not-offered|stdout:|stderr:)`)
 )
 
@@ -93,20 +93,20 @@ var (
 	gone  = regexp.MustCompile(`no server running on |error connecting to `)
 )
 
-// crashed reports whether tmux or the server ended during the call. started is set if the
-// target has answered before.
+// crashed reports whether tmux or the server ended during the call. started means that the target
+// has answered before.
 func (o outcome) crashed(started bool) bool {
 	text := o.String()
 	return !o.ok() && (crash.MatchString(text) || started && gone.MatchString(text))
 }
 
-// adapterFaults are how failures of adapters count; what is not here depends on the line.
+// adapterFaults has how failures of adapters count; for others that depends on the line.
 var adapterFaults = map[adapter.Kind]Kind{
 	adapter.Misfit: Schema, adapter.AtFault: Errored, adapter.Ended: Crashed, adapter.TimedOut: TimedOut, adapter.NotStarted: Errored,
 }
 
-// fault returns how a wrong outcome counts on any line, and why. It returns 0 if that depends
-// on the line. another is set for a server that is not this program's.
+// fault returns how a wrong outcome counts on any line, and why, or 0 if that depends on the line.
+// another is set for a server that is not this program's.
 func (o outcome) fault(another bool) (Kind, string) {
 	var none gap.NotOffered
 	var wrong misused

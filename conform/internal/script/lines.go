@@ -9,11 +9,11 @@ import (
 	"tmuxmcp/conform/internal/gap"
 )
 
-// What a script asks of its target is asked by commands of ours: "do LINE COMMAND…" stands
-// in their place, and notes the line that runs and what failed in it. The rest is left to
-// testscript, which says itself which line failed, and why.
+// Commands of ours ask the target: "do LINE COMMAND…" replaces them, and records the line that runs
+// and what failed there. The other commands are testscript's, which itself says which line failed,
+// and why.
 
-// instrument returns a script with "do LINE" before those of its commands that are ours.
+// instrument returns a script with "do LINE" before each command of ours.
 func instrument(text string, lines []gap.Line, ours func(command string) bool) string {
 	all := strings.SplitAfter(text, "\n")
 	for i, l := range lines {
@@ -24,10 +24,10 @@ func instrument(text string, lines []gap.Line, ours func(command string) bool) s
 	return strings.Join(all, "")
 }
 
-// instrumented is what a transcript has of it.
+// instrumented matches what that adds to a transcript.
 var instrumented = regexp.MustCompile(`(?m)^(> .*?)\bdo [0-9]+ `)
 
-// after returns the next line that has a command.
+// after returns the next line with a command.
 func after(line gap.Line, lines []gap.Line) gap.Line {
 	for _, l := range lines[min(line.Number, len(lines)):] {
 		if l.Command != "" {
@@ -37,8 +37,7 @@ func after(line gap.Line, lines []gap.Line) gap.Line {
 	return gap.Line{}
 }
 
-// callIn returns the name of the call in a script's line, that of its tool, verb or command,
-// and its other words.
+// callIn returns the name of the call in a line, of a tool, verb or command, and its other words.
 func callIn(line gap.Line) (name, rest string) {
 	words := line.Words[min(len(line.Words), map[string]int{"try": 1, "wait-until": 2}[line.Command]):]
 	if len(words) == 0 {
@@ -50,7 +49,7 @@ func callIn(line gap.Line) (name, rest string) {
 		i = max(0, slices.IndexFunc(words, func(w string) bool { return w[0] != '-' && w[0] != '#' }))
 	}
 	if i < len(words) && words[i] == "fields" {
-		return "fields", "" // what it misses says which
+		return "fields", "" // the reason names the missing ones
 	}
 	for k, w := range words {
 		switch {
@@ -64,13 +63,13 @@ func callIn(line gap.Line) (name, rest string) {
 	return name, strings.TrimSpace(rest)
 }
 
-// maxCall is the most that the name of a call has of its words.
+// maxCall bounds the words in the name of a call.
 const maxCall = 60
 
-// callName returns the name of the call in a line, with which its reasons begin: "show". Where
-// the script makes other calls of that name, it adds the words, as the script writes them, and
-// the number among calls that are alike: "show(%0) #2". So no two calls of a script have the
-// same reason, and a known failure hides no other.
+// callName returns the name of the call in a line, with which its reasons begin, such as "show". If
+// the script makes other calls of that name, it adds the words, as the script writes them, and a
+// number if there are equal calls: "show(%0) #2". So no two calls of a script have the same reason,
+// and a known failure hides no other.
 func callName(line gap.Line, lines []gap.Line) string {
 	name, rest := callIn(line)
 	if name == "" {

@@ -1,5 +1,5 @@
-// Package script is the process that runs one script, or asks a target something else. It is
-// started by package child, takes over whatever it starts, and ends with all of it.
+// Package script is the process that runs scripts, or finds out something else about a target.
+// Package child starts it; it adopts whatever it starts, and leaves nothing of that when it ends.
 package script
 
 import (
@@ -22,8 +22,8 @@ import (
 // the requests from stdin, writes the outcomes to stdout and returns the exit code.
 // It changes process-wide state, so the process must not do anything else.
 func Main(stdin io.Reader, stdout io.Writer) int {
-	// Once the run has been killed nobody reads stdout. That must not end this process
-	// before it has cleaned up. Ignoring the signal would do too, but tmux would inherit it.
+	// When the run has been killed, nobody reads stdout, and SIGPIPE must not end this process
+	// before it has cleaned up. Ignoring the signal would do too, but tmux would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	proctree.Adopt()
 	child.LimitFiles()
@@ -43,13 +43,13 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 // runner runs the scripts of this process.
 type runner struct {
 	stdout io.Writer
-	mu     sync.Mutex     // taken by whoever begins or ends a script, or the process
-	last   *child.Request // that was read
-	now    *script        // that runs; nil between two
-	spent  bool           // something took too much
+	mu     sync.Mutex     // held to begin or end a script, or the process
+	last   *child.Request // the last one read
+	now    *script        // the running script, or nil
+	spent  bool           // [child.Watch] found that something took too much
 }
 
-// read passes on the requests. At their end it ends what runs, and the process.
+// read passes on the requests. At the end of the input it ends the running script, and the process.
 func (r *runner) read(in *bufio.Reader, requests chan<- child.Request) {
 	for {
 		line, err := in.ReadBytes('\n')
@@ -82,7 +82,7 @@ func (r *runner) read(in *bufio.Reader, requests chan<- child.Request) {
 	}
 }
 
-// run runs one script, and sends what came of it when nothing of it is left.
+// run runs one script, and sends its outcome once nothing of it is left.
 func (r *runner) run(req child.Request) error {
 	r.mu.Lock()
 	if err := enter(&req); err != nil {
@@ -104,7 +104,7 @@ func (r *runner) run(req child.Request) error {
 	return nil
 }
 
-// enter makes this process one in the script's directory, and prepares that.
+// enter changes to the script's directory, and prepares it.
 func enter(req *child.Request) error {
 	if err := os.Chdir(req.Dir); err != nil {
 		return err
@@ -114,13 +114,13 @@ func enter(req *child.Request) error {
 		os.Setenv(name, value)
 	}
 	if req.Keep {
-		// Reports say how to attach to the server in words that hold for every user.
+		// Reports say how to attach to the server in words that are the same for every user.
 		os.Symlink(child.Socket(req.Dir), filepath.Join(req.Dir, "s"))
 	}
 	return wrap(req)
 }
 
-// excess ends the script that takes too much, for a reason.
+// excess ends the script because it takes too much of the machine.
 func (r *runner) excess(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,31 +29,30 @@ import (
 	"tmuxmcp/internal/peer"
 )
 
-// maxMessage bounds one line of what a server writes.
+// maxMessage is the longest line that a server may write.
 const maxMessage = 4 << 20
 
-// mcpServer is the MCP server of a script: a process, and a client on its
-// standard input and output. Whatever it does, a call of it ends: at the latest
-// with the script.
+// mcpServer is the MCP server of a script: a process, and a client on its standard input and
+// output. Whatever the server does, a call ends, with the script at the latest.
 type mcpServer struct {
 	*peer.Peer
 	client *mcpclient.Client
-	name   string // what it calls itself
+	name   string // the server's own
 	tools  map[string]mcp.Tool
 
 	dialect  *gap.Dialect
-	answered map[string]bool        // tools and names of arguments
-	line     atomic.Pointer[string] // the last answer
+	answered map[string]bool        // tools with names of arguments, see call
+	line     atomic.Pointer[string] // the last answer's
 
 	log     peer.Log      // its standard error
-	relayed chan struct{} // closed when no message comes any more
-	garbage string        // then: a line on its standard output that is no message
+	relayed chan struct{} // closed when no more messages come
+	garbage string        // once closed: the line on standard output that is not a message
 }
 
-// noAnswer is what a reproducer shows of none.
+// noAnswer stands for a missing answer in reproducers.
 const noAnswer = "(no answer)"
 
-// callOf reads the arguments of mcp.
+// callOf parses the arguments of the command mcp.
 func callOf(args []string) (tool string, object map[string]any, wrong bool, err error) {
 	arguments := "{}"
 	if wrong = len(args) > 0 && args[0] == "-wrong"; wrong {
@@ -96,7 +95,7 @@ func (c *caller) mcp(ctx context.Context, _ string, args []string) outcome {
 	return o
 }
 
-// startServer starts the process. Nothing is asked of it yet.
+// startServer starts the server, without a request.
 func (c *caller) startServer() (*mcpServer, error) {
 	m := &mcpServer{dialect: c.req.Dialect, answered: map[string]bool{}, relayed: make(chan struct{})}
 	cmd := exec.Command(c.req.Server[0], c.req.Server[1:]...)
@@ -104,10 +103,10 @@ func (c *caller) startServer() (*mcpServer, error) {
 	cmd.Env = append(slices.Clip(c.env),
 		"TMUX_MCP_SOCKET_PATH="+c.socket, "LIBTMUX_SOCKET_PATH="+c.socket,
 		"TMUX_MCP_TMUX_BIN="+c.req.Target.Path, "LIBTMUX_TMUX_BIN="+c.req.Target.Path,
-		// Scripts look into structured content. Other servers have no other form.
+		// Scripts examine structured content. Other servers ignore this variable.
 		"TMUX_MCP_RESULTS=json")
 	cmd.Env = append(cmd.Env, c.serverEnv()...)
-	if c.req.Another { // it may run plain tmux, on the default socket
+	if c.req.Another { // it may run "tmux", on the default socket
 		cmd.Env = append(cmd.Env, pathWith(programOf(c.req.Dir)))
 	}
 	var err error
@@ -118,7 +117,7 @@ func (c *caller) startServer() (*mcpServer, error) {
 	if m.Peer, err = peer.Open(cmd, peer.KillOrphans); err != nil {
 		return nil, err
 	}
-	// A write to a server that does not read ends with it.
+	// This ends a write to a server that does not read.
 	context.AfterFunc(c.ctx, m.Kill)
 	messages, relay := io.Pipe()
 	go m.relay(relay)
@@ -129,17 +128,17 @@ func (c *caller) startServer() (*mcpServer, error) {
 // serverEnv returns the variables of the server that depend on the script.
 func (c *caller) serverEnv() []string {
 	env := []string{"TMUX_MCP_SAFETY=" + c.safety, "TMUX_MCP_TRANSPORT=" + string(c.req.Transport)}
-	// A server may refuse to start with a variable of another release of it: one is set
-	// only where the dialect is known, and the default will not do.
+	// A server may refuse to start if it does not know a variable: this one is set only if the
+	// dialect is known and the script needs another tier than the default.
 	if d := c.req.Dialect; d != nil && d.Tiers != "" && c.safety != defaultTier {
 		env = append(env, d.Tiers+"="+d.TierValues[c.safety])
 	}
 	return env
 }
 
-// call calls a tool in the server's dialect, after initializing the session if this is the
-// first call. The outcome has an error if the server gives no answer or not a valid one. A
-// call that is wrong on purpose need not be as the tool declares it.
+// call calls a tool in the server's dialect, and initializes the session if this is the first call.
+// The outcome has an error if the server gives no valid answer. A call that is wrong on purpose
+// need not fit what the tool declares.
 func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, wrong bool) (o outcome) {
 	if m.tools == nil {
 		if o.err = m.greet(ctx); o.err != nil {
@@ -244,8 +243,8 @@ func (o *outcome) read(d *gap.Dialect, ours string, tool mcp.Tool, res *mcp.Call
 	}
 }
 
-// undeclared returns a [gap.NotOffered] for an argument that a tool does not declare. One that the
-// dialect's file names is a mistake of the file's.
+// undeclared returns a [gap.NotOffered] for an argument that a tool does not declare. It returns
+// nil for one that the dialect names: the dialect is wrong then.
 func (m *mcpServer) undeclared(ours string, tool mcp.Tool, arguments map[string]any) error {
 	unknown := schema.Undeclared(tool.InputSchema, arguments)
 	if unknown == "" || m.dialect.Names(ours, unknown) {
@@ -254,7 +253,7 @@ func (m *mcpServer) undeclared(ours string, tool mcp.Tool, arguments map[string]
 	return gap.NotOffered(fmt.Sprintf("the server's %s has no parameter %s", tool.Name, unknown))
 }
 
-// indented returns a value as JSON that scripts look into.
+// indented returns a value as JSON for scripts to examine.
 func indented(v any) (string, error) {
 	out, err := json.MarshalIndent(v, "", "  ")
 	return string(out) + "\n", err
@@ -284,8 +283,7 @@ func (m *mcpServer) greet(ctx context.Context) error {
 	return nil
 }
 
-// mcpLeave ends the server's input, as a client does that leaves, and waits for
-// the end of the server.
+// mcpLeave closes the server's input, as a leaving client does, and waits for the server to exit.
 func (c *caller) mcpLeave(ctx context.Context, _ string, args []string) outcome {
 	m := c.mcpServer.Swap(nil)
 	if len(args) > 0 || m == nil {
@@ -302,14 +300,13 @@ func (c *caller) mcpLeave(ctx context.Context, _ string, args []string) outcome 
 	return o
 }
 
-// explain returns the reason for a call's error where the server has ended, or has written what
-// is no message; otherwise it returns the error.
+// explain returns the reason for a call's error if the server has ended, or has written something
+// that is not a message; otherwise it returns err.
 func (m *mcpServer) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, transport.ErrTransportClosed) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
 		return err
 	}
-	// Its standard output is at an end or soon will be, as it does not listen: it
-	// cannot answer any more.
+	// Its output has ended or, as it does not read, soon will.
 	soon, cancel := context.WithTimeout(ctx, 3*child.GraceTime)
 	defer cancel()
 	closed := ended(soon, m.relayed)
@@ -324,7 +321,7 @@ func (m *mcpServer) explain(ctx context.Context, err error) error {
 	return errors.New("the server closed its standard output" + m.said())
 }
 
-// ended waits until something or ctx has ended, and reports whether it was the former.
+// ended waits until done is closed, and reports false if ctx ends first.
 func ended(ctx context.Context, done <-chan struct{}) bool {
 	select {
 	case <-done:
@@ -334,7 +331,7 @@ func ended(ctx context.Context, done <-chan struct{}) bool {
 	}
 }
 
-// said returns the end of what the server wrote to standard error, behind a colon.
+// said returns the end of what the server wrote to standard error, with a colon in front, or "".
 func (m *mcpServer) said() string {
 	if text := child.Tail(m.log.Tail(child.MaxText)); text != "" {
 		return ": " + text
@@ -355,7 +352,7 @@ func (c *caller) offer(ctx context.Context) (child.Message, error) {
 		} else {
 			err = m.explain(ctx, err)
 		}
-		// Its last words, which explain appends, are said once, from the beginning.
+		// Instead of the end of its standard error, which explain appends, show the beginning.
 		text := strings.TrimSuffix(err.Error(), m.said())
 		const most = 1000
 		said := m.log.Head(most + 1)
@@ -378,7 +375,7 @@ func (c *caller) offer(ctx context.Context) (child.Message, error) {
 }
 
 // relay passes the server's output to the client, message by message, and stops at
-// anything that is not a message: how real clients react to that varies.
+// anything that is not a message, as real clients react to that differently.
 func (m *mcpServer) relay(w *io.PipeWriter) {
 	defer m.Stdout.Close()
 	sc := bufio.NewScanner(m.Stdout)

@@ -10,23 +10,23 @@ import (
 	"tmuxmcp/conform/internal/gap"
 )
 
-// outcome is what a project command did.
+// outcome is the outcome of an action: see [caller.actions].
 type outcome struct {
 	line           string
 	call           string // its name in reasons; see [callName]
 	code           int
 	stdout, stderr string
-	err            error  // it did not run, or not to its end
-	misfit         error  // how the call or the answer does not fit the server's schema
-	raw            string // the message that an MCP server, or an adapter, answered with
+	err            error  // why it did not run, or not to its end
+	misfit         error  // why the call or the answer does not fit the server's schema
+	raw            string // the answer of an MCP server or adapter, as a message
 	api            bool   // it is an answer of an adapter
 	sent           []adapter.Request
-	asked          string // the call in the server's words, where they are others
+	asked          string // the call in the server's words, if they differ from the script's
 }
 
 func (o outcome) ok() bool { return o.err == nil && o.code == 0 }
 
-// notOffered reports whether there is no tool or method for the call, or none with its arguments.
+// notOffered reports whether no tool or method is offered for the call with its arguments.
 func (o outcome) notOffered() bool {
 	var none gap.NotOffered
 	return errors.As(o.err, &none) || errors.As(o.misfit, &none)

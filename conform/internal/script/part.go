@@ -13,18 +13,18 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// part is what is known of the lines since the last claim. In a script that has claims of its
-// own on layers api and mcp, a part that fails does not end the script, which goes on with the
-// next part. Elsewhere the script is one part.
+// part is the state of the lines since the last claim. In a script with claims of its own on layers
+// api and mcp, a part that fails does not end the script, which goes on with the next part. Other
+// scripts are one part.
 type part struct {
 	alone  bool     // several parts fail alone
 	failed *Verdict // how the part came out, if it failed
 	asked  bool     // the API or the MCP server was asked
 	looked bool     // something was asked or examined
-	// missed is set if the last call was left out or failed: what stands behind it has nothing
-	// to look at.
+	// missed is set if the last call was skipped or failed: the lines after it have nothing to
+	// examine.
 	missed bool
-	// lost are the variables that were to be saved, of all parts, and why they were not.
+	// lost are the variables that could not be saved, in all parts, and why.
 	lost map[string]string
 }
 
@@ -42,8 +42,8 @@ func (p *part) goesOn(kind Kind) bool {
 	return p.alone && slices.Contains([]Kind{Failed, Mapping, Schema, NotOffered, NotReached}, kind)
 }
 
-// skips reports whether a line is left out: one that asks or examines in a part that has
-// failed, or one that needs what was not saved, which its part does not survive.
+// skips reports whether to skip a line: one that asks or examines in a part that has failed, or one
+// that needs a lost variable, which fails its part.
 func (p *part) skips(l gap.Line) bool {
 	if !p.alone || l.Command == "claim" || l.Command == "extra" {
 		return false
@@ -79,12 +79,12 @@ func asks(l gap.Line) bool {
 	return slices.Contains([]string{"api", "mcp", "mcp-leave"}, calls(l))
 }
 
-// looks reports whether a line asks the question of its part, or examines an answer.
+// looks reports whether a line asks its part's question, or examines an answer.
 func looks(l gap.Line) bool {
 	return asks(l) || l.Command != "claim" && l.Command != "extra" && slices.Contains(looking, l.Command)
 }
 
-// endsPart reports whether a line is the claim of a part, which looks at no command.
+// endsPart reports whether a line is a claim that ends a part: one without an expected verdict.
 func endsPart(l gap.Line) bool {
 	r, ok := gap.RuleIn(l)
 	return ok && r.Claim != "" && !r.Judged
@@ -101,16 +101,16 @@ func calls(l gap.Line) string {
 
 var quoted = regexp.MustCompile(`'[^']*'`)
 
-// uses reports whether a line has the value of a variable.
+// uses reports whether a line expands a variable.
 func uses(l gap.Line, name string) bool {
-	text := quoted.ReplaceAllString(l.Text, "") // in which nothing is expanded
+	text := quoted.ReplaceAllString(l.Text, "") // quotes prevent expansion
 	return regexp.MustCompile(`\$\{?` + regexp.QuoteMeta(name) + `\b`).MatchString(text)
 }
 
-// endOfLine is what ends a command that has failed where the script goes on.
+// endOfLine is the panic value that ends a failed command if the script goes on.
 type endOfLine struct{}
 
-// upTo calls a command, which may end with endOfLine.
+// upTo calls a command, and recovers from endOfLine.
 func upTo(command func()) {
 	defer func() {
 		if r := recover(); r != nil && r != (endOfLine{}) {
@@ -135,7 +135,7 @@ func (s *script) end(ts *testscript.TestScript, v *Verdict) {
 	panic(endOfLine{})
 }
 
-// add adds the claim that a part is about.
+// add adds the claim of a part.
 func (c *claims) add(p part, file, text string, asked bool) {
 	claim := report.Claim{Text: text, Asked: asked, Expected: report.Confirmed, Verdict: report.Confirmed}
 	if v := p.failed; v != nil {
@@ -150,8 +150,8 @@ func (c *claims) add(p part, file, text string, asked bool) {
 	c.all = append(c.all, claim)
 }
 
-// ahead returns the next claim that a section has for a version behind a line: whose part that
-// is.
+// ahead returns the next claim for a version after a line: the claim of the part that the line is
+// in.
 func ahead(lines []gap.Line, behind int, version string) (text string, asked, ok bool) {
 	for _, l := range lines[min(behind, len(lines)):] {
 		if r, is := gap.RuleIn(l); is && r.Claim != "" && r.Has(version) {

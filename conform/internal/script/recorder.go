@@ -23,8 +23,8 @@ type recorder struct {
 	panicked   any
 }
 
-// text returns the transcript of the script as it was written, without the variables that a
-// verbose one starts with.
+// text returns the transcript of the script, without what instrument added and without the
+// variables that a verbose one starts with.
 func (t *recorder) text() string {
 	log := strings.Join(t.log, "\n")
 	if at := begun.FindStringIndex(log); at != nil {
@@ -36,7 +36,7 @@ func (t *recorder) text() string {
 	return instrumented.ReplaceAllString(strings.Join(lines, ""), "$1")
 }
 
-// begun is where the first line of a script is in a transcript.
+// begun matches the beginning of the script in a transcript.
 var begun = regexp.MustCompile(`(?m)^[#>]`)
 
 func (t *recorder) Log(args ...any) {
@@ -56,7 +56,7 @@ func (t *recorder) Skip(args ...any) {
 	runtime.Goexit()
 }
 
-// Run calls f in a goroutine of its own, which FailNow and Skip end.
+// Run calls f in its own goroutine, which FailNow and Skip end.
 func (t *recorder) Run(_ string, f func(testscript.T)) {
 	done := make(chan struct{})
 	go func() {

@@ -20,34 +20,34 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// script is the state of a script that runs.
+// script is the state of a running script.
 type script struct {
 	caller
 	sender
 	evidence
 
 	lines      []gap.Line
-	now        gap.Line // that runs
-	verdict    *Verdict // before the script's end
-	firstWrong *Verdict // as the first claim came out, which does not end the script
+	now        gap.Line // the running one
+	verdict    *Verdict // why the script ended early
+	firstWrong *Verdict // on the first wrong claim, which does not end the script
 	started    bool     // something has answered
-	part       part     // that runs
-	unfit      error    // how the last call of the server did not fit its schema
+	part       part     // the current one
+	unfit      error    // why the last call of the server did not fit its schema
 	waiting    bool     // for an output
 	clients    map[string]*client
 	steps      recording
 	claims     claims
 
-	// tooMuch is why the script was ended: it, or what it started, took too much
-	// of the machine.
+	// tooMuch is set if the script, or what it started, took too much of the machine: what
+	// exceeded its bound.
 	tooMuch atomic.Pointer[string]
 }
 
-// evidence is what a failure is about.
+// evidence is the output that a failure is about.
 type evidence struct {
-	last  outcome // of the last project command
+	last  outcome // of the last action
 	shown outcome // of the last command that printed: that one, or an exec
-	focus string  // the part of its output that is not as it should be
+	focus string  // the part of its output that is wrong
 }
 
 // defaultTier is the tier of servers unless a script says otherwise.
@@ -68,7 +68,7 @@ func newScript(req child.Request, out io.Writer) *script {
 	return s
 }
 
-// sender writes messages, also of several goroutines.
+// sender writes messages. It may be used by several goroutines.
 type sender struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -78,7 +78,7 @@ type sender struct {
 func (s *sender) send(m child.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	json.NewEncoder(s.out).Encode(m) // if nobody listens, the input is at its end too
+	json.NewEncoder(s.out).Encode(m) // if nobody reads, the input has ended too
 }
 
 // ours reports whether a command is one of ours.
@@ -87,7 +87,7 @@ func (s *script) ours(command string) bool {
 	return is || s.actions()[command] != nil
 }
 
-// run runs the script in testscript, and returns what came of it and its transcript.
+// run runs the script in testscript, and returns its cell and transcript.
 func (s *script) run() (report.Cell, string) {
 	testing.Init() // testscript asks testing whether tests are to be short
 	text, err := os.ReadFile(s.req.File)
@@ -111,7 +111,7 @@ func (s *script) run() (report.Cell, string) {
 			RequireUniqueNames: true,
 			Deadline:           deadline,
 			Setup: func(env *testscript.Env) error {
-				// What testscript sets goes first, so that ours counts.
+				// Ours follow testscript's own, so that they prevail.
 				env.Vars = append(env.Vars, s.env...)
 				env.Vars = append(env.Vars, "SOCKET="+s.socket, "VERSION="+s.req.Target.Version)
 				return nil
@@ -123,7 +123,7 @@ func (s *script) run() (report.Cell, string) {
 	return s.cell(t), report.Clip(t.text(), child.MaxLog)
 }
 
-// cell returns what came of the script.
+// cell returns the cell of the ended script.
 func (s *script) cell(t *recorder) report.Cell {
 	end := s.ended(t)
 	switch claim, asked, ok := ahead(s.lines, s.now.Number, s.req.Target.Version); {
@@ -140,7 +140,7 @@ func (s *script) cell(t *recorder) report.Cell {
 	return s.claims.cell(s.req, end, s.firstWrong)
 }
 
-// condition answers a condition of ours, about what the target did last or its version.
+// condition evaluates a condition of ours, about the last outcome or the target's version.
 func condition(cond string, last outcome, req child.Request) (bool, error) {
 	text := ""
 	switch key, arg, _ := strings.Cut(cond, ":"); {

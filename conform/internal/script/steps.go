@@ -14,17 +14,17 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// maxSteps is the most that is recorded of a script.
+// maxSteps bounds the recorded steps of a script.
 const maxSteps = 1000
 
 // recording is what a script did, in the words of a shell.
 type recording struct {
 	socket  string
-	program string // tmux as an adapter has it
+	program string // the path of tmux for adapters
 	all     []child.Step
 	saved   []string // the names of variables
 	printed printed  // what the last command printed
-	marked  bool     // the steps that show the failure are
+	marked  bool     // the steps that show the failure are marked
 }
 
 // note records a step of a line.
@@ -40,15 +40,16 @@ func (r *recording) note(ts *testscript.TestScript, line gap.Line, do string, wo
 	return &r.all[len(r.all)-1]
 }
 
-// usedIn returns whether a line has the value of a variable.
+// usedIn returns whether a line expands a variable.
 func usedIn(line gap.Line) func(name string) bool {
 	return func(name string) bool {
 		return strings.Contains(line.Text, "$"+name) || strings.Contains(line.Text, "${"+name)
 	}
 }
 
-// send completes the last step, a call of layer api, with what was sent. Only what a call looks
-// up itself, so that it is more than one request, can have the values of any variables.
+// send completes the last step, a call of layer api, with the requests. Only a call of several
+// requests, which looks up ids itself, can contain the values of variables that its line does not
+// name.
 func (r *recording) send(ts *testscript.TestScript, line gap.Line, sent []adapter.Request) {
 	if len(sent) == 0 || len(r.all) == 0 || r.all[len(r.all)-1].Line != line.Number {
 		return
@@ -66,10 +67,10 @@ func (r *recording) send(ts *testscript.TestScript, line gap.Line, sent []adapte
 	}
 }
 
-// shellWord quotes a word for a shell. Where it has the value of a variable of the script
-// that is used, it has the variable: the value may differ the next time.
+// shellWord quotes a word for a shell. It replaces the value of a used variable of the script with
+// the variable, as the value may differ the next time.
 func (r *recording) shellWord(ts *testscript.TestScript, word string, used func(name string) bool) string {
-	word = child.Clip(word) // it may have what a target printed
+	word = child.Clip(word) // it may contain output of the target
 	var pairs []string
 	add := func(value, variable string) {
 		if value != "" {
@@ -82,7 +83,7 @@ func (r *recording) shellWord(ts *testscript.TestScript, word string, used func(
 	add(ts.Getenv("HOME"), "$HOME")
 	for _, name := range r.saved {
 		if used(name) {
-			add(ts.Getenv(name), "${v_"+name+"}") // no variable of reproducer.sh
+			add(ts.Getenv(name), "${v_"+name+"}") // the prefix avoids variables of reproducer.sh
 		}
 	}
 	quoted := strings.NewReplacer(append(pairs, "'", `'"'"'`)...).Replace(word)
@@ -126,20 +127,20 @@ func (c *caller) noteAction(r *recording, ts *testscript.TestScript, line gap.Li
 	return r.note(ts, line, child.Comment, words)
 }
 
-// printed is what a step printed, as the reproducer shows it, quoted.
+// printed is the output of a step, quoted, and the function of reproducer.sh that compares it.
 type printed struct {
 	step int // its number, from 1
 	do   string
 	text string
 }
 
-// maxShown is how much of an output a reproducer compares, in bytes.
+// maxShown bounds the output that a reproducer compares, in bytes.
 const maxShown = 3000
 
-// print keeps what the last step printed, for the reproducer to compare it if that was wrong.
+// print keeps the output of the last step, which a reproducer compares if it was wrong.
 func (r *recording) print(ts *testscript.TestScript, o outcome) {
 	text := strings.TrimRight(cmp.Or(o.raw, o.stdout+o.stderr), "\n")
-	// What an adapter answers has its errors too.
+	// The answer of an adapter includes its errors.
 	if code := o.code; !o.api && (code != 0 || o.err != nil && o.raw == "") {
 		text += fmt.Sprintf("\n(exit status %d)", max(1, code))
 	}
@@ -150,8 +151,8 @@ func (r *recording) print(ts *testscript.TestScript, o outcome) {
 	r.printed.text = r.shellWord(ts, r.printed.text, func(string) bool { return false })
 }
 
-// mark makes a step one that shows the first failure of the script, or of a part that fails
-// alone, in the line at.
+// mark marks a step that shows the first failure of the script, or of a part that fails alone, in
+// line at.
 func (r *recording) mark(p printed, at int) {
 	if st := max(p.step, 1) - 1; !r.marked && p.step > 0 && r.all[st].Shows == "" {
 		r.all[st].Shows, r.all[st].Fails = p.do+" "+p.text, at

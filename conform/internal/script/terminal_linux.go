@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal opens a pseudo-terminal of the given size: master is the user's
-// side, slave the one that a program runs on.
+// openTerminal opens a pseudo-terminal of the given size: master is the user's side, slave the
+// program's.
 func openTerminal(cols, rows int) (master, slave *os.File, err error) {
 	master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// tokens starts a server of the target's and asks it for the known tokens, and for every name
-// in the program that runs it.
+// tokens starts a server of the target and asks it which names are tokens: the known ones, and
+// every name in the program that the server runs.
 func tokens(ctx context.Context, r child.Request) (child.Message, error) {
 	run, err := prober(ctx, r)
 	if err != nil {
@@ -42,7 +42,7 @@ func tokens(ctx context.Context, r child.Request) (child.Message, error) {
 	if err != nil {
 		return m, err
 	}
-	known := map[string]bool{"command": true} // of the command that expands the format
+	known := map[string]bool{"command": true} // the command that expands the format sets it
 	for _, t := range tmux.Tokens() {
 		known[t.Name] = true
 	}
@@ -60,8 +60,8 @@ func tokens(ctx context.Context, r child.Request) (child.Message, error) {
 }
 
 const (
-	// maxProgram is the most that is read of a program, and maxNames the most names that
-	// are taken from it; tmux has 8 MB with everything for a debugger, and 12,000.
+	// maxProgram bounds what is read of a program, and maxNames the names in it; tmux has 8 MB
+	// with debugging symbols, and 12,000 names.
 	maxProgram = 32 << 20
 	maxNames   = 50_000
 )
@@ -85,13 +85,12 @@ func namesIn(program []byte, except map[string]bool) (names []string) {
 	return names
 }
 
-// tokensAmong reports of each name whether a server knows it as a token. The server must be
-// a throwaway one, with a session and a paste buffer: the names stay in its environment.
+// tokensAmong reports for each name whether a server knows it as a token. The server must be a
+// throwaway one, with a session and a paste buffer: the names stay in its environment.
 //
-// An unknown token and a token without a value both expand to nothing, also with
-// display-message -v. So each name is set as an environment variable: tmux looks for a
-// name among its tokens first and then in the environment, and stops at the tokens even if
-// there is no value.
+// An unknown token and a token without a value both expand to nothing, even with display-message
+// -v. So it sets each name as an environment variable: tmux looks a name up among its tokens first,
+// then in the environment, and stops at a token even if that has no value.
 func tokensAmong(run func(args ...string) (string, error), names []string) (map[string]bool, error) {
 	const mark = "not-a-token"
 	known := make(map[string]bool, len(names))
@@ -101,7 +100,7 @@ func tokensAmong(run func(args ...string) (string, error), names []string) (map[
 		var format strings.Builder
 		for _, name := range part {
 			set = append(set, "set-environment", "-g", name, mark, ";")
-			// Other values may hold anything.
+			// Other values may contain anything.
 			fmt.Fprintf(&format, "#{==:#{%s},%s}", name, mark)
 		}
 		out, err := run(append(set, "display-message", "-p", format.String())...)

@@ -41,7 +41,7 @@ func (s *script) cmdDo(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// of returns a reason with the name of the call in front, unless it names the call already.
+// of returns a reason prefixed with the name of the call, unless it already names the call.
 func (o outcome) of(why string) string {
 	call := o.call
 	if call == "" || strings.HasPrefix(why, "call "+call+": ") || strings.Contains(" "+why, " "+call+" declares ") {
@@ -50,7 +50,7 @@ func (o outcome) of(why string) string {
 	return call + ": " + why
 }
 
-// failed returns the verdict for a last command that did not do what the current line expects.
+// failed returns the verdict if the last command did not do what the current line expects.
 func (s *script) failed(kind Kind, why string) *Verdict {
 	if kind == Failed && s.unfit != nil && s.req.Another {
 		if none := gap.NotOffered(""); errors.As(s.unfit, &none) {
@@ -77,7 +77,7 @@ func (s *script) fail(ts *testscript.TestScript, kind Kind, format string, args 
 	s.end(ts, s.failed(kind, s.shown.of(fmt.Sprintf(format, args...))))
 }
 
-// misuse ends the script as wrong in itself.
+// misuse ends the script as malformed.
 func (s *script) misuse(ts *testscript.TestScript, format string, args ...any) {
 	s.end(ts, &Verdict{Kind: Errored, Line: s.now.Number, Why: fmt.Sprintf(format, args...)})
 }
@@ -87,18 +87,18 @@ func (s *script) usage(ts *testscript.TestScript) {
 	s.misuse(ts, "usage: %s %s", s.now.Command, s.commands()[s.now.Command].usage)
 }
 
-// misused is the error of an action that the script has wrong.
+// misused is the error of an action that the script misuses.
 type misused string
 
 func (m misused) Error() string { return string(m) }
 
-// stop ends the script with a verdict that is no failure.
+// stop ends the script with a verdict that is not a failure.
 func (s *script) stop(kind Kind, why string) {
 	s.verdict = &Verdict{Kind: kind, Why: why}
 	runtime.Goexit()
 }
 
-// checkOutcome ends the script if a command did not do what it must.
+// checkOutcome ends the script if the outcome of a command is not the expected one.
 func (s *script) checkOutcome(ts *testscript.TestScript, o outcome) {
 	s.shown = o
 	why, expected := "", "success"
@@ -151,10 +151,10 @@ func (s *script) cmdExec(ts *testscript.TestScript, args []string) {
 	s.checkOutcome(ts, o)
 }
 
-// failedAt is what testscript says of a failure: the line and why.
+// failedAt matches testscript's report of a failure: the line and the reason.
 var failedAt = regexp.MustCompile(`(?s)\nFAIL: [^\n]*?:([0-9]+): (.*)$`)
 
-// misled returns the verdict for a command of testscript's own that failed: the script is wrong.
+// misled returns the verdict for a failed command of testscript's own: the script is at fault.
 func misled(log string) *Verdict {
 	m := failedAt.FindStringSubmatch(log)
 	if m == nil {
@@ -164,14 +164,14 @@ func misled(log string) *Verdict {
 	return &Verdict{Kind: Errored, Line: number, Why: child.OneLine(m[2])}
 }
 
-// ended returns how the script ended before its end; nil if it did not.
+// ended returns why the script ended early, or nil if it reached its end.
 func (s *script) ended(t *recorder) *Verdict {
 	v, excess := s.verdict, s.tooMuch.Load()
 	switch {
 	case t.panicked != nil:
 		return &Verdict{Kind: Errored, Why: fmt.Sprintf("panic: %v", t.panicked)}
 	case v == nil && t.failed && (excess != nil || s.ctx.Err() != nil):
-		v = s.failed(Failed, "") // it ended a command that is testscript's
+		v = s.failed(Failed, "") // during a command of testscript's own
 	case v == nil && t.failed:
 		v = misled(strings.TrimSpace(strings.Join(t.log, "\n")))
 	case v == nil && t.skipped:
@@ -192,7 +192,7 @@ func (s *script) ended(t *recorder) *Verdict {
 	return v
 }
 
-// where returns the line of a verdict as compilers do, or "" if it belongs to no line.
+// where returns the line of a verdict in the form of compilers, or "" if it has none.
 func where(file string, v *Verdict) string {
 	if v.Line == 0 {
 		return ""
