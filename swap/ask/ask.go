@@ -1,15 +1,14 @@
-// Package ask runs what swapped configs are about: MCP servers, and the agent CLIs that
-// start them.
+// Package ask runs MCP servers, and the agent CLIs that start them, as configs say.
 //
-// [Server] starts a server as a config says and completes an MCP initialize with it.
-// [Client] runs a client's own program and reads from its output what the client makes of a
-// server; a [Row] says how, one per client. [Home] prepares a home directory for running a
-// client, so that it does not write the user's files or start other servers.
+// [Server] starts a server and completes an MCP initialize with it. [Client] runs a client's own
+// program and reads its output about a server; a [Row] says how, one per client. [Home] creates a
+// home directory for running a client, and [Alone] a config for it, so that it does not write the
+// user's files or start other servers.
 //
-// No process outlives its call. Output of a program is returned without control characters
-// and without the secrets that the program was given.
+// No process outlives its call. The output of programs is returned without control characters
+// and without the secrets that they were given.
 //
-// Of clients, the package only knows how to read their answers: rows and files come from the
+// All that the package knows of clients is how to read their output: rows and files come from the
 // caller.
 package ask
 
@@ -40,31 +39,30 @@ type Row struct {
 	Args []string // in each, ServerName stands for the server's name
 	Env  []string // NAME=VALUE for the client
 	// Send are lines of JSON for a client that is queried in a dialogue: its stdin stays
-	// open until Read has its answer. In them, ServerName and Directory stand alone as
-	// strings.
+	// open until Read has the answer. Strings in them may be ServerName and Directory.
 	Send []string
-	// Await is the path of a value in an answer to those, and Then are lines that follow with
-	// that value: in them, Awaited stands alone as a string.
+	// Await is the path of a value in the answer to those, and Then are lines to send once it
+	// has come. Strings in them may be Awaited, which is that value.
 	Await string
 	Then  []string
 	Read  Reader
 	// Lists is set if the client shows its config and starts no server.
 	Lists bool
-	// All is set if the client starts all servers that it reads, to answer about one.
+	// All is set if the client starts all configured servers to answer about one.
 	All bool
-	// Blind is set if the answer ignores trust and lists of servers, so that what the
-	// config says about those counts.
+	// Blind is set if the answer ignores trust and lists of allowed servers, so that the config
+	// decides about those.
 	Blind bool
-	// Files matches references to files in a config. The group is a path, which is relative to
-	// the config.
+	// Files matches references to files in a config. The group is a path relative to the
+	// config.
 	Files Pattern
-	// Refused matches the output of a client that refuses its config. Its groups are what
-	// may be shown of the reason: the rest may contain values of an entry.
+	// Refused matches the output of a client that refuses its config. Only its groups may be
+	// shown: the rest may contain values of an entry.
 	Refused Pattern
 }
 
-// Placeholders in a [Row]: the server's name, the directory that the client runs in, and a value
-// that it has answered.
+// Placeholders in a [Row]: the server's name, the directory that the client runs in, and the
+// awaited value.
 const (
 	ServerName = "\x00server"
 	Directory  = "\x00directory"
@@ -74,10 +72,10 @@ const (
 // States of an [Answer].
 const (
 	Connected  = "connected"  // the client has started the server and completed initialize
-	Configured = "configured" // the client would start it, but does not start it to answer
-	NotStarted = "failed"     // it tried, and failed
-	Disabled   = "disabled"   // its config, or an untrusted folder, keeps it from trying
-	Pending    = "unapproved" // it needs the user's approval first
+	Configured = "configured" // the client would start it, but does not do so to answer
+	NotStarted = "failed"     // the client failed to start it
+	Disabled   = "disabled"   // by its config or an untrusted folder
+	Pending    = "unapproved" // the user has to approve it first
 	NotThere   = "unknown"    // the client knows no such server
 	Unclear    = "unclear"    // anything else
 )
@@ -86,8 +84,8 @@ const (
 type Answer struct {
 	State string `json:"state"`
 	Says  string `json:"says,omitempty"` // in the client's own words
-	// Command is what the client runs, in one line, as it spells it, or the address of a
-	// remote server; "" if it does not say.
+	// Command is the command, on one line as the client prints it, or the address of a remote
+	// server; "" if the client does not print it.
 	Command string `json:"command,omitempty"`
 	// Place is the client's word for where the entry is; "project" is a file in
 	// the project's directory.
@@ -173,7 +171,7 @@ func Client(ctx context.Context, row Row, q Question) (Answer, error) {
 	return row.run(ctx, cmd, q.Server)
 }
 
-// awaited returns the value that the next lines need; "" if there is none yet, or they are sent.
+// awaited returns the value at Await in the output; "" if it has not come, or Then has been sent.
 func (k Row) awaited(out string) string {
 	if k.Then == nil {
 		return ""
@@ -231,7 +229,7 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 				k.Then = nil
 			}
 			if a, err := k.Read(out.String(), server); !errors.Is(err, ErrUnread) {
-				p.End(3*time.Second, 0) // given time, it ends its servers
+				p.End(3*time.Second, 0) // time for it to end its servers
 				return a, err
 			}
 		case <-p.Exited:

@@ -15,7 +15,7 @@ func Home() (dir string, remove func() error, err error) {
 		return "", nil, fmt.Errorf("make a home directory: %w", err)
 	}
 	remove = func() (err error) {
-		for range 20 { // a client just killed may still be writing to it
+		for range 20 { // a client that was just killed may still write to it
 			if err = os.RemoveAll(dir); err == nil {
 				return nil
 			}
@@ -26,8 +26,8 @@ func Home() (dir string, remove func() error, err error) {
 	return dir, remove, nil
 }
 
-// Alone makes all servers but one harmless in a client's configs, so that they are not
-// started, and the client still refuses a config for what it refuses in an entry.
+// Alone makes all servers except one harmless in a client's config: they are not started, but the
+// client still refuses a config with an invalid entry.
 type Alone struct {
 	Kind       format.Kind
 	Containers [][]string // all places where the client reads servers
@@ -36,9 +36,9 @@ type Alone struct {
 	Harmless func(entry map[string]any) format.Object
 }
 
-// Of returns a config's text with only that server. vars are added to the field env of the
-// entry in container, so that the server runs as usual in another home directory; nil adds
-// none.
+// Of returns a config's text with all other servers harmless. It adds vars, unless nil, to the
+// field env of the server's entry in container, so that the server runs as usual in another home
+// directory.
 func (o Alone) Of(text []byte, container []string, env string, vars format.Object) ([]byte, error) {
 	d, err := format.Parse(o.Kind, text)
 	if err != nil {
@@ -60,7 +60,7 @@ func (o Alone) Of(text []byte, container []string, env string, vars format.Objec
 		for _, name := range names {
 			e, err := d.Lookup(path, name)
 			if name == o.Server || err != nil {
-				continue // it names no command that could be started
+				continue // the server to keep, or an entry without a command
 			}
 			if fields := o.Harmless(e.Value); len(fields) > 0 {
 				if err := set(path, name, fields); err != nil {
@@ -78,7 +78,7 @@ func (o Alone) Of(text []byte, container []string, env string, vars format.Objec
 	return text, nil
 }
 
-// Reworded returns an error in other words.
+// Reworded returns an error that wraps err, with another text.
 func Reworded(err error, words string) error { return &reworded{err, words} }
 
 type reworded struct {

@@ -15,11 +15,11 @@ import (
 	"tmuxmcp/internal/lazy"
 )
 
-// A Reader parses a client's output: stdout, and without a dialogue stderr too. Its error
-// wraps [ErrUnread] if the output has no answer (yet).
+// A Reader parses a client's output: stdout and, unless in a dialogue, stderr. Its error wraps
+// [ErrUnread] if the output has no answer (yet).
 type Reader func(out, server string) (Answer, error)
 
-// readers are all Readers by the client, or what several clients print.
+// readers are all Readers, by the client or the format that they read.
 var readers = map[string]Reader{
 	"codex": codex, "config": config, "grok": grok,
 	"claude": listed(`(?m)^NAME:\n +Scope: (?P<place>\w+).*\n +Status: \S+ (?P<says>.+)(?:\n +Type: \w+\n +(?:Command|URL): (?P<command>.*)(?:\n +Args:(?P<args>.*))?)?`, `No MCP server`),
@@ -37,7 +37,7 @@ func (r *Reader) UnmarshalText(name []byte) error {
 	return nil
 }
 
-// words are how clients' words for the state of a server begin, in lower case.
+// words has the beginnings of clients' words for the state of a server, in lower case.
 var words = []struct{ begin, state string }{
 	{"connected", Connected},
 	{"failed", NotStarted},
@@ -61,9 +61,9 @@ func stateOf(says string) string {
 
 var escapes = lazy.Regexp("\x1b\\[[0-9;?]*[a-zA-Z]")
 
-// listed returns a Reader that reads output meant for people. In pattern, NAME stands for
-// the server's name; the groups "says", "command", "args" and "place" are the parts of the
-// answer. If only absent matches, the client has answered that there is no such server.
+// listed returns a Reader of output meant for people. In pattern, NAME stands for the server's
+// name; the groups "says", "command", "args" and "place" are the parts of the answer. If only
+// absent matches, the client has answered that there is no such server.
 func listed(pattern, absent string) Reader {
 	none := lazy.Regexp(absent)
 	return func(out, server string) (Answer, error) {
@@ -107,9 +107,9 @@ func document(out string) (doc gjson.Result, ok bool) {
 	return gjson.ParseBytes(text), true
 }
 
-// config reads JSON in which a client shows the servers in its config without starting
-// them: a list, a list under "servers", or an object with a member per server. If a name
-// occurs more than once, the last counts.
+// config reads JSON of a client that shows the servers in its config without starting them: a list,
+// a list under "servers", or an object with a member per server. If a name occurs more than once,
+// the last one counts.
 func config(out, server string) (Answer, error) {
 	out = strings.ReplaceAll(out, "\r", "")
 	if notFound().MatchString(out) {
@@ -200,14 +200,14 @@ func firstOf(text string) string {
 	return line
 }
 
-// refusedValue matches a value of an entry that codex refuses.
+// refusedValue matches codex's error for an invalid value of an entry, with the value.
 var refusedValue = lazy.Regexp("(invalid type: \\w+) (?:`[^`]*`|\".*\")")
 
 // codex reads the answers of codex app-server to initialize, config/read, thread/start and
 // mcpServerStatus/list, numbered from 0.
 func codex(out, server string) (Answer, error) {
 	results := map[string]gjson.Result{}
-	threads := true // versions without threads have no status that is about the directory
+	threads := true // versions without threads cannot report on servers of the directory
 	for line := range strings.Lines(out) {
 		msg := gjson.Parse(line)
 		if !gjson.Valid(line) || msg.Get("method").Exists() {

@@ -11,8 +11,8 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// Configs contain secrets: in environments, headers, URLs and arguments. Everything shown
-// of them goes through this file.
+// Configs contain secrets in environments, headers, URLs and arguments. Everything shown of a
+// config goes through this file.
 
 var plainFlag = lazy.Regexp(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
 
@@ -23,11 +23,11 @@ var (
 	userFlag = lazy.Regexp(`^(-u|-U|--user|--proxy-user|--login)$`)
 	// variable matches an assignment, whose value may always be a secret.
 	variable = lazy.Regexp(`^[A-Z_][A-Z0-9_]*=`)
-	// login matches a user and password before a host, and pairs that look so: a package of
-	// a registry, an image with a digest.
+	// login matches a user and password before a host, and notLogin pairs that only look like
+	// that: a package of a registry, an image with a digest.
 	login    = lazy.Regexp(`^([^\s:/@=]+):[^\s@/]+@[^\s]`)
 	notLogin = lazy.Regexp(`^(npm|jsr|git|github|gitlab|file|workspace|docker):|@sha256:`)
-	// scheme matches words of a header that are followed by a secret.
+	// scheme matches a word of a header that a secret follows.
 	scheme = lazy.Regexp(`(?i)^["']?(bearer|basic)$`)
 	// word matches a word of a script, with its quotes.
 	word = lazy.Regexp(`(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*"|['"])+`)
@@ -95,8 +95,8 @@ func isLogin(argv []string, i int) bool {
 	return i > 0 && userFlag().MatchString(argv[i-1]) && !images[programOf(argv)]
 }
 
-// showText shows a word with spaces: one of which a part is in quotes, or a script, whose words
-// are all shorter.
+// showText shows an argument with spaces: a word that is partly in quotes, or a script. The words
+// of a script are all shorter than the script, so this recursion ends.
 func showText(text string) string {
 	if word().FindString(text) != text || unquoted(text) != text {
 		return showScript(text)
@@ -111,7 +111,7 @@ func isSecretHeader(name string) bool {
 	return secret.Name(strings.Trim(name, `{"'`)) && !strings.ContainsAny(name, "/\\ ")
 }
 
-// showScript shows a text with words in it, some of which may be in quotes.
+// showScript shows a text of several words, some of which may be in quotes.
 func showScript(text string) string {
 	at := word().FindAllStringIndex(text, -1)
 	words, quotes := make([]string, len(at)), make([]string, len(at))
@@ -130,7 +130,7 @@ func showScript(text string) string {
 	return b.String() + text[end:]
 }
 
-// unquoted returns a word without the quotes around it, if there are any.
+// unquoted returns a word without the quotes around it, if any.
 func unquoted(word string) string {
 	if n := len(word); n > 1 && strings.ContainsAny(word[:1], `'"`) && word[0] == word[n-1] {
 		return word[1 : n-1]
@@ -149,25 +149,25 @@ func showPairs(text string) string {
 	return strings.Join(pairs, ";")
 }
 
-// In which programs -p, or another flag, has which value.
+// What -p, and other flags, mean to which programs.
 var (
-	// dbFlags are the flags for a password that are not -p.
+	// dbFlags has the flags for a password other than -p.
 	dbFlags = map[string]string{"redis-cli": "-a", "sqlcmd": "-P", "bcp": "-P", "tsql": "-P", "ldapsearch": "-w", "ldapmodify": "-w"}
-	// images are programs whose users may have a group.
+	// images are programs whose flags for a user take "user:group".
 	images = map[string]bool{"docker": true, "podman": true, "nerdctl": true}
-	// runners have another -p themselves, before the given number of operands: that which
-	// they run may take it for a password.
+	// runners have a -p with another meaning, up to the given number of operands. After those,
+	// the -p is that of the program that they run, and may be a password.
 	runners = map[string]int{
 		"npx": 0, "bunx": 0, "uvx": 0, "pipx": 1, "nix-shell": 0, "mkdir": 9, "ssh": 0, "tsc": 0, "node": 0, "bun": 1,
 		"npm": 1, "pnpm": 1, "yarn": 1, "uv": 1, "cargo": 1, "go": 1, "poetry": 1, "docker": 1, "podman": 1, "nerdctl": 1,
 		"docker-compose": 0, "code": 0, "claude": 0, "codex": 1, "git": 0, "make": 0,
 	}
 	wrappers = []string{"env", "sudo", "cmd", "command", "exec", "nohup", "time"}
-	// takesValue matches flags of runners that are followed by a value.
+	// takesValue matches flags of runners that take the next word as their value.
 	takesValue = lazy.Regexp(`^(-p|-C|-w|--package|--python|--from|--with|--directory|--project|--prefix|--registry|--index|--manifest-path|--workspace|--cwd)$`)
 	// notPassword matches ports, versions, durations, paths and packages.
 	notPassword = lazy.Regexp(`^[0-9][-0-9.:/]*(/tcp|/udp)?$|[/\\]|^[.~@]|^$`)
-	// pFlags matches flags that begin with a single -p.
+	// pFlags matches long flags that begin with -p, without the dash.
 	pFlags = lazy.Regexp(`^(package|packages|page|pages|parallel|params|parser|patch|path|paths|pattern|persist|pid|ping|pipe|plain|platform|plugin|plugins|policy|poll|pool|port|ports|prefix|preset|pretty|preview|print|priority|private|process|prod|production|profile|progress|project|prompt|protocol|provider|proxy|prune|public|pull|push|pwd|python|pe|pc|pi|pn)([-=].*)?$`)
 )
 
@@ -194,7 +194,7 @@ func programAt(argv []string) int {
 	})
 }
 
-// isPassword reports whether the value of -p, at argv[i], may be a password.
+// isPassword reports whether the value of a -p, in argv[i], may be a password.
 func isPassword(argv []string, i int, value string) bool {
 	if notPassword().MatchString(value) || plainFlag().MatchString(value) {
 		return false
@@ -216,14 +216,14 @@ func isPassword(argv []string, i int, value string) bool {
 	return operands > allowed
 }
 
-// pFlag reports whether a word after a dash is the name of a flag, not -p with a password.
+// pFlag reports whether a word without its dash is a flag, not p with a password.
 func pFlag(w string) bool { return pFlags().MatchString(w) }
 
-// plainFragment matches what installers of packages read.
+// plainFragment matches fragments that package installers read.
 var plainFragment = lazy.Regexp(`^(egg|subdirectory|branch|tag|rev|ref|commit|semver|path)=[^=&]*(&(egg|subdirectory)=[^=&]*)*$`)
 
-// ShowURL masks the user, the query, and values in the fragment of a URL; other text is
-// returned unchanged.
+// ShowURL masks the user, the query, and values in the fragment of a URL. It returns other text
+// unchanged.
 func ShowURL(s string) string {
 	if !strings.Contains(s, "://") {
 		return s
@@ -248,8 +248,8 @@ func ShowURL(s string) string {
 	return strings.ReplaceAll(u.String(), url.QueryEscape(format.Masked), format.Masked)
 }
 
-// Redact masks the secrets of a command in another program's output: the values of its
-// environment, and the arguments that [ShowArgs] masks.
+// Redact masks the secrets of a command in the output of a program: the values of its environment,
+// and the arguments that [ShowArgs] masks.
 func Redact(text string, c Command) string {
 	var secrets []string
 	for _, v := range c.Env {
@@ -270,7 +270,7 @@ func Redact(text string, c Command) string {
 	return text
 }
 
-// CommandLine quotes a command for a shell, as [terminal.Printable] has it.
+// CommandLine quotes a command for a shell, with its words as [terminal.Printable] shows them.
 func CommandLine(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
@@ -281,8 +281,8 @@ func CommandLine(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// printable removes control characters from a line written by another program, so that it
-// cannot control the terminal.
+// printable removes control characters from another program's line, so that it cannot control the
+// terminal.
 func printable(line string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {

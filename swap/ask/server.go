@@ -25,22 +25,22 @@ import (
 	"tmuxmcp/internal/proctree"
 )
 
-// ServerLimit is how long a server may take to answer, unless its [Command] has a Limit; uv
-// and go may have to build it first.
+// ServerLimit is how long a server may take to answer, unless its [Command] has a Limit. uv and go
+// may have to build it first.
 const ServerLimit = 60 * time.Second
 
-// ErrLate is wrapped by the error for a server that took longer.
+// ErrLate is wrapped by the error for a server that exceeds the limit.
 var ErrLate = errors.New("no answer")
 
-// ErrNotHere is wrapped by the error for a program that is not on PATH. A client may have
-// another one.
+// ErrNotHere is wrapped by the error for a program that is not on PATH. A client may have another
+// PATH.
 var ErrNotHere = errors.New("is not on PATH here: install it")
 
 // A Command starts a server.
 type Command struct {
 	Argv []string
-	Env  []string // NAME=VALUE, in addition to this process's own
-	Only []string // names of the variables of this process that it gets; nil: all
+	Env  []string // NAME=VALUE, in addition to those of this process
+	Only []string // names of this process's variables to pass on; nil: all
 	Dir  string   // "": the current directory
 	// Tools makes [Server] list the server's tools too.
 	Tools bool
@@ -53,16 +53,16 @@ type Hello struct {
 	Tools         []string // their names, if requested
 }
 
-// Server starts a server over stdio, completes an MCP initialize with it, and stops it with
-// all processes that it has started. The error for a server that exits, or does not answer
-// in time, ends with the last lines of its stderr.
+// Server starts a server over stdio, completes an MCP initialize with it, and ends it with all
+// processes that it has started. The error for a server that exits, or does not answer in time,
+// ends with the last lines of its stderr.
 func Server(ctx context.Context, c Command) (Hello, error) {
 	limit, cancel := context.WithTimeout(ctx, cmp.Or(c.Limit, ServerLimit))
 	defer cancel()
 	var tail output
 	program, err := c.look()
 	if strings.ContainsAny(c.Argv[0], `/\`) {
-		program = c.Argv[0] // the system says best what is wrong with it
+		program = c.Argv[0] // the system's error says more
 	} else if err != nil {
 		return Hello{}, fmt.Errorf("start %s: %w", strings.Join(ShowArgs(c.Argv), " "), err)
 	}
@@ -75,7 +75,7 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 		return Hello{}, fmt.Errorf("start %s: %w", strings.Join(ShowArgs(c.Argv), " "), err)
 	}
 	defer p.Stdout.Close()
-	stop := context.AfterFunc(limit, func() { // or it would be waited for
+	stop := context.AfterFunc(limit, func() { // ends a read or write
 		_ = p.Stdin.Close()
 		_ = p.Stdout.Close()
 	})
@@ -116,8 +116,8 @@ func (c Command) environ() []string {
 	return append(env, c.Env...)
 }
 
-// Look returns why the program of the command cannot be run: it is nowhere on the PATH that
-// the command gets, as clients look for it, or gone. Of a relative path it reports nothing.
+// Look returns why the program of the command cannot be run: it is not on the PATH that the command
+// gets, where clients look for it, or the file is gone. For a relative path it returns nil.
 func (c Command) Look() error {
 	if len(c.Argv) == 0 || !filepath.IsAbs(c.Argv[0]) && strings.ContainsAny(c.Argv[0], `/\`) {
 		return nil
@@ -142,7 +142,7 @@ func (c Command) look() (string, error) {
 		}
 		return file, nil
 	}
-	path, own := "", false // of duplicates, the last counts
+	path, own := "", false // the last of several counts
 	for _, v := range c.environ() {
 		if of, value, _ := strings.Cut(v, "="); of == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(of, "PATH") {
 			path = value
@@ -162,8 +162,7 @@ func (c Command) look() (string, error) {
 	return "", fmt.Errorf("%s %w", name, ErrNotHere)
 }
 
-// maxOutput is the most that a server may print, or send, in one call: the client reads a
-// line whole.
+// maxOutput bounds what a server may print, or send, in one call: lines are read whole.
 const maxOutput = 16 << 20
 
 // bounded ends with the first byte beyond maxOutput.
@@ -183,12 +182,12 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 func (b *bounded) over() bool { return b.n.Load() > maxOutput }
 
-// adopted is set in a process whose only children are the programs of this package.
+// adopted is set if the only children of this process are programs of this package.
 var adopted bool
 
-// Adopt makes this process the parent of what its programs leave behind in sessions of their
-// own, so that it ends with them. It works on Linux, and not if the process has children: it
-// might have been started in place of their parent.
+// Adopt makes this process adopt, and then kill, what its programs leave behind in sessions of
+// their own. It works on Linux only, and does nothing if the process already has children: exec may
+// have replaced their parent.
 func Adopt() {
 	children, err := proctree.Children(os.Getpid())
 	if adopted = err == nil && len(children) == 0; adopted {
@@ -196,14 +195,14 @@ func Adopt() {
 	}
 }
 
-// programs counts the programs of this package that run.
+// programs counts the running programs of this package.
 var programs struct {
 	sync.Mutex
 	n int
 }
 
-// running notes that a program is about to run. ended is called when it has been waited for: when
-// no other program runs, it ends what they have left behind.
+// running counts a program that is about to run. The caller calls ended once the program has been
+// waited for; when no other program runs, that kills what they have left behind.
 func running() (ended func()) {
 	programs.Lock()
 	programs.n++
@@ -221,12 +220,12 @@ func running() (ended func()) {
 var (
 	// ErrLogin is wrapped by the error for a server that answers 401 or 403.
 	ErrLogin = errors.New("no headers were sent")
-	// ErrNotThere is wrapped by the error for a server that does not speak streamable HTTP
-	// at the address, as servers with the older transport, HTTP+SSE, do not.
+	// ErrNotThere is wrapped by the error for a server that does not speak streamable HTTP at
+	// the address. It may have the older transport, HTTP+SSE.
 	ErrNotThere = errors.New("it speaks no streamable HTTP there")
 )
 
-// endLimit is how long a server may take to answer that its session ends.
+// endLimit is how long a server may take to confirm the end of its session.
 var endLimit = 5 * time.Second
 
 // URL completes an MCP initialize with a running server, and lists its tools if requested.
@@ -268,7 +267,7 @@ func URL(ctx context.Context, url string, tools bool, limit time.Duration) (Hell
 	return Hello{}, fmt.Errorf("%s: %w", ShowURL(url), err)
 }
 
-// unwrapped returns the error of a request without the address, which may contain secrets.
+// unwrapped returns the error of a request without the URL, which may contain secrets.
 func unwrapped(err error) error {
 	var of *neturl.Error
 	if errors.As(err, &of) {
@@ -277,7 +276,7 @@ func unwrapped(err error) error {
 	return err
 }
 
-// lastStatus sends requests, keeps the status of the last response, and bounds each.
+// lastStatus is a transport that keeps the status of the last response, and bounds their bodies.
 type lastStatus struct{ atomic.Int32 }
 
 func (s *lastStatus) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -314,7 +313,7 @@ func Run(ctx context.Context, argv []string) error {
 // output keeps the end of what a program writes.
 type output struct {
 	limit int           // in bytes; 0: enough for the last lines
-	news  chan struct{} // gets a value after a write; may be nil
+	news  chan struct{} // receives a value after a write; may be nil
 
 	mu   sync.Mutex
 	text []byte
@@ -342,7 +341,7 @@ func (o *output) String() string {
 	return string(o.text)
 }
 
-// indented returns the last lines, each after a newline and spaces; "" if there are none.
+// indented returns the last lines, each after a newline and four spaces.
 func (o *output) indented() string {
 	text := strings.TrimSpace(strings.ToValidUTF8(o.String(), "?"))
 	if text == "" {

@@ -16,8 +16,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// The client in mcp-go links its server, which compiles schemas at each start of a program,
-// also of one that only completes a word. This one knows the two requests that are asked here.
+// The client in mcp-go links its server, which compiles schemas whenever a program starts, even to
+// complete a word in a shell. This one knows the two requests that the package makes.
 
 // message is a request, a notification or an answer.
 type message struct {
@@ -33,17 +33,17 @@ func (m message) text() []byte {
 	m.Version = mcp.JSONRPC_VERSION
 	text, err := json.Marshal(m)
 	if err != nil {
-		panic(err) // it holds texts and what was JSON
+		panic(err) // all fields are strings or come from JSON
 	}
 	return text
 }
 
-// A sender sends a message, and returns from where its answer can be read: lines of JSON, or
-// of events that have it as data.
+// A sender sends a message, and returns a reader of the answer: lines of JSON, or events with JSON
+// as their data.
 type sender func(message) (*bufio.Reader, error)
 
-// call sends a request and decodes its result. It refuses what the server asks meanwhile,
-// whether the server accepts that or not.
+// call sends a request and decodes its result. Meanwhile it refuses requests of the server, and
+// ignores errors in doing so.
 func (send sender) call(id, method string, params, result any) error {
 	in, err := send(message{ID: json.RawMessage(id), Method: method, Params: params})
 	for event := []byte(nil); err == nil; {
@@ -60,7 +60,7 @@ func (send sender) call(id, method string, params, result any) error {
 		}
 		var m message
 		switch wrong := json.Unmarshal(text, &m); {
-		case wrong != nil: // a part of an event, or not meant for us
+		case wrong != nil: // part of an event, or not JSON-RPC
 		case m.Method == string(mcp.MethodPing) && m.ID != nil:
 			_, _ = send(message{ID: m.ID, Result: json.RawMessage("{}")})
 		case m.Method != "" && m.ID != nil:
@@ -75,8 +75,8 @@ func (send sender) call(id, method string, params, result any) error {
 	return err
 }
 
-// converse completes an MCP initialize, and lists the names of the server's tools if
-// requested. The revision of the server is added to header. what is the request that failed.
+// converse completes an MCP initialize, and lists the names of the server's tools if requested. It
+// adds the server's revision to header. what is the request that failed.
 func converse(send sender, header http.Header, tools bool) (hello Hello, what string, err error) {
 	// The newest revision that has initialize.
 	params := mcp.InitializeParams{ProtocolVersion: mcp.LATEST_LEGACY_PROTOCOL_VERSION, ClientInfo: mcp.Implementation{Name: "mcp-swap", Version: "1"}}
@@ -122,7 +122,7 @@ func converse(send sender, header http.Header, tools bool) (hello Hello, what st
 	}
 }
 
-// overLines returns what sends messages as lines.
+// overLines returns a sender of messages as lines.
 func overLines(in io.Writer, out io.Reader) sender {
 	answers := bufio.NewReader(out)
 	return func(m message) (*bufio.Reader, error) {
@@ -131,8 +131,8 @@ func overLines(in io.Writer, out io.Reader) sender {
 	}
 }
 
-// overHTTP returns what posts messages with a header, to which it adds a session; an empty one
-// ends that. Answers can be read until the context is done.
+// overHTTP returns a sender that posts messages with header, to which it adds the session. The
+// empty message ends the session. Answers can be read until ctx is done.
 func overHTTP(ctx context.Context, web *http.Client, url string, header http.Header) sender {
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/json, text/event-stream")
@@ -157,8 +157,8 @@ func overHTTP(ctx context.Context, web *http.Client, url string, header http.Hea
 	}
 }
 
-// answerIn returns where the answer to a message can be read in an HTTP response; nil if the
-// message asks for none.
+// answerIn returns a reader of the answer to a message in an HTTP response, or nil if the message
+// asks for none.
 func answerIn(r *http.Response, m message) (*bufio.Reader, error) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	good := r.StatusCode == http.StatusOK || r.StatusCode == http.StatusAccepted || r.StatusCode == http.StatusNoContent
@@ -179,7 +179,7 @@ func answerIn(r *http.Response, m message) (*bufio.Reader, error) {
 	}
 	if good {
 		var compact bytes.Buffer
-		_ = json.Compact(&compact, body) // what is not JSON is no result
+		_ = json.Compact(&compact, body) // the caller finds no result in what is not JSON
 		return bufio.NewReader(&compact), nil
 	}
 	var refusal message
