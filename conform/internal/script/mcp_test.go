@@ -8,11 +8,18 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/conform/internal/gap"
 )
 
 // What is wrong with a call, by what the tool declares and whether it failed.
 func TestMisfit(t *testing.T) {
 	t.Parallel()
+	dialect, err := gap.ParseDialect("peer.toml", []byte("name = \"x\"\n[tools.peer.constants]\nconstant = 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := mcpServer{dialect: dialect}
 	for _, test := range []struct {
 		in, arguments string
 		failed        bool
@@ -26,6 +33,9 @@ func TestMisfit(t *testing.T) {
 		{`{"type":"object"}`, `{"b":"x"}`, false, ""},
 		{`{"type":"object","properties":{},"additionalProperties":true}`, `{"b":"x"}`, false, ""},
 		{`{"type":"object","properties":{},"patternProperties":{"^b":{"type":"string"}}}`, `{"b":"x"}`, false, "the server's look has no parameter b"},
+		// The dialect sets constant, so that it is a mistake of the dialect's.
+		{`{"type":"object","properties":{}}`, `{"constant":1}`, false, "the call is not as look declares it: "},
+		{`{"type":"object","properties":{}}`, `{"constant":1}`, true, ""},
 	} {
 		var tool mcp.Tool
 		var arguments map[string]any
@@ -36,7 +46,7 @@ func TestMisfit(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if err := new(mcpServer).misfit("peer", tool, arguments, []byte(test.arguments), test.failed); err != nil {
+		if err := m.misfit("peer", tool, arguments, []byte(test.arguments), test.failed); err != nil {
 			got = err.Error()
 		}
 		if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
