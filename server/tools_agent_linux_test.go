@@ -75,6 +75,29 @@ func TestSendPromptIsNeverSentTwice(t *testing.T) {
 	}
 }
 
+// Nothing is typed while a user looks at the pane, unless the caller allows it.
+func TestSendPromptIsSeenByUsers(t *testing.T) {
+	t.Parallel()
+	srv, p, dir, _ := fakeAgent(t)
+	testserver.Run(t, srv, "new-window", "-d", "exec sleep 1000")
+	for range 2 {
+		testserver.Attach(t, srv, "a", 80, 25)
+	}
+	var clients []string
+	testtool.Eventually(t, "two clients", func() bool {
+		clients = strings.Fields(testserver.Run(t, srv, "list-clients", "-F", "#{client_name}"))
+		return len(clients) == 2
+	})
+	p.fails("send_prompt", `{"pane_id":"%0","prompt":"seen"}`, "nothing was typed into pane %0: a user is looking at it (client "+clients[1]+")", "even_if_watched=true")
+	testserver.Run(t, srv, "select-window", "-t", "a:1")
+	p.tool("send_prompt", `{"pane_id":"%0","prompt":"unseen"}`)
+	testserver.Run(t, srv, "select-window", "-t", "a:0")
+	p.tool("send_prompt", `{"pane_id":"%0","prompt":"allowed","even_if_watched":true}`)
+	if got, _ := os.ReadFile(filepath.Join(dir, "got")); string(got) != "unseen\nallowed\n" {
+		t.Errorf("the program got %q", got)
+	}
+}
+
 // A pane that takes no more keys after the paste does not hide that there was one.
 func TestSendPromptAfterItsPaste(t *testing.T) {
 	t.Parallel()

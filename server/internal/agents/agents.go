@@ -62,6 +62,14 @@ type Status struct {
 	Opening bool
 }
 
+// Input returns the text in the input box; "" without a box.
+func (s Status) Input() string {
+	if s.Box == nil {
+		return ""
+	}
+	return s.Box.Text
+}
+
 // Choice is an answer in a dialog, and the keys that choose it, by their tmux names.
 type Choice struct {
 	Keys  []string

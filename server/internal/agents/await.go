@@ -47,85 +47,123 @@ type Want struct {
 
 // Await waits for agents.
 func (f *Finder) Await(ctx context.Context, srv *tmux.Server, want Want) (Awaited, error) {
-	start, ids := time.Now(), want.Panes
-	var seen []Seen
-	err := f.bounded(ctx, func(ctx context.Context) (err error) {
-		seen, err = f.In(ctx, srv, ids)
-		return err
-	})
-	if err != nil {
+	start := time.Now()
+	p := &poll{finder: f, srv: srv, found: start}
+	if err := p.begin(ctx, want); err != nil {
 		return Awaited{}, err
 	}
-	for _, id := range ids {
-		if !slices.ContainsFunc(seen, func(s Seen) bool { return s.ID == id }) {
-			return Awaited{}, NoAgent(id)
-		}
-	}
-	if ids == nil {
-		seen = slices.DeleteFunc(seen, func(s Seen) bool { return s.ID == want.Except })
-	}
-	ids = nil
-	for _, s := range seen {
-		ids = append(ids, s.ID)
-	}
-	since := map[tmux.PaneID]time.Time{}
-	is := map[tmux.PaneID]State{}
-	found, reported := start, start
+	reported := start
 	for {
-		a := Awaited{Seen: seen, Reached: map[tmux.PaneID]bool{}}
-		for _, id := range ids {
-			i := slices.IndexFunc(seen, func(s Seen) bool { return s.ID == id })
-			if i < 0 {
-				a.Gone = append(a.Gone, id)
-				continue
-			}
-			if state := seen[i].State; is[id] != state {
-				is[id], since[id] = state, time.Now()
-			} else if slices.Contains(want.States, state) && time.Since(since[id]) >= awaitPause {
-				a.Reached[id] = true
-			}
-		}
+		a := p.outcome(want.States, time.Now())
 		done := len(a.Reached) + len(a.Gone)
-		if done == len(ids) || done > 0 && !want.All || time.Since(start) > want.Budget {
+		if done == len(p.panes) || done > 0 && !want.All || time.Since(start) > want.Budget {
 			return a, nil
 		}
 		if time.Since(reported) > time.Second {
 			reported = time.Now()
-			stdio.Waited(ctx, reply.Count(len(ids)-done, "agent"), start, want.Budget)
+			stdio.Waited(ctx, reply.Count(len(p.panes)-done, "agent"), start, want.Budget)
 		}
-		began := time.Now()
-		if err := pause.For(ctx, awaitPause); err != nil {
-			return a, err
-		}
-		if time.Since(found) < awaitFind {
-			again := slices.Clone(seen)
-			for i := range again {
-				if again[i].State != Ended {
-					again[i].State, again[i].Rows = Unknown, nil
-				}
-			}
-			err := f.bounded(ctx, func(ctx context.Context) (err error) {
-				again, err = f.read(ctx, srv, again)
-				return err
-			})
-			if err != nil {
-				return a, err
-			}
-			if len(again) == len(seen) && !slices.ContainsFunc(again, func(s Seen) bool { return s.State != Ended && s.Dead }) {
-				seen = again
-				continue
-			}
-		}
-		found = began
-		err := f.bounded(ctx, func(ctx context.Context) error {
-			every, err := f.In(ctx, srv, nil)
-			seen = slices.DeleteFunc(every, func(s Seen) bool { return !slices.Contains(ids, s.ID) })
-			return err
-		})
-		if err != nil {
+		if err := p.again(ctx); err != nil {
 			return a, err
 		}
 	}
+}
+
+// poll looks at agents again and again.
+type poll struct {
+	finder *Finder
+	srv    *tmux.Server
+	panes  []tmux.PaneID                  // that had an agent at the first look
+	seen   []Seen                         // at the last look
+	states map[tmux.PaneID]*Steady[State] // of panes
+	found  time.Time                      // when their processes were last looked for
+}
+
+// begin takes the first look.
+func (p *poll) begin(ctx context.Context, want Want) (err error) {
+	err = p.finder.bounded(ctx, func(ctx context.Context) error {
+		p.seen, err = p.finder.In(ctx, p.srv, want.Panes)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range want.Panes {
+		if p.at(id) == nil {
+			return NoAgent(id)
+		}
+	}
+	if want.Panes == nil {
+		p.seen = slices.DeleteFunc(p.seen, func(s Seen) bool { return s.ID == want.Except })
+	}
+	p.states = map[tmux.PaneID]*Steady[State]{}
+	for _, s := range p.seen {
+		p.panes, p.states[s.ID] = append(p.panes, s.ID), new(Steady[State])
+	}
+	return nil
+}
+
+// at returns the agent in a pane at the last look; nil if the pane is gone.
+func (p *poll) at(id tmux.PaneID) *Seen {
+	if i := slices.IndexFunc(p.seen, func(s Seen) bool { return s.ID == id }); i >= 0 {
+		return &p.seen[i]
+	}
+	return nil
+}
+
+// outcome judges the last look.
+func (p *poll) outcome(states []State, now time.Time) Awaited {
+	a := Awaited{Seen: p.seen, Reached: map[tmux.PaneID]bool{}}
+	for _, id := range p.panes {
+		switch s := p.at(id); {
+		case s == nil:
+			a.Gone = append(a.Gone, id)
+		case p.states[id].Saw(s.State, now) >= awaitPause && slices.Contains(states, s.State):
+			a.Reached[id] = true
+		}
+	}
+	return a
+}
+
+// again takes another look after a pause. It looks for the processes too if it is time for
+// that, or if a pane was closed or its program has ended.
+func (p *poll) again(ctx context.Context) error {
+	began := time.Now()
+	if err := pause.For(ctx, awaitPause); err != nil {
+		return err
+	}
+	if time.Since(p.found) < awaitFind {
+		if same, err := p.reread(ctx); same || err != nil {
+			return err
+		}
+	}
+	p.found = began
+	return p.finder.bounded(ctx, func(ctx context.Context) error {
+		panes, err := list(ctx, p.srv, p.panes)
+		if err == nil {
+			p.seen, err = p.finder.among(ctx, p.srv, panes)
+		}
+		return err
+	})
+}
+
+// reread reads the states alone, and reports whether the same programs still run.
+func (p *poll) reread(ctx context.Context) (same bool, err error) {
+	again := slices.Clone(p.seen)
+	for i := range again {
+		if again[i].State != Ended {
+			again[i].State, again[i].Rows = Unknown, nil
+		}
+	}
+	err = p.finder.bounded(ctx, func(ctx context.Context) (err error) {
+		again, err = p.finder.read(ctx, p.srv, again)
+		return err
+	})
+	if err != nil || len(again) < len(p.seen) || slices.ContainsFunc(again, func(s Seen) bool { return s.State != Ended && s.Dead }) {
+		return false, err
+	}
+	p.seen = again
+	return true, nil
 }
 
 // bounded runs a look that tmux has a limited time to answer.

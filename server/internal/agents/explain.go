@@ -46,8 +46,7 @@ type Step struct {
 // runs there.
 func (f *Finder) Explain(ctx context.Context, srv *tmux.Server, target tmux.Target, rules *Rules) (*Reading, error) {
 	var b tmux.Batch
-	panes := tmux.AddRows[Pane](&b, tmux.DisplayMessage{Target: target})
-	screen := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
+	look := AddLook(&b, target, ProgramTokens...)
 	if err := b.Do(ctx, srv); err != nil {
 		return nil, err
 	}
@@ -55,8 +54,8 @@ func (f *Finder) Explain(ctx context.Context, srv *tmux.Server, target tmux.Targ
 	if rules != nil {
 		known = Known{rules}
 	}
-	of := &Reading{Pane: (*panes)[0]}
-	running, ended := NewFinder(known).Programs(ctx, srv, *panes)
+	of := &Reading{Pane: look.Pane()}
+	running, ended := NewFinder(known).Programs(ctx, srv, []Pane{of.Pane})
 	of.Processes = []Process{{Words: []string{of.Pane.Command}}}
 	if caller.Sees(ctx, srv) {
 		of.Processes = processesOf(of.Pane)
@@ -71,7 +70,7 @@ func (f *Finder) Explain(ctx context.Context, srv *tmux.Server, target tmux.Targ
 	if rules != nil {
 		of.Program.Name, of.Program.Rules = rules.Name, rules
 	}
-	all := ScreenRows(*screen)
+	all := look.Rows()
 	var t trace
 	of.Rows = trimmed(all)
 	of.Status = classify(View{Program: of.Program, Ended: of.Pane.Dead, Title: of.Pane.Title, Rows: all, X: of.Pane.X, Y: of.Pane.Y}, &t)

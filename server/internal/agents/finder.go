@@ -128,7 +128,7 @@ type Seen struct {
 // been captured while the program was drawing it.
 const lookAgain = 60 * time.Millisecond
 
-// list lists panes, these or all, with what is needed to find the agents in them: each further
+// list lists panes, these as far as they exist or all, with what is needed to find the agents in them: each further
 // token costs tmux for every pane, and the command, which counts only where processes cannot
 // be seen, more than all others.
 func list(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Pane, error) {
@@ -149,11 +149,6 @@ func list(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Pane, err
 	panes, err := listed(ids, tokens...)
 	if err != nil {
 		return nil, err
-	}
-	for _, id := range ids {
-		if !slices.ContainsFunc(panes, func(p Pane) bool { return p.ID == id }) {
-			return nil, reply.PaneNotFound(string(id))
-		}
 	}
 	var dead []tmux.PaneID
 	for _, p := range panes {
@@ -178,8 +173,17 @@ func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([
 	if err != nil {
 		return nil, err
 	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(panes, func(p Pane) bool { return p.ID == id }) {
+			return nil, reply.PaneNotFound(string(id))
+		}
+	}
+	return f.among(ctx, srv, panes)
+}
+
+// among finds the agents in panes that were listed.
+func (f *Finder) among(ctx context.Context, srv *tmux.Server, panes []Pane) (seen []Seen, err error) {
 	running, ended := f.Programs(ctx, srv, panes)
-	var seen []Seen
 	for _, p := range panes {
 		if program, ok := running[p.ID]; ok {
 			seen = append(seen, Seen{Pane: p, Program: program, Status: Status{State: Unknown}})
@@ -196,43 +200,32 @@ func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([
 	return seen, err
 }
 
-// seenTokens are those of a Pane that show where an agent is, and its state.
-var seenTokens = []string{"pane_id", "session_name", "window_index", "pane_index", "pane_pid", "pane_dead", "pane_title", "cursor_x", "cursor_y"}
-
 // read reads where the agents are, and the states of those whose state is unknown: their
 // screens, and what they say of themselves. It leaves out those whose pane has been closed.
 func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Seen) ([]Seen, error) {
 	for {
 		var b tmux.Batch
-		type look struct {
-			of     *Seen
-			pane   *[]Pane
-			screen *[]byte
-		}
-		var looks []look
+		looks := map[*Seen]Look{}
 		for i := range seen {
-			s := &seen[i]
-			if s.State != Unknown && s.Session != "" {
-				continue
+			switch s := &seen[i]; {
+			case s.State == Unknown:
+				looks[s] = AddLook(&b, s.ID)
+			case s.Session == "":
+				looks[s] = addPlace(&b, s.ID)
 			}
-			l := look{of: s, pane: tmux.AddRows[Pane](&b, tmux.DisplayMessage{Target: s.ID}, seenTokens...)}
-			if s.State == Unknown {
-				l.screen = tmux.Add(&b, tmux.CapturePane{Target: s.ID, Print: true})
-			}
-			looks = append(looks, l)
 		}
-		if looks == nil {
+		if len(looks) == 0 {
 			return seen, nil
 		}
 		err := b.Do(ctx, srv)
-		for _, l := range looks {
-			if len(*l.pane) == 0 || (*l.pane)[0].ID == "" || (*l.pane)[0].Session == "" {
+		for s, look := range looks {
+			pane := look.Pane()
+			if pane.ID == "" || pane.Session == "" {
 				continue // a pane that has been closed ends the list; one that is being closed has no session
 			}
-			l.of.Pane = (*l.pane)[0]
-			if l.screen != nil && *l.screen != nil {
-				l.of.Rows = ScreenRows(*l.screen)
-				l.of.Status = f.StatusOf(ctx, l.of.Pane, l.of.Program, l.of.Rows)
+			s.Pane = pane
+			if rows := look.Rows(); rows != nil {
+				s.Rows, s.Status = rows, f.StatusOf(ctx, pane, s.Program, rows)
 			}
 		}
 		var e *tmux.Error
@@ -276,10 +269,4 @@ func (s *Status) amend(said *conversation.State) {
 	case said.Doing == "idle":
 		s.State = Idle
 	}
-}
-
-// ScreenRows returns all rows of a captured screen, blank ones included, so that the
-// cursor's position holds.
-func ScreenRows(captured []byte) []string {
-	return strings.Split(strings.TrimSuffix(string(captured), "\n"), "\n")
 }

@@ -71,48 +71,33 @@ func New(f *agents.Finder) *Sender { return &Sender{Stands: promptStands, agents
 // prompter delivers one prompt.
 type prompter struct {
 	*typing.Typist
-	sender  *Sender
-	on      target.Object
-	in      Prompt
-	pane    tmux.PaneID
-	program agents.Program
-	rules   *agents.Rules
-	start   time.Time
-	budget  time.Duration
-	pasted  bool // at least in part
+	sender *Sender
+	on     target.Object
+	in     Prompt
+	start  time.Time
+	budget time.Duration
+	pasted bool // at least in part
 
-	now   seenPrompt
-	since time.Time // when the screen last changed
+	now    agents.Seen // at the last look
+	steady agents.Steady[shown]
 }
 
-// seenPrompt is the pane at one look.
-type seenPrompt struct {
-	agents.Pane
-	agents.Status
-	watched string   // the client of a user who is looking at the pane
-	buffers []string // buffers of this server's that are still unused
-}
-
-// input returns the text in the input box, or "" if there is no box.
-func (s seenPrompt) input() string {
-	if s.Box == nil {
-		return ""
-	}
-	return s.Box.Text
+// shown is what must stay the same for a screen to count as settled.
+type shown struct {
+	state           agents.State
+	input, question string
+	x, y            int
 }
 
 // Send types a prompt into the agent in a pane, which it waits for as long as budget.
 func (s *Sender) Send(ctx context.Context, t *typing.Typist, on target.Object, in Prompt, budget time.Duration) (*Sent, error) {
 	p := &prompter{Typist: t, sender: s, on: on, in: in, start: time.Now(), budget: budget}
-	if err := p.look(ctx); err != nil {
-		return nil, err
-	}
 	var pieces []string
 	for {
 		if err := p.ready(ctx); err != nil {
 			return nil, err
 		}
-		pieces = p.rules.Pieces(in.Text)
+		pieces = p.now.Rules.Pieces(in.Text)
 		pasted, err := p.typed(ctx, "perhaps pasted, and not submitted", pieces[0], true)
 		if err != nil {
 			return nil, err
@@ -136,54 +121,46 @@ func (s *Sender) Send(ctx context.Context, t *typing.Typist, on target.Object, i
 	if err := p.submit(ctx); err != nil {
 		return nil, err
 	}
-	out := &Sent{PaneID: p.pane, Agent: p.program.Name, Version: reply.NonEmpty(p.program.Version), Queued: queued, State: string(p.now.State), Notes: p.notes()}
+	out := &Sent{PaneID: p.now.ID, Agent: p.now.Name, Version: reply.NonEmpty(p.now.Version), Queued: queued, State: string(p.now.State), Notes: p.notes()}
 	out.ElapsedSeconds = reply.Seconds(time.Since(p.start))
 	return out, nil
 }
 
-// look looks at the pane, and at which buffers are left.
-func (p *prompter) look(ctx context.Context) error {
+// look looks at the pane, in one list with the commands that also appends. find looks for
+// the agent too.
+func (p *prompter) look(ctx context.Context, find bool, also func(*tmux.Batch)) error {
 	at := p.on.Target
-	if p.pane != "" {
-		at = p.pane
+	if p.now.ID != "" {
+		at = p.now.ID
 	}
-	type client struct {
-		Name string      `tmux:"client_name"`
-		Pane tmux.PaneID `tmux:"pane_id"`
-	}
-	type buffer struct {
-		Name string `tmux:"buffer_name"`
+	var runs []string
+	if find {
+		runs = agents.ProgramTokens
 	}
 	var b tmux.Batch
-	panes := tmux.AddRows[agents.Pane](&b, tmux.DisplayMessage{Target: at})
-	clients := tmux.AddRows[client](&b, tmux.ListClients{})
-	buffers := tmux.AddRows[buffer](&b, tmux.ListBuffers{})
-	shown := tmux.Add(&b, tmux.CapturePane{Target: at, Print: true})
+	look := agents.AddLook(&b, at, runs...)
+	if also != nil {
+		also(&b)
+	}
 	if err := b.Do(ctx, p.Tmux); err != nil {
 		return err
 	}
-	was := p.now
-	p.now = seenPrompt{Pane: (*panes)[0]}
-	if p.now.ID == "" {
+	pane := look.Pane()
+	if pane.ID == "" {
 		return target.Missing(ctx, p.Tmux, p.on.Selection)
 	}
-	p.pane = p.now.ID
-	for _, c := range *clients {
-		if c.Pane == p.pane {
-			p.now.watched = c.Name
+	p.now.Pane = pane
+	if find {
+		if err := p.find(ctx); err != nil {
+			return err
 		}
 	}
-	for _, b := range *buffers {
-		p.now.buffers = append(p.now.buffers, b.Name)
-	}
-	if p.now.Dead {
+	if pane.Dead {
 		p.now.Status = agents.Status{State: agents.Ended}
 	} else {
-		p.now.Status = p.sender.agents.StatusOf(ctx, p.now.Pane, p.program, agents.ScreenRows(*shown))
+		p.now.Status = p.sender.agents.StatusOf(ctx, pane, p.now.Program, look.Rows())
 	}
-	if same := was.State == p.now.State && was.input() == p.now.input() && was.Question == p.now.Question && was.X == p.now.X && was.Y == p.now.Y; !same {
-		p.since = time.Now()
-	}
+	p.steady.Saw(shown{p.now.State, p.now.Input(), p.now.Question, pane.X, pane.Y}, time.Now())
 	return nil
 }
 
@@ -192,76 +169,101 @@ func (p *prompter) again(ctx context.Context) error {
 	if err := pause.For(ctx, promptLook); err != nil {
 		return err
 	}
-	return p.look(ctx)
+	return p.look(ctx, false, nil)
 }
 
 // settled reports whether the screen has not changed for a while.
-func (p *prompter) settled() bool { return time.Since(p.since) >= promptSettle }
+func (p *prompter) settled() bool { return time.Since(p.steady.Since) >= promptSettle }
 
 // ready waits until the agent accepts a prompt.
 func (p *prompter) ready(ctx context.Context) error {
+	type client struct {
+		Name string      `tmux:"client_name"`
+		Pane tmux.PaneID `tmux:"pane_id"`
+	}
 	var found, reported time.Time
 	for {
-		if time.Since(found) > promptFind {
+		find := time.Since(found) > promptFind
+		if find {
 			found = time.Now()
-			if err := p.find(ctx); err != nil {
-				return err
-			}
-			if err := p.look(ctx); err != nil {
-				return err
-			}
 		}
-		if p.now.watched != "" && !p.in.EvenIfWatched {
-			return p.refused("a user is looking at it (client %s)", p.now.watched).Suggest("ask the user, or pass even_if_watched=true")
+		clients := new([]client)
+		err := p.look(ctx, find, func(b *tmux.Batch) {
+			if !p.in.EvenIfWatched {
+				clients = tmux.AddRows[client](b, tmux.ListClients{})
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for _, c := range slices.Backward(*clients) { // the last that attached first
+			if c.Pane == p.now.ID {
+				return p.refused("a user is looking at it (client %s)", c.Name).Suggest("ask the user, or pass even_if_watched=true")
+			}
 		}
 		if p.settled() {
-			switch {
-			case p.now.State == agents.Asks:
-				return p.refused("%s asks: %s", p.program.Name, reply.Flat(p.now.Question)).Suggest("agent_status shows the choices and their keys; answer with send_keys")
-			case p.now.Box != nil && p.now.input() != "":
-				return p.refused("the input box is not empty: %s", reply.Flat(p.now.input())).Suggest("submit or clear it first")
-			case p.now.Opening:
-			case p.now.State == agents.Idle || p.now.State == agents.Working && p.rules.Queues && !p.rules.IdleOnly.Matches(p.in.Text):
-				return nil
+			if accepts, err := p.accepts(); accepts || err != nil {
+				return err
 			}
 		}
 		if time.Since(p.start) > p.budget {
-			why := map[agents.State]string{
-				agents.Working: "it is still working", agents.Unknown: "its input box was not found on the screen",
-			}[p.now.State]
-			if why == "" {
-				why = "its screen keeps changing"
-			}
-			f := p.refused("%s after %s", why, reply.Elapsed(reply.Seconds(p.budget))).Suggest("snapshot_pane shows the screen")
-			f.Kind = reply.KindTimeout
-			return f
+			return p.late()
 		}
 		if time.Since(reported) > time.Second {
 			reported = time.Now()
-			stdio.Waited(ctx, "pane "+string(p.pane), p.start, p.budget)
+			stdio.Waited(ctx, "pane "+string(p.now.ID), p.start, p.budget)
 		}
-		if err := p.again(ctx); err != nil {
+		if err := pause.For(ctx, promptLook); err != nil {
 			return err
 		}
 	}
 }
 
+// accepts reports whether the agent, whose screen is settled, accepts the prompt now. An
+// error means that waiting will not help.
+func (p *prompter) accepts() (bool, error) {
+	rules := p.now.Rules
+	switch {
+	case p.now.State == agents.Asks:
+		return false, p.refused("%s asks: %s", p.now.Name, reply.Flat(p.now.Question)).Suggest("agent_status shows the choices and their keys; answer with send_keys")
+	case p.now.Input() != "":
+		return false, p.refused("the input box is not empty: %s", reply.Flat(p.now.Input())).Suggest("submit or clear it first")
+	case p.now.Opening:
+		return false, nil
+	}
+	return p.now.State == agents.Idle || p.now.State == agents.Working && rules.Queues && !rules.IdleOnly.Matches(p.in.Text), nil
+}
+
+// late returns the fault for an agent that did not accept the prompt in time.
+func (p *prompter) late() *reply.Fault {
+	why := "its screen keeps changing"
+	switch p.now.State {
+	case agents.Working:
+		why = "it is still working"
+	case agents.Unknown:
+		why = "its input box was not found on the screen"
+	}
+	f := p.refused("%s after %s", why, reply.Elapsed(reply.Seconds(p.budget))).Suggest("snapshot_pane shows the screen")
+	f.Kind = reply.KindTimeout
+	return f
+}
+
 // find checks that an agent runs in the pane, and that the prompt will reach it unchanged.
 func (p *prompter) find(ctx context.Context) error {
 	running, ended := p.sender.agents.Programs(ctx, p.Tmux, []agents.Pane{p.now.Pane})
-	program, ok := running[p.pane]
+	program, ok := running[p.now.ID]
 	if !ok {
-		if was, ok := ended[p.pane]; ok {
+		if was, ok := ended[p.now.ID]; ok {
 			return p.refused("%s has ended there", was.Name).Suggest("start it again")
 		}
 		return p.refused("it runs %s, not an agent", p.now.Command).
 			Suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(p.sender.agents.Known().Names(), ", "))
 	}
-	p.program, p.rules = program, program.Rules
-	if most := p.rules.Longest; most > 0 && uint(len(p.in.Text)) > most {
+	p.now.Program = program
+	if most := program.Rules.Longest; most > 0 && uint(len(p.in.Text)) > most {
 		return p.refused("%s would keep only a part of a prompt over %d bytes", program.Name, most).Suggest("put it into a file, and name that")
 	}
-	for _, r := range p.rules.Refused {
+	for _, r := range program.Rules.Refused {
 		if r.Text.Matches(p.in.Text) && !(r.Command && p.in.Command) {
 			f := p.refused("%s", r.Why)
 			if r.Command {
@@ -275,7 +277,7 @@ func (p *prompter) find(ctx context.Context) error {
 
 // refused returns the fault for a prompt of which nothing was typed.
 func (p *prompter) refused(format string, args ...any) *reply.Fault {
-	return reply.Faultf(reply.KindRefused, "nothing was typed into pane %s: %s", p.pane, fmt.Sprintf(format, args...))
+	return reply.Faultf(reply.KindRefused, "nothing was typed into pane %s: %s", p.now.ID, fmt.Sprintf(format, args...))
 }
 
 // unproven returns the fault for a prompt that was typed, perhaps without being sent.
@@ -289,7 +291,7 @@ func (p *prompter) unproven(did, format string, args ...any) *reply.Fault {
 	case p.now.Box != nil:
 		shows = "; the input box has: " + reply.Flat(p.now.Box.Text)
 	}
-	return reply.Faultf(reply.KindUnproven, "%s in pane %s: %s%s", did, p.pane, fmt.Sprintf(format, args...), shows).
+	return reply.Faultf(reply.KindUnproven, "%s in pane %s: %s%s", did, p.now.ID, fmt.Sprintf(format, args...), shows).
 		Suggest("check with snapshot_pane before sending it again")
 }
 
@@ -297,7 +299,7 @@ func (p *prompter) unproven(did, format string, args ...any) *reply.Fault {
 // there if the cursor says nothing about it.
 func (p *prompter) unmoved() tmux.Format {
 	same := tmux.MatchEqual("pane_pid", strconv.Itoa(p.now.PID))
-	if p.rules.Box.OwnCursor {
+	if p.now.Rules.Box.OwnCursor {
 		return tmux.And(tmux.MatchContent(p.now.Box.First, tmux.MatchOptions{}), same)
 	}
 	return tmux.And(tmux.MatchEqual("cursor_x", strconv.Itoa(p.now.X)), tmux.MatchEqual("cursor_y", strconv.Itoa(p.now.Y)), same)
@@ -307,6 +309,9 @@ func (p *prompter) unmoved() tmux.Format {
 // buffer is then gone. did says what may have happened if that cannot be determined. A
 // paste reaches only this pane, even if panes are synchronized.
 func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (bool, error) {
+	type row struct {
+		Name string `tmux:"buffer_name"`
+	}
 	buffer := p.Tmux.Buffer(prompt.NewBufferName("prompt"))
 	used := false
 	defer func() {
@@ -318,8 +323,9 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 	}()
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(data)}
 	var refusal *reply.Fault
-	_, err := p.Type(ctx, target.AtPane(p.pane), screen.EchoOf(data), func(to tmux.Target) ([]tmux.Command, error) {
-		paste, err := buffer.Pasting(ctx, to, tmux.PasteOptions{Bracket: bracket, Returns: !p.rules.Newlines})
+	var left *[]row
+	_, err := p.Type(ctx, target.AtPane(p.now.ID), screen.EchoOf(data), func(to tmux.Target) ([]tmux.Command, error) {
+		paste, err := buffer.Pasting(ctx, to, tmux.PasteOptions{Bracket: bracket, Returns: !p.now.Rules.Newlines})
 		if err != nil {
 			return nil, err
 		}
@@ -332,12 +338,14 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 	case errors.As(err, &refusal):
 		return false, err
 	case err == nil, errors.Is(err, tmux.ErrUnmet):
-		err = p.look(ctx)
+		err = p.look(ctx, false, func(b *tmux.Batch) {
+			left = tmux.AddRows[row](b, tmux.ListBuffers{Filter: tmux.MatchEqual("buffer_name", buffer.Name)})
+		})
 	}
 	if err != nil {
 		return false, p.broken(did, err)
 	}
-	used = !slices.Contains(p.now.buffers, buffer.Name)
+	used = len(*left) == 0
 	p.pasted = p.pasted || used
 	return used, nil
 }
@@ -349,13 +357,13 @@ const notSubmitted = "pasted but not submitted"
 func (p *prompter) stands(ctx context.Context) error {
 	pressed := false
 	for deadline := time.Now().Add(p.sender.Stands); ; {
-		if p.settled() && p.now.Box != nil && p.holds() {
-			if p.now.Box.Collapsed && p.rules.AfterCollapsed != "" && !pressed {
+		if p.settled() && p.holds() {
+			if p.now.Box.Collapsed && p.now.Rules.AfterCollapsed != "" && !pressed {
 				var err error
-				if pressed, err = p.typed(ctx, "pasted, perhaps mended, and not submitted", p.rules.AfterCollapsed, false); err != nil {
+				if pressed, err = p.typed(ctx, "pasted, perhaps mended, and not submitted", p.now.Rules.AfterCollapsed, false); err != nil {
 					return err
 				}
-				p.since = time.Now()
+				p.steady.Since = time.Now()
 				continue
 			}
 			return nil
@@ -386,8 +394,8 @@ func (p *prompter) more(ctx context.Context, piece string) error {
 
 // holds reports whether the box has the prompt, or a note in its place.
 func (p *prompter) holds() bool {
-	if p.now.Box.Collapsed {
-		return true
+	if p.now.Box == nil || p.now.Box.Collapsed {
+		return p.now.Box != nil
 	}
 	shown, whole := agents.Letters(p.now.Box.Text), agents.Letters(p.in.Text)
 	// A box that is too small shows only a part.
@@ -397,29 +405,63 @@ func (p *prompter) holds() bool {
 // mostNewlines is the most times that Enter may become a newline.
 const mostNewlines = 3
 
-// submit presses Enter and waits until the box is empty again. Some programs take an Enter
-// soon after a paste as a newline of the paste. If the cursor shows that this happened,
-// Enter is pressed again; otherwise never.
+// entering is what is known of the Enter that submits a prompt.
+type entering struct {
+	pressed  bool
+	row      int // of the cursor in the box when it was pressed
+	newlines int // how often it has become a newline
+}
+
+// step is what comes next.
+type step int
+
+const (
+	waits step = iota
+	press
+	taken // the agent has the prompt
+	dies  // the program has ended
+)
+
+// next decides by a screen what comes next. Some programs take an Enter soon after a paste as
+// a newline of the paste. If the cursor shows that this happened, Enter is pressed again;
+// otherwise never. holds is set if the box has the prompt.
+func (e entering) next(now agents.Seen, holds, settled bool) step {
+	switch {
+	case !e.pressed && holds:
+		return press
+	case !e.pressed:
+		return waits
+	case now.State == agents.Asks || now.Box != nil && now.Box.Text == "":
+		return taken
+	case now.Dead:
+		return dies
+	case holds && settled && now.Box.Row == e.row+1 && e.newlines < mostNewlines:
+		return press
+	}
+	return waits
+}
+
+// submit presses Enter and waits until the box is empty again.
 func (p *prompter) submit(ctx context.Context) error {
 	did := notSubmitted
 	deadline := time.Now().Add(p.sender.Stands)
-	row, newlines := 0, 0
-	for entered := false; ; {
-		switch {
-		case entered && (p.now.State == agents.Asks || p.now.Box != nil && p.now.Box.Text == ""):
+	var e entering
+	for {
+		switch e.next(p.now, p.holds(), p.settled()) {
+		case taken:
 			return nil
-		case entered && p.now.Dead:
+		case dies:
 			return p.unproven(did, "the program has ended")
-		case entered && p.now.Box != nil && p.settled() && p.now.Box.Row == row+1 && p.holds() && newlines < mostNewlines:
-			entered, newlines = false, newlines+1
-			continue
-		case !entered && p.now.Box != nil && p.holds():
-			row = p.now.Box.Row
+		case press:
+			if e.pressed {
+				e.newlines++
+			}
+			e.row = p.now.Box.Row
 			var err error
-			if entered, err = p.typed(ctx, "pasted, and perhaps submitted", "\r", false); err != nil {
+			if e.pressed, err = p.typed(ctx, "pasted, and perhaps submitted", "\r", false); err != nil {
 				return err
 			}
-			if entered {
+			if e.pressed {
 				did = "pasted, and Enter pressed,"
 				continue
 			}
@@ -443,7 +485,7 @@ func (p *prompter) broken(did string, err error) error {
 // notes returns what the agent changes in the prompt.
 func (p *prompter) notes() []string {
 	notes := []string{}
-	for _, change := range p.rules.Changes {
+	for _, change := range p.now.Rules.Changes {
 		if change.Text.Matches(p.in.Text) {
 			notes = append(notes, change.Note)
 		}

@@ -72,7 +72,7 @@ func (w *Wait) Result(ctx context.Context) *Result {
 	matched, _, _ := reply.Limited(p.matched, &most, &size)
 	shown, cut := p.shown()
 	r := &Result{
-		State: string(p.state), Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, shown...), LinesCut: cut,
+		State: string(p.state.Value), Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, shown...), LinesCut: cut,
 		SawNewOutput: p.drew, AlternateScreen: p.alt, LinesMissed: p.missed, PaneID: p.id,
 		ElapsedSeconds: reply.Seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Others: []otherPane{},
 	}
@@ -94,7 +94,7 @@ func (w *Wait) Result(ctx context.Context) *Result {
 			shown = append(slices.Clone(o.matched), shown...)
 		}
 		r.Others = append(r.Others, otherPane{
-			PaneID: o.id, Outcome: o.outcome, State: string(o.state), MatchedIndex: o.index, Tail: append([]string{}, shown...), LinesCut: cut,
+			PaneID: o.id, Outcome: o.outcome, State: string(o.state.Value), MatchedIndex: o.index, Tail: append([]string{}, shown...), LinesCut: cut,
 		})
 	}
 	if r.Outcome == outcomeTimeout {

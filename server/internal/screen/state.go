@@ -34,7 +34,7 @@ func (w *Wait) stateDue(p *waitedPane) time.Time {
 	switch {
 	case w.states == nil:
 		return time.Time{}
-	case p.state != "":
+	case p.state.Value != "":
 		return p.asked.Add(statePause)
 	case !w.unasked && !p.asked.After(p.printed):
 		return p.asked.Add(statePause)
@@ -87,10 +87,8 @@ func (w *Wait) readStates(ctx context.Context) error {
 		case i < 0 && first && len(w.panes) == 1 && !w.unasked:
 			return reply.Faultf(reply.KindRefused, "no coding agent runs in pane %s, so it has no state", p.id).Suggest("agent_status shows which panes run one")
 		case i < 0 || !slices.Contains(w.states, seen[i].State):
-			p.state = ""
-		case p.state != seen[i].State:
-			p.state, p.settled = seen[i].State, p.asked
-		case p.asked.Sub(p.settled) >= statePause:
+			p.state = agents.Steady[agents.State]{}
+		case p.state.Saw(seen[i].State, p.asked) >= statePause:
 			// The state may come from a newer screen than the last look.
 			if err := w.again(ctx, p); err != nil {
 				return err

@@ -92,10 +92,9 @@ type waitedPane struct {
 	missed   bool
 	printed  time.Time // when it last printed, or when the wait began
 
-	state   agents.State  // of its agent, if it is one of the awaited states
-	settled time.Time     // since when
-	asked   time.Time     // when it was last read
-	gap     time.Duration // to the next reading that nobody asked for
+	state agents.Steady[agents.State] // of its agent, if it is one of the awaited states
+	asked time.Time                   // when it was last read
+	gap   time.Duration               // to the next reading that nobody asked for
 
 	ending
 	returned *returned // what run_command has returned of what is new to the wait

@@ -35,9 +35,7 @@ func infoOf(s agents.Seen) agentInfo {
 	a := agentInfo{
 		PaneID: s.ID, Place: rows.PlaceOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
 		Version: reply.NonEmpty(s.Version), Question: reply.NonEmpty(s.Question),
-	}
-	if s.Box != nil {
-		a.Input = reply.NonEmpty(s.Box.Text)
+		Input: reply.NonEmpty(s.Input()),
 	}
 	for _, choice := range s.Choices {
 		a.Choices = append(a.Choices, agentChoice{Keys: choice.Keys, Label: choice.Label})

@@ -41,13 +41,10 @@ type choice struct {
 func eventOf(s agents.Seen) event {
 	e := event{
 		PaneID: s.ID, Place: rows.PlaceOf(s.Session, s.Window, s.Index), Agent: s.Name, Version: s.Version,
-		State: s.State, Question: s.Question,
+		State: s.State, Question: s.Question, Input: s.Input(),
 	}
 	for _, c := range s.Choices {
 		e.Choices = append(e.Choices, choice(c))
-	}
-	if s.Box != nil {
-		e.Input = s.Box.Text
 	}
 	return e
 }

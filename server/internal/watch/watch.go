@@ -66,8 +66,8 @@ type watcher struct {
 
 // agent is an agent in a pane.
 type agent struct {
-	agents.Seen              // by the last look
-	lastAt      time.Time    // since when looks have seen that state
+	agents.Seen // by the last look
+	steady      agents.Steady[agents.State]
 	state       agents.State // what counts; "" before the second look
 	question    string
 	since       time.Time
@@ -170,7 +170,8 @@ func (w *watcher) update(ctx context.Context, seen []agents.Seen) error {
 		i := slices.IndexFunc(was, func(a *agent) bool { return a.ID == s.ID && a.PID == s.PID && a.Name == s.Name })
 		if i < 0 {
 			// A new agent has done nothing yet: that it waits for a prompt is no news.
-			a := &agent{Seen: s, lastAt: now, since: now, known: agents.Idle}
+			a := &agent{Seen: s, since: now, known: agents.Idle}
+			a.steady.Saw(s.State, now)
 			w.agents = append(w.agents, a)
 			if !w.looked {
 				a.state, a.question = s.State, s.Question
@@ -208,13 +209,11 @@ func (w *watcher) update(ctx context.Context, seen []agents.Seen) error {
 func (a *agent) sees(s agents.Seen, now time.Time) (changed bool) {
 	last := a.Seen
 	a.Seen = s
-	if s.State != last.State {
-		a.lastAt = now
+	switch lasted := a.steady.Saw(s.State, now); {
+	case lasted == 0:
 		return false
-	}
-	switch {
 	case s.State != a.state:
-		a.since = a.lastAt
+		a.since = a.steady.Since
 	case s.State == agents.Asks && s.Question != a.question && s.Question == last.Question:
 		a.since = now
 	default:

@@ -30,7 +30,8 @@ func TestSees(t *testing.T) {
 			seen := agents.Seen{Status: agents.Status{State: agents.State(state), Question: question}}
 			now := start.Add(time.Duration(i) * time.Second)
 			if a == nil {
-				a = &agent{Seen: seen, lastAt: now}
+				a = &agent{Seen: seen}
+				a.steady.Saw(seen.State, now)
 			} else if a.sees(seen, now) {
 				got = append(got, strings.TrimSuffix(fmt.Sprintf("%v %s:%s", a.since.Sub(start).Seconds(), a.state, a.question), ":"))
 			}
