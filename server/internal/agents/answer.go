@@ -35,19 +35,17 @@ type Exchange struct {
 }
 
 // one returns the agent in a pane.
-func (f *Finder) one(ctx context.Context, srv *tmux.Server, id tmux.PaneID) (s Seen, err error) {
-	err = f.bounded(ctx, func(ctx context.Context) error {
+func (f *Finder) one(ctx context.Context, srv *tmux.Server, id tmux.PaneID) (Seen, error) {
+	return reply.Within(ctx, f.LookTime, func(ctx context.Context) (Seen, error) {
 		seen, err := f.In(ctx, srv, []tmux.PaneID{id})
 		switch {
 		case err != nil:
-			return err
+			return Seen{}, err
 		case len(seen) == 0:
-			return NoAgent(id)
+			return Seen{}, NoAgent(id)
 		}
-		s = seen[0]
-		return nil
+		return seen[0], nil
 	})
-	return s, err
 }
 
 // conversation returns the conversation of an agent: the last prompt and what followed or,

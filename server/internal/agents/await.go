@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -81,9 +80,8 @@ type poll struct {
 
 // begin takes the first look.
 func (p *poll) begin(ctx context.Context, want Want) (err error) {
-	err = p.finder.bounded(ctx, func(ctx context.Context) error {
-		p.seen, err = p.finder.In(ctx, p.srv, want.Panes)
-		return err
+	p.seen, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Seen, error) {
+		return p.finder.In(ctx, p.srv, want.Panes)
 	})
 	if err != nil {
 		return err
@@ -127,7 +125,7 @@ func (p *poll) outcome(states []State, now time.Time) Awaited {
 
 // again takes another look after a pause. It looks for the processes too if it is time for
 // that, or if a pane was closed or its program has ended.
-func (p *poll) again(ctx context.Context) error {
+func (p *poll) again(ctx context.Context) (err error) {
 	began := time.Now()
 	if err := pause.For(ctx, awaitPause); err != nil {
 		return err
@@ -138,13 +136,14 @@ func (p *poll) again(ctx context.Context) error {
 		}
 	}
 	p.found = began
-	return p.finder.bounded(ctx, func(ctx context.Context) error {
+	p.seen, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Seen, error) {
 		panes, err := list(ctx, p.srv, p.panes)
-		if err == nil {
-			p.seen, err = p.finder.among(ctx, p.srv, panes)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return p.finder.among(ctx, p.srv, panes)
 	})
+	return err
 }
 
 // reread reads the states alone, and reports whether the same programs still run.
@@ -155,29 +154,14 @@ func (p *poll) reread(ctx context.Context) (same bool, err error) {
 			again[i].State, again[i].Rows = Unknown, nil
 		}
 	}
-	err = p.finder.bounded(ctx, func(ctx context.Context) (err error) {
-		again, err = p.finder.read(ctx, p.srv, again)
-		return err
+	again, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Seen, error) {
+		return p.finder.read(ctx, p.srv, again)
 	})
 	if err != nil || len(again) < len(p.seen) || slices.ContainsFunc(again, func(s Seen) bool { return s.State != Ended && s.Dead }) {
 		return false, err
 	}
 	p.seen = again
 	return true, nil
-}
-
-// bounded runs a look that tmux has a limited time to answer.
-func (f *Finder) bounded(ctx context.Context, look func(ctx context.Context) error) error {
-	bound, cancel := tmux.WithTimeout(ctx, f.LookTime)
-	defer cancel()
-	err := look(bound)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, context.DeadlineExceeded):
-		return reply.Unresponsive(f.LookTime, err)
-	}
-	return err
 }
 
 // StatesNamed returns the states of agents that a parameter names.

@@ -196,11 +196,20 @@ func LostFault(socket string) *Fault {
 	return Faultf(KindNoServer, "%s", text).Suggest("%s", hint)
 }
 
-// Unresponsive returns the fault for a tmux server that has not answered within a time.
-func Unresponsive(within time.Duration, cause error) *Fault {
-	f := Faultf(KindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", within.Seconds())
-	f.Cause = cause
-	return f
+// Within makes a look that tmux must answer within a time.
+func Within[T any](ctx context.Context, most time.Duration, look func(ctx context.Context) (T, error)) (T, error) {
+	bound, cancel := tmux.WithTimeout(ctx, most)
+	defer cancel()
+	seen, err := look(bound)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return seen, context.Cause(ctx)
+	case errors.Is(err, context.DeadlineExceeded):
+		f := Faultf(KindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", most.Seconds())
+		f.Cause = err
+		return seen, f
+	}
+	return seen, err
 }
 
 // LastWords adds the last lines of a pane.

@@ -60,7 +60,9 @@ func (w *Wait) readStates(ctx context.Context) error {
 	if ids == nil {
 		return nil
 	}
-	seen, err := bounded(ctx, w, func(ctx context.Context) ([]agents.Seen, error) { return w.reader.Agents.In(ctx, w.src.Tmux, ids) })
+	seen, err := reply.Within(ctx, w.reader.LookTime, func(ctx context.Context) ([]agents.Seen, error) {
+		return w.reader.Agents.In(ctx, w.src.Tmux, ids)
+	})
 	var f *reply.Fault
 	if errors.As(err, &f) && f.Kind == reply.KindPane {
 		for _, p := range w.panes {

@@ -202,7 +202,7 @@ func (w *Wait) remember(p *waitedPane) {
 
 // lookAt looks at a pane, within a time.
 func (w *Wait) lookAt(ctx context.Context, id tmux.PaneID, since *follow.Mark) (*follow.Look, error) {
-	return bounded(ctx, w, func(ctx context.Context) (*follow.Look, error) { return w.watch.Look(ctx, id, since) })
+	return reply.Within(ctx, w.reader.LookTime, func(ctx context.Context) (*follow.Look, error) { return w.watch.Look(ctx, id, since) })
 }
 
 // first takes the first look at a pane.
@@ -469,20 +469,6 @@ func (w *Wait) over() bool {
 func (w *Wait) firstOf(ctx context.Context, patterns []*match.Matcher, lines []string) (int, error) {
 	w.look.Most = match.MaxTime + time.Since(w.start)/10
 	return w.look.First(ctx, patterns, lines)
-}
-
-// bounded makes one look at a pane, within lookTime.
-func bounded[T any](ctx context.Context, w *Wait, look func(ctx context.Context) (T, error)) (T, error) {
-	bound, cancel := tmux.WithTimeout(ctx, w.reader.LookTime)
-	defer cancel()
-	seen, err := look(bound)
-	if err != nil && ctx.Err() != nil {
-		return seen, context.Cause(ctx)
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return seen, reply.Unresponsive(w.reader.LookTime, err)
-	}
-	return seen, err
 }
 
 // progress reports the wait to the client once a second.
