@@ -38,7 +38,7 @@ type Echo struct {
 	above     rowsAbove
 	ran       bool   // a program of the shell's was in the foreground
 	begun     bool   // the first typed line has appeared
-	expands   string // a typed line of which the shell may show the expansion in the next row
+	expansion string // a typed line of which the shell may show the expansion in the next row
 
 	// earlier are the lines that have appeared. What is typed before a shell reads appears
 	// twice: the terminal echoes it, and then the shell, at its prompt.
@@ -168,14 +168,17 @@ func (e *Echo) output(l *follow.Look, lines []string, rows []int) (printed []str
 		e.known = e.known && e.row >= 0
 	}
 	cursor, _ := l.CursorLine()
+	left := leftOfCursor(l)
 	for i, line := range lines {
 		since := e.since
 		again := rows[i] == e.heldRow && !since.IsZero()
 		if again {
 			e.since = time.Time{}
 		}
-		if part, counts := e.beyond(line, rows[i], rows[i] == cursor, l); counts {
-			printed = append(printed, part)
+		at := e.sight(line, rows[i], rows[i] == cursor, left, l.Width)
+		v := e.judge(at)
+		if e.take(at, v); v.prints {
+			printed = append(printed, v.printed)
 		}
 		if again && !e.since.IsZero() {
 			e.since = since
@@ -192,59 +195,127 @@ func (e *Echo) output(l *follow.Look, lines []string, rows []int) (printed []str
 	return printed
 }
 
-// beyond returns the part of a new line that the program has printed, if any.
-func (e *Echo) beyond(line string, row int, isCursors bool, l *follow.Look) (part string, counts bool) {
-	if e.inPrompt(line, row, isCursors) || e.expansion(line, row) || e.scrolled(line, row, isCursors, l.Width) {
-		return "", false
-	}
-	rest, n, typedRow := line, 0, e.known && row == e.row
-	if typedRow {
-		n = commonPrefix(e.text, line)
-		if n == len(e.text) {
-			rest = line[n:]
-		}
-		if e.Redrawn {
-			return "", false
-		}
-	}
-	for i, shown := range e.earlier {
-		if prompt, ok := strings.CutSuffix(line, shown); ok && endsPrompt(prompt) {
-			e.earlier = slices.Delete(e.earlier, i, i+1)
-			return "", false
+// sighting is a new line, and where it is.
+type sighting struct {
+	line   string
+	row    int
+	cursor bool   // it is the line of the cursor
+	left   string // what is left of the cursor
+	width  int    // of the pane
+	typed  bool   // its row is the one in which the next line was typed
+	same   int    // how much of it was there before
+	rest   string // what is beyond that, or all if something else was there
+}
+
+func (e *Echo) sight(line string, row int, cursor bool, left string, width int) sighting {
+	s := sighting{line: line, row: row, cursor: cursor, left: left, width: width, typed: e.known && row == e.row, rest: line}
+	if s.typed {
+		if s.same = commonPrefix(e.text, line); s.same == len(e.text) {
+			s.rest = line[s.same:]
 		}
 	}
-	if len(e.Lines) > 0 {
-		next := e.Lines[0]
-		after, shown := strings.CutPrefix(strings.TrimLeft(line[n:], " "), next)
-		switch {
-		case typedRow && shown:
-			e.shown(line[:len(line)-len(after)], row)
-			if isCursors && e.Entered && leftOfCursor(l) == e.text {
-				return "", false // a suggestion behind the cursor
-			}
-			rest = after
-		case strings.HasSuffix(line, next) && (len(next) >= leastEcho || typedRow && n > 0):
-			e.shown(line, row)
-			return "", false
-		case isCursors && typedRow && strings.TrimSpace(rest) == "":
-			return "", false // the prompt, redrawn
-		case isCursors:
-			e.held, e.heldRow, e.showing = rest, row, typedRow && strings.HasPrefix(next, strings.TrimSpace(rest))
-			if e.since.IsZero() {
-				e.since = time.Now()
-			}
-			return "", false
-		case typedRow && rest != "" && strings.HasPrefix(next, strings.TrimSpace(rest)):
-			// The program itself continues in the next row.
-			e.Lines[0] = strings.TrimSpace(strings.TrimPrefix(next, strings.TrimSpace(rest)))
-			e.row, e.text = row+1, ""
-			return "", false
+	return s
+}
+
+// blank reports whether a rest of the line is none, in the row in which something was typed.
+func (s sighting) blank(rest string) bool {
+	return s.typed && strings.TrimSpace(rest) == "" && s.line != ""
+}
+
+// verdict is what a new line is, given what was typed.
+type verdict struct {
+	prints  bool   // the program has printed something in it, perhaps nothing but a blank line
+	printed string // what that is
+
+	echo    echoed
+	text    string // of the row up to the end of the typed line; held; or what is left of the typed line
+	showing bool   // what is held is the beginning of the typed line
+	again   int    // the index of the earlier line
+	begun   bool   // the first typed line has begun to appear at the prompt
+	below   bool   // it is below a line of which the shell may show the expansion
+}
+
+// echoed is what a line shows of what was typed.
+type echoed int
+
+const (
+	nothing echoed = iota
+	appears        // the next line has appeared
+	repeats        // an earlier line has appeared again
+	holds          // it may become the next line
+	wraps          // the next line goes on in the next row
+)
+
+// judge returns what a line is: what the first habit of shells and other programs that
+// explains it makes of it, otherwise output.
+func (e *Echo) judge(s sighting) (v verdict) {
+	explained := e.edits(s, &v) || e.expands(s, &v) || e.scrolls(s, &v) || e.redraws(s) || e.repeats(s, &v) ||
+		len(e.Lines) > 0 && e.echoes(s, &v)
+	if !explained && !s.blank(s.rest) {
+		v.prints, v.printed = true, s.rest
+	}
+	return v
+}
+
+// take records what a line has shown.
+func (e *Echo) take(s sighting, v verdict) {
+	e.begun = e.begun || v.begun
+	if v.below {
+		e.expansion = ""
+	}
+	switch v.echo {
+	case appears:
+		e.shown(v.text, s.row)
+	case repeats:
+		e.earlier = slices.Delete(e.earlier, v.again, v.again+1)
+	case holds:
+		e.held, e.heldRow, e.showing = v.text, s.row, v.showing
+		if e.since.IsZero() {
+			e.since = time.Now()
+		}
+	case wraps:
+		e.Lines[0], e.row, e.text = v.text, s.row+1, ""
+	}
+}
+
+// redraws reports whether the program itself writes the row for a key, such as Up.
+func (e *Echo) redraws(s sighting) bool { return s.typed && e.Redrawn }
+
+// repeats reports whether a line that was typed before the shell read appears a second
+// time, at its prompt.
+func (e *Echo) repeats(s sighting, v *verdict) bool {
+	for i, earlier := range e.earlier {
+		if prompt, ok := strings.CutSuffix(s.line, earlier); ok && endsPrompt(prompt) {
+			v.echo, v.again = repeats, i
+			return true
 		}
 	}
-	if typedRow && strings.TrimSpace(rest) == "" && line != "" {
-		return "", false
+	return false
+}
+
+// echoes reports whether the next line appears as it was typed, at once or bit by bit.
+func (e *Echo) echoes(s sighting, v *verdict) bool {
+	next, rest := e.Lines[0], strings.TrimSpace(s.rest)
+	after, shown := strings.CutPrefix(strings.TrimLeft(s.line[s.same:], " "), next)
+	begins := s.typed && strings.HasPrefix(next, rest)
+	switch {
+	case s.typed && shown:
+		v.echo, v.text = appears, strings.TrimSuffix(s.line, after)
+		suggested := s.cursor && e.Entered && s.left == v.text // behind the cursor
+		if !suggested && !s.blank(after) {
+			v.prints, v.printed = true, after
+		}
+	case strings.HasSuffix(s.line, next) && (len(next) >= leastEcho || s.typed && s.same > 0):
+		v.echo, v.text = appears, s.line
+	case s.cursor && s.typed && rest == "": // the prompt, drawn again
+	case s.cursor:
+		v.echo, v.text, v.showing = holds, s.rest, begins
+	case begins && s.rest != "": // the program itself goes on in the next row
+		v.echo, v.text = wraps, strings.TrimSpace(strings.TrimPrefix(next, rest))
+	default:
+		return false
 	}
-	return rest, true
+	return true
 }
 
 // endsPrompt reports whether a text ends as the prompts of shells do.
@@ -255,9 +326,9 @@ func endsPrompt(text string) bool {
 
 // shown records that the next line has appeared, in a row that has this text so far.
 func (e *Echo) shown(text string, row int) {
-	e.begun, e.expands = true, ""
+	e.begun, e.expansion = true, ""
 	if e.prompt != "" && designator().MatchString(e.Lines[0]) {
-		e.expands = e.Lines[0]
+		e.expansion = e.Lines[0]
 	}
 	e.earlier = append(e.earlier, e.Lines[0])
 	e.Lines, e.known, e.row, e.text = e.Lines[1:], true, row, text
@@ -272,25 +343,25 @@ func commonPrefix(a, b string) (n int) {
 	return n
 }
 
-// inPrompt reports whether a new line is in the row in which a shell edits what was typed,
-// and has not been cleared since: it has the prompt or the typed line.
-func (e *Echo) inPrompt(line string, row int, isCursors bool) bool {
-	if e.prompt == "" || row != e.promptRow || e.Edits && !e.Entered {
+// edits reports whether a line is in the row in which a shell edits what was typed, and has
+// not been cleared since: it has the prompt or the typed line.
+func (e *Echo) edits(s sighting, v *verdict) bool {
+	if e.prompt == "" || s.row != e.promptRow || e.Edits && !e.Entered {
 		return false
 	}
 	typed := slices.Concat(e.earlier, e.Lines)
-	is := begins(line, e.prompt) || runner.SameButDigits(line, strings.TrimRight(e.prompt, " ")) ||
-		len(typed) > 0 && len(typed[0]) >= leastEcho && strings.Contains(line, typed[0])
+	is := begins(s.line, e.prompt) || runner.SameButDigits(s.line, strings.TrimRight(e.prompt, " ")) ||
+		len(typed) > 0 && len(typed[0]) >= leastEcho && strings.Contains(s.line, typed[0])
 	if !is || e.begun || len(e.Lines) == 0 {
 		return is
 	}
-	rest := strings.TrimSpace(strings.TrimPrefix(line, e.prompt))
-	switch whole := strings.Contains(line, e.Lines[0]); {
-	case !whole && !isCursors && rest != "" && strings.HasPrefix(e.Lines[0], rest):
-		e.begun = true
+	rest := strings.TrimSpace(strings.TrimPrefix(s.line, e.prompt))
+	switch whole := strings.Contains(s.line, e.Lines[0]); {
+	case !whole && !s.cursor && rest != "" && strings.HasPrefix(e.Lines[0], rest):
+		v.begun = true
 		return false // the shell itself continues in the next row
-	case whole, !isCursors:
-		e.shown(line, row)
+	case whole, !s.cursor:
+		v.echo, v.text = appears, s.line
 	}
 	return true
 }
@@ -301,41 +372,34 @@ var designator = lazy.Regexp("^\\^|(?:^|[^\\\\$\\[{])![^\\s=(;|&<>\"'`]+")
 // notExpanded matches how shells say that they have not.
 var notExpanded = lazy.Regexp(`^-?(ba|z)?sh: `)
 
-// expansion reports whether a new line is a typed one that the shell shows with the text
-// from its history, in the next row, before it runs it.
-func (e *Echo) expansion(line string, row int) bool {
-	typed := e.expands
-	if typed == "" || row <= e.row {
-		return false
-	}
-	e.expands = ""
-	if notExpanded().MatchString(line) {
+// expands reports whether a line is a typed one that the shell shows with the text from its
+// history, in the next row, before it runs it.
+func (e *Echo) expands(s sighting, v *verdict) bool {
+	typed := e.expansion
+	if v.below = typed != "" && s.row > e.row; !v.below || notExpanded().MatchString(s.line) {
 		return false
 	}
 	at := 0
 	if typed[0] != '^' {
 		for _, part := range designator().Split(typed, -1) {
-			i := strings.Index(line[at:], part)
+			i := strings.Index(s.line[at:], part)
 			if i < 0 {
 				return false
 			}
 			at += i + len(part)
 		}
 	}
-	return !strings.Contains(line, typed)
+	return !strings.Contains(s.line, typed)
 }
 
-// scrolled reports whether a new line is a part of a typed one that is longer than its row,
-// shown by an editor that scrolls sideways: with a mark where the line goes on, or behind
-// the prompt.
-func (e *Echo) scrolled(line string, row int, isCursors bool, width int) bool {
-	before, kept := "", false
-	if e.known && row == e.row {
+// scrolls reports whether a line is a part of a typed one that is longer than its row, shown
+// by an editor that scrolls sideways: with a mark where the line goes on, or behind the
+// prompt.
+func (e *Echo) scrolls(s sighting, v *verdict) bool {
+	before, part, kept := "", s.line, false
+	if s.typed && e.text != "" {
 		before = e.text
-	}
-	part := line
-	if before != "" {
-		part, kept = strings.CutPrefix(line, before)
+		part, kept = strings.CutPrefix(s.line, before)
 	}
 	part, marked := strings.CutPrefix(part, "<")
 	if end := strings.TrimRight(part, "<>*+"); end != part {
@@ -347,12 +411,12 @@ func (e *Echo) scrolled(line string, row int, isCursors bool, width int) bool {
 	shown := unspaced(part)
 	for i, typed := range slices.Concat(e.Lines[:min(len(e.Lines), 1)], e.earlier) {
 		whole := unspaced(before + typed)
-		is := marked && !strings.Contains(whole, unspaced(line)) || kept && !strings.HasPrefix(unspaced(typed), shown)
-		if !is || cells.Width(before+typed) < width-4 || cells.Width(shown) < width/4 || !strings.Contains(whole, shown) {
+		is := marked && !strings.Contains(whole, unspaced(s.line)) || kept && !strings.HasPrefix(unspaced(typed), shown)
+		if !is || cells.Width(before+typed) < s.width-4 || cells.Width(shown) < s.width/4 || !strings.Contains(whole, shown) {
 			continue
 		}
-		if i == 0 && len(e.Lines) > 0 && (!isCursors || strings.HasSuffix(whole, shown)) {
-			e.shown(line, row)
+		if i == 0 && len(e.Lines) > 0 && (!s.cursor || strings.HasSuffix(whole, shown)) {
+			v.echo, v.text = appears, s.line
 		}
 		return true
 	}
