@@ -27,6 +27,9 @@ func TestJudge(t *testing.T) {
 	}
 	history := after("echo !$", shell())
 	history.expansion = "echo !$"
+	unknown := after("!x", shell())
+	unknown.expansion = "!x"
+	const redirects = "cat one two three four five six > out"
 	for _, c := range []struct {
 		name   string
 		e      Echo
@@ -68,6 +71,7 @@ func TestJudge(t *testing.T) {
 		{"a shell goes on in the next row", shell("ls -l"), "$ ls", 5, false, "", "-", []string{"-l"}, nil, "begun, wrapped"},
 		{"a shell shows another line", shell("ls"), "$ make", 5, false, "", "-", nil, []string{"ls"}, "appeared"},
 		{"the row was cleared", after("clear", shell()), "kept", 5, false, "", "kept", nil, []string{"clear"}, ""},
+		{"a clock in the prompt", Echo{Lines: []string{"ls"}, Entered: true, known: true, row: 5, text: "12:01 $", prompt: "12:01 $ ", promptRow: 5}, "12:02 $", 5, true, "", "-", []string{"ls"}, nil, ""},
 		{"a key that is no text, without Enter", func() Echo {
 			e := shell()
 			e.Edits, e.Entered = true, false
@@ -76,6 +80,7 @@ func TestJudge(t *testing.T) {
 
 		{"history", history, "echo file", 6, false, "", "-", nil, []string{"echo !$"}, "not expanded"},
 		{"no history", history, "bash: !$: event not found", 6, false, "", "bash: !$: event not found", nil, []string{"echo !$"}, "not expanded"},
+		{"no history for a word", unknown, "zsh: event not found: x", 6, false, "", "zsh: event not found: x", nil, []string{"!x"}, "not expanded"},
 		{"output below history", history, "file", 6, false, "", "file", nil, []string{"echo !$"}, "not expanded"},
 		{"the line of history itself", history, "echo !$", 6, false, "", "echo !$", nil, []string{"echo !$"}, "not expanded"},
 
@@ -83,7 +88,10 @@ func TestJudge(t *testing.T) {
 		{"scrolled, and not at its end", Echo{Lines: []string{long}, known: true, row: 5, text: "$"}, "<four five six seven>", 5, true, "", "-", []string{long}, nil, ""},
 		{"scrolled behind the prompt", Echo{Lines: []string{long}, known: true, row: 5, text: "$ "}, "$ ten eleven twelve", 5, false, "", "-", nil, []string{long}, "appeared"},
 		{"a mark in short output", Echo{Lines: []string{long}, known: true, row: 5, text: "$"}, "<ten>", 6, false, "", "<ten>", []string{long}, nil, ""},
-		{"a line that fits is not scrolled", Echo{Lines: []string{"echo one two"}, known: true, row: 5, text: "$"}, "<one two", 6, false, "", "<one two", []string{"echo one two"}, nil, ""},
+		{"a line that fits is not scrolled", Echo{Lines: []string{"echo three four"}, known: true, row: 5, text: "$"}, "<three four", 6, false, "", "<three four", []string{"echo three four"}, nil, ""},
+		{"scrolled behind another prompt", Echo{Lines: []string{long}, known: true, row: 5, text: "$"}, "new$ ten eleven twelve<", 6, false, "", "-", nil, []string{long}, "appeared"},
+		{"a mark that was typed", Echo{Lines: []string{redirects}, known: true, row: 5, text: "$"}, "three four five six >", 6, false, "", "three four five six >", []string{redirects}, nil, ""},
+		{"the beginning of a long line", Echo{Lines: []string{long}, known: true, row: 5, text: "$"}, "$ echo one two three", 5, true, "", "-", []string{long}, nil, "held, showing"},
 	} {
 		e := c.e.clone()
 		before := *c.e.clone()
