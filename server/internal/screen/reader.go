@@ -223,27 +223,9 @@ func (r *Reader) News(ctx context.Context, src rows.Source, pane tmux.Target, si
 	if since.Mark != nil {
 		submitted = line.SubmittedSince(since.at)
 	}
-	wiped, sure := false, 0
-	for d := range pause.Growing(20 * time.Millisecond) {
-		if !cleared(l, since, submitted) || time.Since(began) > 2*readWait {
-			break
-		}
-		// The shell may not have read what was typed, and at the look at which it has, tmux may
-		// not have passed it on.
-		now, _ := promptOf(pid, l, line)
-		runs := line.Ran || line.Read || inForeground(pid)
-		if sure++; !runs && (now != ledger.EmptyPrompt || !l.Printed && time.Since(line.At) < readWait) {
-			sure = 0
-		}
-		if wiped = sure == 2; wiped {
-			break
-		}
-		if err := pause.For(ctx, d); err != nil {
-			return nil, err
-		}
-		if l, err = lookSince(ctx, src.Tmux, pane, since.Mark); err != nil {
-			return nil, err
-		}
+	l, wiped, err := r.wiped(ctx, src.Tmux, pane, since, l, submitted)
+	if err != nil {
+		return nil, err
 	}
 	same := false // what is left of the cursor
 	if since.Mark != nil {
@@ -261,4 +243,34 @@ func (r *Reader) News(ctx context.Context, src rows.Source, pane tmux.Target, si
 		n.Lines, n.Missed = nil, false
 	}
 	return n, nil
+}
+
+// wiped looks at a pane again for as long as lines that were submitted since a bookmark may
+// have cleared its screen, and reports whether they have. The shell may not have read them
+// yet, and at the look at which it has, tmux may not have passed on what it printed.
+func (r *Reader) wiped(ctx context.Context, srv *tmux.Server, pane tmux.Target, since Bookmark, l *follow.Look, submitted []ledger.Submission) (*follow.Look, bool, error) {
+	began, sure := time.Now(), 0
+	pid := caller.PID(ctx, srv, l.PaneState)
+	line, _ := r.Ledger.Of(inLedger(srv, l))
+	for d := range pause.Growing(20 * time.Millisecond) {
+		if !cleared(l, since, submitted) || time.Since(began) > 2*readWait {
+			break
+		}
+		now, _ := promptOf(pid, l, line)
+		runs := line.Ran || line.Read || inForeground(pid)
+		if sure++; !runs && (now != ledger.EmptyPrompt || !l.Printed && time.Since(line.At) < readWait) {
+			sure = 0
+		}
+		if sure == 2 {
+			return l, true, nil
+		}
+		if err := pause.For(ctx, d); err != nil {
+			return nil, false, err
+		}
+		var err error
+		if l, err = lookSince(ctx, srv, pane, since.Mark); err != nil {
+			return nil, false, err
+		}
+	}
+	return l, false, nil
 }

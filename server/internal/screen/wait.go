@@ -294,20 +294,13 @@ func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *follow.Look, b
 	p.line, p.known = w.reader.Ledger.Of(p.pane)
 	redrawn := p.rests(ctx, w.src.Tmux, l)
 	p.sees(pid, l)
-	switch {
-	case p.wipes(l):
+	if p.wipes(l) {
 		p.fresh.onScreen(l)
 		redrawn, fresh, rows, p.missed = false, l.Lines(), nil, true
-	case redrawn:
-		fresh, rows = p.echo.atCursor(l, fresh, rows)
-	case p.before != nil:
-		n := len(fresh)
-		fresh, rows = without(p.before, fresh, rows)
-		p.missed = p.missed || len(fresh) < n // it may have been printed again
-	case p.returned != nil && p.look == nil: // what is printed from now on was not returned
-		fresh, rows = p.returned.after(fresh, rows)
+	} else {
+		fresh, rows = p.unknown(l, redrawn, fresh, rows)
 	}
-	if !redrawn && p.look != nil && (l.Printed || l.Generation != nil && p.look.Generation != nil && *l.Generation != *p.look.Generation) {
+	if !redrawn && p.prints(l) {
 		p.printed = time.Now()
 	}
 	w.warn(ctx, l)
@@ -315,38 +308,72 @@ func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *follow.Look, b
 	p.missed, p.alt = p.missed || l.Missed && !redrawn, p.alt || l.Alternate
 	p.draws(l)
 	p.fresh.add(l, fresh, rows)
-	fresh = p.echo.output(l, fresh, rows)
-	p.drew = p.drew || len(fresh) > 0 || l.Alternate
-	// A failure and a success may appear in the same look, and a broad success pattern must
-	// not hide the failure.
-	for _, m := range []struct {
-		patterns []*match.Matcher
-		outcome  string
-	}{{w.stop, outcomeStopped}, {w.patterns, outcomeMatched}} {
-		i, err := w.firstOf(ctx, m.patterns, fresh)
-		if err != nil {
-			return err
-		}
-		if i >= 0 {
-			p.outcome, p.index = m.outcome, &i
-			p.matched, err = w.look.Lines(ctx, m.patterns[i], fresh)
-			return err
-		}
+	printed := p.echo.output(l, fresh, rows)
+	p.drew = p.drew || len(printed) > 0 || l.Alternate
+	if matched, err := w.matches(ctx, p, printed); matched || err != nil {
+		return err
 	}
 	if l.Dead {
 		return w.gone(p, died(l))
 	}
-	fresh = p.withoutPrompt(l, fresh)
+	printed = p.withoutPrompt(l, printed)
 	blank := l.Printed && !redrawn && !p.proven && !p.blank && p.returned == nil && p.before == nil
 	switch {
-	case w.anything && len(fresh) > 0:
-		p.outcome, p.matched = outcomeAnyOutput, fresh
+	case w.anything && len(printed) > 0:
+		p.outcome, p.matched = outcomeAnyOutput, printed
 	case w.anything && blank && began.After(w.start):
 		p.outcome, p.matched = outcomeAnyOutput, []string{""}
 	case bell:
 		p.outcome = outcomeBell
 	}
 	return nil
+}
+
+// unknown returns those of the new lines of a look, and their rows, that are not drawn again
+// and were not returned before.
+func (p *waitedPane) unknown(l *follow.Look, redrawn bool, fresh []string, rows []int) ([]string, []int) {
+	switch {
+	case redrawn:
+		return p.echo.atCursor(l, fresh, rows)
+	case p.before != nil:
+		n := len(fresh)
+		fresh, rows = without(p.before, fresh, rows)
+		p.missed = p.missed || len(fresh) < n // it may have been printed again
+	case p.returned != nil && p.look == nil: // what is printed from now on was not returned
+		return p.returned.after(fresh, rows)
+	}
+	return fresh, rows
+}
+
+// prints reports whether a pane has printed since the last look.
+func (p *waitedPane) prints(l *follow.Look) bool {
+	switch {
+	case p.look == nil:
+		return false
+	case l.Printed:
+		return true
+	}
+	return l.Generation != nil && p.look.Generation != nil && *l.Generation != *p.look.Generation
+}
+
+// matches ends the wait for a pane if a pattern matches a line. A failure and a success may
+// appear in the same look, and a broad success pattern must not hide the failure.
+func (w *Wait) matches(ctx context.Context, p *waitedPane, lines []string) (bool, error) {
+	for _, m := range []struct {
+		patterns []*match.Matcher
+		outcome  string
+	}{{w.stop, outcomeStopped}, {w.patterns, outcomeMatched}} {
+		i, err := w.firstOf(ctx, m.patterns, lines)
+		if err != nil {
+			return false, err
+		}
+		if i >= 0 {
+			p.outcome, p.index = m.outcome, &i
+			p.matched, err = w.look.Lines(ctx, m.patterns[i], lines)
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // sized takes note of the size of a pane. A shell that is at its prompt when it changes draws
