@@ -67,39 +67,55 @@ func (e *ending) submitted() bool {
 
 // sees judges by a look whether the program has ended.
 func (e *ending) sees(pid int, l *follow.Look) {
-	now, shell := promptOf(pid, l, e.line)
+	shown, shell := promptOf(pid, l, e.line)
 	runs := inForeground(pid)
-	e.runs, e.again = e.runs || runs || e.line.Ran && !e.line.Reported, time.Time{}
+	now := time.Now()
+	e.runs = e.runs || runs || e.line.Ran && !e.line.Reported
 	e.changed = e.changed || l.Printed
-	proven := now == ledger.EmptyPrompt
-	if read := e.line.At.Add(readWait); proven && !e.line.Read && !e.changed && !e.runs && time.Now().Before(read) {
-		now, proven, e.again = ledger.NoPrompt, false, read
-	}
-	switch {
-	case !e.runs || runs || pid == 0:
-	case shell.IsShell() && now == ledger.NoPrompt: // the shell itself runs, as in its builtin read
-		e.again = time.Now().Add(endPause)
-	default:
-		now = ledger.EmptyPrompt // as far as is known
-	}
-	e.verdict = ledger.FactsOf(e.line, e.known, now, e.foreign).Verdict()
+	prompt, proven, again := e.prompt(shown, shell.IsShell(), runs || pid == 0, now)
+	e.again = again
+	e.verdict = ledger.FactsOf(e.line, e.known, prompt, e.foreign).Verdict()
 	if e.verdict == ledger.Ended && proven && e.known && shell.BegunSince(time.Since(e.line.Began)) {
-		e.verdict, e.again = ledger.Runs, time.Now().Add(alivePause)
+		e.verdict, e.again = ledger.Runs, now.Add(alivePause)
 	}
 	switch {
 	case e.verdict != ledger.Ended:
 		e.back = time.Time{}
 	case e.back.IsZero() || proven != e.proven:
-		e.back = time.Now()
+		e.back = now
 	}
 	e.proven = proven
-	// At the first look that finds a line read, tmux may not have passed it on.
-	e.sure = (proven || runs) && e.arrived == e.line.Number()
-	if e.arrived = 0; proven || runs {
-		e.arrived = e.line.Number()
+	e.arrives(proven, runs)
+}
+
+// prompt returns what is known of the prompt by a look that has shown it so, and whether an
+// empty one is proven. mayRun is set if a program runs in the foreground, or if that is not
+// known. again is when to look again though nothing is printed; zero if not.
+func (e *ending) prompt(shown ledger.Prompt, isShell, mayRun bool, now time.Time) (prompt ledger.Prompt, proven bool, again time.Time) {
+	proven = shown == ledger.EmptyPrompt
+	if read := e.line.At.Add(readWait); proven && !e.line.Read && !e.changed && !e.runs && now.Before(read) {
+		return ledger.NoPrompt, false, read
 	}
+	switch {
+	case !e.runs || mayRun:
+		return shown, proven, time.Time{}
+	case isShell && shown == ledger.NoPrompt: // the shell itself runs, as in its builtin read
+		return shown, proven, now.Add(endPause)
+	}
+	return ledger.EmptyPrompt, proven, time.Time{} // as far as is known
+}
+
+// arrives records whether the line has been read. At the first look that finds that, tmux may
+// not have passed it on.
+func (e *ending) arrives(proven, runs bool) {
+	n := e.line.Number()
+	if !proven && !runs {
+		e.sure, e.arrived = false, 0
+		return
+	}
+	e.sure, e.arrived = e.arrived == n, n
 	if e.sure && proven {
-		e.taken = e.line.Number()
+		e.taken = n
 	}
 }
 
