@@ -133,13 +133,8 @@ func (r *Rules) box(v View, rows []string, t *trace) (box *Box, hint string, top
 // framed finds a box in the nth frame: its first row, the row after its last, and the row below
 // it. end is 0 if there is none.
 func (r *Rules) framed(n int, rows []string, t *trace) (top, end, bottom int) {
-	f, footer := r.Box.Frames[n], 0
-	for bottom = len(rows) - 1; bottom > 0 && footer < mostFooter && !t.row("box.frames.bottom", n, f.Bottom, rows, bottom); bottom-- {
-		if rows[bottom] != "" {
-			footer++
-		}
-	}
-	if bottom < 1 || footer == mostFooter {
+	f := r.Box.Frames[n]
+	if bottom = r.below(n, rows, t); bottom == 0 {
 		return 0, 0, 0
 	}
 	end = bottom - int(f.Inner)
@@ -165,16 +160,35 @@ func (r *Rules) framed(n int, rows []string, t *trace) (top, end, bottom int) {
 		}
 		top += int(f.Pad)
 	}
-	for top >= 0 && top < end && t.row("box.hints", -1, r.Box.Hints, rows, top) {
+	if top < 0 {
+		return 0, 0, 0
+	}
+	hint := func(row int) bool { return top < end && t.row("box.hints", -1, r.Box.Hints, rows, row) }
+	for hint(top) {
 		top++
 	}
-	for top >= 0 && top < end && t.row("box.hints", -1, r.Box.Hints, rows, end-1) {
+	for hint(end - 1) {
 		end--
 	}
-	if top < 0 || top >= end || !t.row("box.first", -1, r.Box.First.pattern, rows, top) {
+	if top >= end || !t.row("box.first", -1, r.Box.First.pattern, rows, top) {
 		return 0, 0, 0
 	}
 	return top, end, bottom
+}
+
+// below returns the row below a box in the nth frame, which is the lowest that can be its
+// bottom; 0 if there is none so far down.
+func (r *Rules) below(n int, rows []string, t *trace) int {
+	footer := 0
+	for i := len(rows) - 1; i > 0 && footer < mostFooter; i-- {
+		if t.row("box.frames.bottom", n, r.Box.Frames[n].Bottom, rows, i) {
+			return i
+		}
+		if rows[i] != "" {
+			footer++
+		}
+	}
+	return 0
 }
 
 // border is what surrounds the text of a dialog: lines, and a scroll bar at its right.
