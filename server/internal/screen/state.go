@@ -51,10 +51,11 @@ func (w *Wait) stateDue(p *waitedPane) time.Time {
 // readStates reads the states of agents whose panes have changed.
 func (w *Wait) readStates(ctx context.Context) error {
 	now := time.Now()
+	var read []*waitedPane
 	var ids []tmux.PaneID
 	for _, p := range w.panes {
 		if due := w.stateDue(p); p.outcome == "" && !due.IsZero() && !now.Before(due) {
-			ids = append(ids, p.id)
+			read, ids = append(read, p), append(ids, p.id)
 		}
 	}
 	if ids == nil {
@@ -73,32 +74,44 @@ func (w *Wait) readStates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range w.panes {
-		if !slices.Contains(ids, p.id) {
-			continue
+	for _, p := range read {
+		var agent *agents.Seen
+		if i := slices.IndexFunc(seen, func(s agents.Seen) bool { return s.ID == p.id }); i >= 0 {
+			agent = &seen[i]
 		}
-		first := p.asked.IsZero()
-		p.asked = time.Now()
-		i := slices.IndexFunc(seen, func(s agents.Seen) bool { return s.ID == p.id })
-		if i >= 0 {
-			p.gap = agentGap
-		} else {
-			p.gap = min(max(2*p.gap, 2*agentGap), mostStateGap)
+		if err := w.judgeState(ctx, p, agent); err != nil {
+			return err
 		}
-		switch {
-		case i < 0 && first && len(w.panes) == 1 && !w.unasked:
+	}
+	return nil
+}
+
+// judgeState judges a reading of the state of a pane's agent, which is nil if there is none.
+func (w *Wait) judgeState(ctx context.Context, p *waitedPane, agent *agents.Seen) error {
+	first := p.asked.IsZero()
+	p.asked = time.Now()
+	if agent == nil {
+		p.state = agents.Steady[agents.State]{}
+		p.gap = min(max(2*p.gap, 2*agentGap), mostStateGap)
+		if first && len(w.panes) == 1 && !w.unasked {
 			return reply.Faultf(reply.KindRefused, "no coding agent runs in pane %s, so it has no state", p.id).Suggest("agent_status shows which panes run one")
-		case i < 0 || !slices.Contains(w.states, seen[i].State):
-			p.state = agents.Steady[agents.State]{}
-		case p.state.Saw(seen[i].State, p.asked) >= statePause:
-			// The state may come from a newer screen than the last look.
-			if err := w.again(ctx, p); err != nil {
-				return err
-			}
-			if p.outcome == "" {
-				p.outcome, p.matched = outcomeState, asked(seen[i].Status)
-			}
 		}
+		return nil
+	}
+	p.gap = agentGap
+	if !slices.Contains(w.states, agent.State) {
+		p.state = agents.Steady[agents.State]{}
+		return nil
+	}
+	if p.state.Saw(agent.State, p.asked) < statePause {
+		return nil
+	}
+	// The state may come from a newer screen than the last look.
+	if err := w.again(ctx, p); err != nil {
+		return err
+	}
+	if p.outcome == "" {
+		p.outcome, p.matched = outcomeState, asked(agent.Status)
 	}
 	return nil
 }
