@@ -72,7 +72,7 @@ type listedAgent struct {
 	Since    string   `json:"since,omitempty"`
 }
 
-func listOf(dir string, known agents.Known, faults []agents.Fault) agentList {
+func listOf(dir string, known agents.RuleSet, faults []agents.Fault) agentList {
 	list := agentList{Version: 1, Directory: dir, Agents: []listedAgent{}, Faults: append([]agents.Fault{}, faults...)}
 	for _, r := range known {
 		list.Agents = append(list.Agents, listedAgent{r.Name, r.File, r.Replaces, append([]string{}, r.Names...), append([]string{}, r.Packages...), r.Since})
@@ -80,7 +80,7 @@ func listOf(dir string, known agents.Known, faults []agents.Fault) agentList {
 	return list
 }
 
-func writeAgents(w io.Writer, known agents.Known, faults []agents.Fault) error {
+func writeAgents(w io.Writer, known agents.RuleSet, faults []agents.Fault) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "agent\tsince\tnames\tpackages\trules")
 	for _, r := range known {
@@ -165,7 +165,7 @@ by.`,
 			if err != nil {
 				return err
 			}
-			if err := writeReading(cmd.OutOrStdout(), r); err != nil {
+			if err := writeExplanation(cmd.OutOrStdout(), r); err != nil {
 				return err
 			}
 			if r.Program.Rules == nil {
@@ -179,8 +179,8 @@ by.`,
 	return c
 }
 
-// writeReading shows how a screen was read. Rows and columns count from 1.
-func writeReading(out io.Writer, r *agents.Reading) error {
+// writeExplanation shows how a screen was read. Rows and columns count from 1.
+func writeExplanation(out io.Writer, r *agents.Explanation) error {
 	var b strings.Builder
 	p := r.Pane
 	fmt.Fprintf(&b, "pane     %s %s:%d.%d, cursor in row %d, column %d\n", p.ID, p.Session, p.Window, p.Index, p.Y+1, p.X+1)

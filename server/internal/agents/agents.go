@@ -169,13 +169,13 @@ type Frame struct {
 // Recognize returns the agent that runs in a process, given its executable, which may be
 // empty, and its arguments; nil if it is none. by is the name or the package that it was
 // recognized by. An interpreter counts as the script that it runs.
-func (k Known) Recognize(executable string, args []string) (r *Rules, by string) {
+func (set RuleSet) Recognize(executable string, args []string) (r *Rules, by string) {
 	words := identity(executable, args)
 	names := make([]string, len(words))
 	for i, word := range words {
 		names[i] = program(word)
 	}
-	for _, r := range k {
+	for _, r := range set {
 		for i, word := range words {
 			if name := names[i]; slices.Contains(r.Names, name) {
 				return r.all(), "name " + name

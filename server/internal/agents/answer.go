@@ -17,7 +17,7 @@ import (
 
 // An Exchange is a prompt, as far as it is known, and what the agent has answered.
 type Exchange struct {
-	Seen
+	Agent
 	Prompt string
 	Answer string // Markdown
 	Began  time.Time
@@ -35,14 +35,14 @@ type Exchange struct {
 }
 
 // one returns the agent in a pane.
-func (f *Finder) one(ctx context.Context, srv *tmux.Server, id tmux.PaneID) (Seen, error) {
-	return reply.Within(ctx, f.LookTime, func(ctx context.Context) (Seen, error) {
+func (f *Finder) one(ctx context.Context, srv *tmux.Server, id tmux.PaneID) (Agent, error) {
+	return reply.Within(ctx, f.LookTime, func(ctx context.Context) (Agent, error) {
 		seen, err := f.In(ctx, srv, []tmux.PaneID{id})
 		switch {
 		case err != nil:
-			return Seen{}, err
+			return Agent{}, err
 		case len(seen) == 0:
-			return Seen{}, NoAgent(id)
+			return Agent{}, NoAgent(id)
 		}
 		return seen[0], nil
 	})
@@ -51,7 +51,7 @@ func (f *Finder) one(ctx context.Context, srv *tmux.Server, id tmux.PaneID) (See
 // conversation returns the conversation of an agent: the last prompt and what followed or,
 // with a cursor, everything since. If that cannot be read, why says so, and what there is of
 // it is on the screen.
-func (f *Finder) conversation(ctx context.Context, s Seen, cursor string) (c *conversation.Conversation, why string, err error) {
+func (f *Finder) conversation(ctx context.Context, s Agent, cursor string) (c *conversation.Conversation, why string, err error) {
 	switch {
 	case f.NoTranscripts:
 		return nil, "this server reads no transcripts", nil
@@ -78,7 +78,7 @@ func (f *Finder) LastAnswer(ctx context.Context, srv *tmux.Server, id tmux.PaneI
 
 // AnswerOf returns the last answer of an agent that was seen, and everything since a cursor
 // if there is one.
-func (f *Finder) AnswerOf(ctx context.Context, s Seen, since string) (*Exchange, error) {
+func (f *Finder) AnswerOf(ctx context.Context, s Agent, since string) (*Exchange, error) {
 	c, why, err := f.conversation(ctx, s, since)
 	var bad conversation.BadCursor
 	switch {
@@ -104,11 +104,11 @@ func (f *Finder) AnswerOf(ctx context.Context, s Seen, since string) (*Exchange,
 const mostSince = 100_000
 
 // exchangeOf returns the last exchange of messages.
-func exchangeOf(s Seen, messages []conversation.Message) *Exchange {
-	e := &Exchange{Seen: s}
+func exchangeOf(s Agent, messages []conversation.Message) *Exchange {
+	e := &Exchange{Agent: s}
 	for _, m := range messages {
 		if m.User {
-			*e = Exchange{Seen: s, Prompt: m.Text, Began: m.At}
+			*e = Exchange{Agent: s, Prompt: m.Text, Began: m.At}
 			continue
 		}
 		e.Answer, e.Ended, e.Complete = m.Text, m.At, m.Ends
@@ -117,12 +117,12 @@ func exchangeOf(s Seen, messages []conversation.Message) *Exchange {
 }
 
 // shown returns what the screen shows of an answer.
-func (s Seen) shown(why string) *Exchange {
+func (s Agent) shown(why string) *Exchange {
 	rows := make([]string, len(s.Rows))
 	for i, row := range s.Rows {
 		rows[i] = strings.TrimRight(row, " ")
 	}
-	return &Exchange{Seen: s, Answer: strings.Trim(strings.Join(rows, "\n"), "\n"), Why: why}
+	return &Exchange{Agent: s, Answer: strings.Trim(strings.Join(rows, "\n"), "\n"), Why: why}
 }
 
 // A Question is a prompt to an agent whose answer is awaited.
@@ -178,10 +178,10 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 		if err != nil {
 			return nil, err
 		}
-		if len(a.Seen) == 0 {
+		if len(a.Agents) == 0 {
 			return nil, NoAgent(q.pane)
 		}
-		e, err := q.read(ctx, a.Seen[0])
+		e, err := q.read(ctx, a.Agents[0])
 		switch {
 		case err != nil:
 			return nil, err
@@ -194,7 +194,7 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 		}
 		// A screen may be idle before the work begins, and before the answer is written.
 		settled := e.Why != "" || time.Since(rested) > writtenWithin
-		if !worked && e.Prompt == "" && !q.taken(e.Seen) {
+		if !worked && e.Prompt == "" && !q.taken(e.Agent) {
 			settled = time.Since(q.asked) > q.finder.BeginsWithin
 		}
 		if settled && !rested.IsZero() {
@@ -208,7 +208,7 @@ func (q *Question) Answer(ctx context.Context, budget time.Duration) (*Exchange,
 }
 
 // taken reports whether a screen shows the end of the prompt outside the box.
-func (q *Question) taken(s Seen) bool {
+func (q *Question) taken(s Agent) bool {
 	shown := Letters(strings.Join(s.Rows, ""))
 	if s.Box != nil {
 		shown = strings.Replace(shown, Letters(s.Box.Text), "", 1)
@@ -217,7 +217,7 @@ func (q *Question) taken(s Seen) bool {
 }
 
 // read returns what there is of the answer.
-func (q *Question) read(ctx context.Context, s Seen) (*Exchange, error) {
+func (q *Question) read(ctx context.Context, s Agent) (*Exchange, error) {
 	c, why, err := q.finder.conversation(ctx, s, q.cursor)
 	if errors.As(err, new(conversation.BadCursor)) {
 		q.cursor = "" // the prompt has begun another conversation
@@ -264,7 +264,7 @@ func (q *Question) within(text string) bool {
 // enoughOfPrompt is how many letters and digits of a prompt are not there by chance.
 const enoughOfPrompt = 40
 
-func (q *Question) found(s Seen, own []conversation.Message, cursor string) *Exchange {
+func (q *Question) found(s Agent, own []conversation.Message, cursor string) *Exchange {
 	e := exchangeOf(s, own)
 	e.Cursor = cursor
 	return e

@@ -26,8 +26,8 @@ const (
 
 // Awaited is the outcome of a wait for agents.
 type Awaited struct {
-	// Seen are the agents, and Reached those by pane that have come to the states.
-	Seen    []Seen
+	// Agents are those that were found, and Reached those by pane that have come to the states.
+	Agents  []Agent
 	Reached map[tmux.PaneID]bool
 	// Gone are panes that have been closed.
 	Gone []tmux.PaneID
@@ -73,14 +73,14 @@ type poll struct {
 	finder *Finder
 	srv    *tmux.Server
 	panes  []tmux.PaneID                  // that had an agent at the first look
-	seen   []Seen                         // at the last look
+	seen   []Agent                        // at the last look
 	states map[tmux.PaneID]*Steady[State] // of panes
 	found  time.Time                      // when their processes were last looked for
 }
 
 // begin takes the first look.
 func (p *poll) begin(ctx context.Context, want Want) (err error) {
-	p.seen, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Seen, error) {
+	p.seen, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Agent, error) {
 		return p.finder.In(ctx, p.srv, want.Panes)
 	})
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *poll) begin(ctx context.Context, want Want) (err error) {
 		}
 	}
 	if want.Panes == nil {
-		p.seen = slices.DeleteFunc(p.seen, func(s Seen) bool { return s.ID == want.Except })
+		p.seen = slices.DeleteFunc(p.seen, func(s Agent) bool { return s.ID == want.Except })
 	}
 	p.states = map[tmux.PaneID]*Steady[State]{}
 	for _, s := range p.seen {
@@ -102,8 +102,8 @@ func (p *poll) begin(ctx context.Context, want Want) (err error) {
 }
 
 // at returns the agent in a pane at the last look; nil if the pane is gone.
-func (p *poll) at(id tmux.PaneID) *Seen {
-	if i := slices.IndexFunc(p.seen, func(s Seen) bool { return s.ID == id }); i >= 0 {
+func (p *poll) at(id tmux.PaneID) *Agent {
+	if i := slices.IndexFunc(p.seen, func(s Agent) bool { return s.ID == id }); i >= 0 {
 		return &p.seen[i]
 	}
 	return nil
@@ -111,7 +111,7 @@ func (p *poll) at(id tmux.PaneID) *Seen {
 
 // outcome judges the last look.
 func (p *poll) outcome(states []State, now time.Time) Awaited {
-	a := Awaited{Seen: p.seen, Reached: map[tmux.PaneID]bool{}}
+	a := Awaited{Agents: p.seen, Reached: map[tmux.PaneID]bool{}}
 	for _, id := range p.panes {
 		switch s := p.at(id); {
 		case s == nil:
@@ -136,7 +136,7 @@ func (p *poll) again(ctx context.Context) (err error) {
 		}
 	}
 	p.found = began
-	p.seen, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Seen, error) {
+	p.seen, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Agent, error) {
 		panes, err := list(ctx, p.srv, p.panes)
 		if err != nil {
 			return nil, err
@@ -154,10 +154,10 @@ func (p *poll) reread(ctx context.Context) (same bool, err error) {
 			again[i].State, again[i].Rows = Unknown, nil
 		}
 	}
-	again, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Seen, error) {
+	again, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Agent, error) {
 		return p.finder.read(ctx, p.srv, again)
 	})
-	if err != nil || len(again) < len(p.seen) || slices.ContainsFunc(again, func(s Seen) bool { return s.State != Ended && s.Dead }) {
+	if err != nil || len(again) < len(p.seen) || slices.ContainsFunc(again, func(s Agent) bool { return s.State != Ended && s.Dead }) {
 		return false, err
 	}
 	p.seen = again

@@ -8,8 +8,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Reading is how the screen of a pane was read.
-type Reading struct {
+// Explanation is how the screen of a pane was read.
+type Explanation struct {
 	Pane Pane
 	// Processes are those in which an agent was looked for.
 	Processes []Process
@@ -44,17 +44,17 @@ type Step struct {
 
 // Explain reads the screen of a pane by rules, or if they are nil by those of the agent that
 // runs there.
-func (f *Finder) Explain(ctx context.Context, srv *tmux.Server, target tmux.Target, rules *Rules) (*Reading, error) {
+func (f *Finder) Explain(ctx context.Context, srv *tmux.Server, target tmux.Target, rules *Rules) (*Explanation, error) {
 	var b tmux.Batch
 	look := AddLook(&b, target, ProgramTokens...)
 	if err := b.Do(ctx, srv); err != nil {
 		return nil, err
 	}
-	known := f.known()
+	known := f.rules()
 	if rules != nil {
-		known = Known{rules}
+		known = RuleSet{rules}
 	}
-	of := &Reading{Pane: look.Pane()}
+	of := &Explanation{Pane: look.Pane()}
 	running, ended := NewFinder(known).Programs(ctx, srv, []Pane{of.Pane})
 	of.Processes = []Process{{Words: []string{of.Pane.Command}}}
 	if caller.Sees(ctx, srv) {

@@ -39,7 +39,7 @@ func (p Pane) StatusOf(program Program, ended bool, rows []string) Status {
 // Finder finds agents. It remembers which ran in which panes, to notice when one has ended.
 // It is safe for concurrent use.
 type Finder struct {
-	known func() Known
+	rules func() RuleSet
 	// NoTranscripts is set if what agents write down must not be read.
 	NoTranscripts bool
 	// LookTime is how long tmux may take to answer a look of a wait.
@@ -52,12 +52,12 @@ type Finder struct {
 }
 
 // NewFinder returns a finder of these agents.
-func NewFinder(known Known) *Finder {
-	return &Finder{known: func() Known { return known }, LookTime: lookTime, BeginsWithin: beginsWithin}
+func NewFinder(rules RuleSet) *Finder {
+	return &Finder{rules: func() RuleSet { return rules }, LookTime: lookTime, BeginsWithin: beginsWithin}
 }
 
-// Known returns the agents that it finds.
-func (f *Finder) Known() Known { return f.known() }
+// Rules returns the rules of the agents that it finds.
+func (f *Finder) Rules() RuleSet { return f.rules() }
 
 // lookTime is the default of LookTime.
 const lookTime = 20 * time.Second
@@ -74,9 +74,9 @@ const mostKnown = 1000
 // Programs returns the agents of panes by pane id: those that are running, and those that
 // ran there and have ended.
 func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (running, ended map[tmux.PaneID]Program) {
-	at := f.known().programsByName(panes)
+	at := f.rules().programsByName(panes)
 	if caller.Sees(ctx, srv) {
-		at = f.known().programsAt(panes)
+		at = f.rules().programsAt(panes)
 	}
 	running, ended = map[tmux.PaneID]Program{}, map[tmux.PaneID]Program{}
 	f.mu.Lock()
@@ -95,7 +95,7 @@ func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (
 		if known, ok := f.panes[key]; ok && (known.pid == p.PID || p.Dead && p.PID <= 0) {
 			ended[p.ID] = known.Program
 		} else if words := strings.Fields(strings.Trim(p.Started, `"`)); p.Dead && len(words) > 0 {
-			if r, _ := f.known().Recognize("", words); r != nil {
+			if r, _ := f.rules().Recognize("", words); r != nil {
 				ended[p.ID] = Program{Name: r.Name, Rules: r}
 			}
 		}
@@ -105,18 +105,18 @@ func (f *Finder) Programs(ctx context.Context, srv *tmux.Server, panes []Pane) (
 
 // programsByName uses the names of the running commands. It does not detect programs run by
 // an interpreter, or versions.
-func (k Known) programsByName(panes []Pane) map[int]Program {
+func (set RuleSet) programsByName(panes []Pane) map[int]Program {
 	found := map[int]Program{}
 	for _, pane := range panes {
-		if r, _ := k.Recognize("", []string{pane.Command}); r != nil {
+		if r, _ := set.Recognize("", []string{pane.Command}); r != nil {
 			found[pane.PID] = Program{Name: r.Name, Rules: r}
 		}
 	}
 	return found
 }
 
-// Seen is an agent in a pane and its state at one moment.
-type Seen struct {
+// Agent is an agent in a pane and its state at one moment.
+type Agent struct {
 	Pane
 	Program
 	Status
@@ -168,7 +168,7 @@ func list(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Pane, err
 
 // In finds the agents in these panes, or in all panes of a tmux server, in two
 // round trips, or three if a screen was not understood, and another one if a pane is dead.
-func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Seen, error) {
+func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Agent, error) {
 	panes, err := list(ctx, srv, ids)
 	if err != nil {
 		return nil, err
@@ -182,17 +182,17 @@ func (f *Finder) In(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([
 }
 
 // among finds the agents in panes that were listed.
-func (f *Finder) among(ctx context.Context, srv *tmux.Server, panes []Pane) (seen []Seen, err error) {
+func (f *Finder) among(ctx context.Context, srv *tmux.Server, panes []Pane) (seen []Agent, err error) {
 	running, ended := f.Programs(ctx, srv, panes)
 	for _, p := range panes {
 		if program, ok := running[p.ID]; ok {
-			seen = append(seen, Seen{Pane: p, Program: program, Status: Status{State: Unknown}})
+			seen = append(seen, Agent{Pane: p, Program: program, Status: Status{State: Unknown}})
 		} else if program, ok := ended[p.ID]; ok {
-			seen = append(seen, Seen{Pane: p, Program: program, Status: Status{State: Ended}})
+			seen = append(seen, Agent{Pane: p, Program: program, Status: Status{State: Ended}})
 		}
 	}
 	seen, err = f.read(ctx, srv, seen)
-	if err == nil && slices.ContainsFunc(seen, func(s Seen) bool { return s.State == Unknown }) {
+	if err == nil && slices.ContainsFunc(seen, func(s Agent) bool { return s.State == Unknown }) {
 		if err = pause.For(ctx, lookAgain); err == nil {
 			seen, err = f.read(ctx, srv, seen)
 		}
@@ -202,10 +202,10 @@ func (f *Finder) among(ctx context.Context, srv *tmux.Server, panes []Pane) (see
 
 // read reads where the agents are, and the states of those whose state is unknown: their
 // screens, and what they say of themselves. It leaves out those whose pane has been closed.
-func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Seen) ([]Seen, error) {
+func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Agent) ([]Agent, error) {
 	for {
 		var b tmux.Batch
-		looks := map[*Seen]Look{}
+		looks := map[*Agent]Look{}
 		for i := range seen {
 			switch s := &seen[i]; {
 			case s.State == Unknown:
@@ -230,10 +230,10 @@ func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Seen) ([]See
 		}
 		var e *tmux.Error
 		if !errors.As(err, &e) || !errors.Is(e, tmux.ErrNotFound) {
-			return slices.DeleteFunc(seen, func(s Seen) bool { return s.Session == "" }), err
+			return slices.DeleteFunc(seen, func(s Agent) bool { return s.Session == "" }), err
 		}
 		all := len(seen)
-		seen = slices.DeleteFunc(seen, func(s Seen) bool { return string(s.ID) == e.Object.Name })
+		seen = slices.DeleteFunc(seen, func(s Agent) bool { return string(s.ID) == e.Object.Name })
 		if len(seen) == all {
 			return seen, err
 		}
@@ -251,7 +251,7 @@ func (f *Finder) StatusOf(ctx context.Context, p Pane, program Program, rows []s
 }
 
 // writer returns the agent as one that writes its conversation down.
-func (s Seen) writer() conversation.Agent {
+func (s Agent) writer() conversation.Agent {
 	return conversation.Agent{Name: s.Name, PIDs: s.PIDs, Screen: s.Rows}
 }
 

@@ -28,7 +28,7 @@ func TestIn(t *testing.T) {
 	testserver.Run(t, srv, "new-window", "-d", "exec sleep 0")
 	f := NewFinder(BuiltIn())
 	f.NoTranscripts = true
-	check := func(seen []Seen, err error, want ...string) {
+	check := func(seen []Agent, err error, want ...string) {
 		t.Helper()
 		var got []string
 		for _, s := range seen {

@@ -42,12 +42,12 @@ func TestOutcome(t *testing.T) {
 		{6 * awaitPause, Idle, "", 1, 1},
 		{7 * awaitPause, Ended, "", 0, 1},
 	} {
-		p.seen = []Seen{{Pane: Pane{ID: "%1"}, Status: Status{State: look.one}}}
+		p.seen = []Agent{{Pane: Pane{ID: "%1"}, Status: Status{State: look.one}}}
 		if look.two != "" {
-			p.seen = append(p.seen, Seen{Pane: Pane{ID: "%2"}, Status: Status{State: look.two}})
+			p.seen = append(p.seen, Agent{Pane: Pane{ID: "%2"}, Status: Status{State: look.two}})
 		}
 		a := p.outcome([]State{Idle, Asks}, start.Add(look.after))
-		if len(a.Reached) != look.reached || len(a.Gone) != look.gone || len(a.Seen) != len(p.seen) {
+		if len(a.Reached) != look.reached || len(a.Gone) != look.gone || len(a.Agents) != len(p.seen) {
 			t.Errorf("look %d: %+v", i, a)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // foreground of the pane's terminal, or above a program there that the agent has started.
 // First it looks which processes of the panes' sessions are agents at all: it takes much
 // longer to know where the foreground is.
-func (k Known) programsAt(panes []Pane) map[int]Program {
+func (set RuleSet) programsAt(panes []Pane) map[int]Program {
 	sessions := sessionsOf(panes)
 	type process struct {
 		pane, pid int
@@ -31,7 +31,7 @@ func (k Known) programsAt(panes []Pane) map[int]Program {
 		}
 	}
 	procstat.ForEach(len(all), func(i int) {
-		r, _ := k.Recognize(commandOf(all[i].pid))
+		r, _ := set.Recognize(commandOf(all[i].pid))
 		all[i].isAgent = r != nil
 	})
 	found := map[int]Program{}
@@ -42,7 +42,7 @@ func (k Known) programsAt(panes []Pane) map[int]Program {
 		}
 		looked[p.pane] = true
 		if f := foregroundOf(p.pane, sessions[p.pane]); f != nil {
-			if program := k.programIn(*f); program.Name != "" {
+			if program := set.programIn(*f); program.Name != "" {
 				found[p.pane] = program
 			}
 		}
@@ -103,10 +103,10 @@ func (f foreground) above() (all []procstat.Process) {
 
 // programIn returns the agent that runs in the foreground of a pane; the zero one if there is
 // none.
-func (k Known) programIn(f foreground) Program {
+func (set RuleSet) programIn(f foreground) Program {
 	running := map[int]Program{}
 	for _, pid := range f.members {
-		if program, ok := k.programOf(pid); ok {
+		if program, ok := set.programOf(pid); ok {
 			running[pid] = program
 		}
 	}
@@ -125,7 +125,7 @@ func (k Known) programIn(f foreground) Program {
 		return topmost(running, parent)
 	}
 	for _, p := range f.above() {
-		if program, ok := k.programOf(p.PID); ok {
+		if program, ok := set.programOf(p.PID); ok {
 			program.PIDs = []int{p.PID}
 			return program
 		}
@@ -189,9 +189,9 @@ func topmost(programs map[int]Program, parent map[int]int) (top Program) {
 	return top
 }
 
-func (k Known) programOf(pid int) (Program, bool) {
+func (set RuleSet) programOf(pid int) (Program, bool) {
 	exe, args := commandOf(pid)
-	r, _ := k.Recognize(exe, args)
+	r, _ := set.Recognize(exe, args)
 	if r == nil {
 		return Program{}, false
 	}
@@ -199,7 +199,7 @@ func (k Known) programOf(pid int) (Program, bool) {
 	for _, file := range files {
 		// A relative path is relative to the process's own directory.
 		if filepath.IsAbs(file) {
-			if v := k.versionOf(caller.RealPath(file)); v != "" {
+			if v := set.versionOf(caller.RealPath(file)); v != "" {
 				return Program{Name: r.Name, Version: v, Rules: r}, true
 			}
 		}
@@ -221,7 +221,7 @@ const (
 
 // versionOf returns the version of a program that was installed by npm or has its version
 // in its path; otherwise "".
-func (k Known) versionOf(file string) string {
+func (set RuleSet) versionOf(file string) string {
 	if m := versionInPath().FindStringSubmatch(file); m != nil {
 		return m[1]
 	}
@@ -232,7 +232,7 @@ func (k Known) versionOf(file string) string {
 			text, _ := os.ReadFile(manifest)
 			var p struct{ Name, Version string }
 			if json.Unmarshal(text, &p) == nil && p.Version != "" {
-				if r, _ := k.Recognize("/"+p.Name, nil); r != nil {
+				if r, _ := set.Recognize("/"+p.Name, nil); r != nil {
 					return versionNumber().FindString(p.Version)
 				}
 			}

@@ -2,7 +2,7 @@
 
 package agents
 
-func (k Known) programsAt(panes []Pane) map[int]Program { return k.programsByName(panes) }
+func (set RuleSet) programsAt(panes []Pane) map[int]Program { return set.programsByName(panes) }
 
 func processesOf(pane Pane) []Process {
 	return []Process{{PID: pane.PID, Words: []string{pane.Command}}}

@@ -21,14 +21,14 @@ import (
 	"tmuxmcp/server/internal/match"
 )
 
-// Known are the agents that can be recognized, each with its rules. A program is the first
+// RuleSet are the agents that can be recognized, each with its rules. A program is the first
 // one that has its name.
-type Known []*Rules
+type RuleSet []*Rules
 
 // Names returns the names of the agents.
-func (k Known) Names() []string {
+func (set RuleSet) Names() []string {
 	var names []string
-	for _, r := range k {
+	for _, r := range set {
 		names = append(names, r.Name)
 	}
 	slices.Sort(names)
@@ -58,7 +58,7 @@ const (
 
 // builtIn are the agents whose rules are part of this program, with what they are recognized
 // by, which precedes all tables of a file.
-var builtIn = sync.OnceValue(func() (known Known) {
+var builtIn = sync.OnceValue(func() (known RuleSet) {
 	files, err := fs.Glob(fixtures.Agents(), "*.toml")
 	if err != nil {
 		panic(err)
@@ -96,7 +96,7 @@ func (r *Rules) all() *Rules {
 }
 
 // BuiltIn returns the agents whose rules are part of this program.
-func BuiltIn() (known Known) {
+func BuiltIn() (known RuleSet) {
 	for _, r := range builtIn() {
 		known = append(known, r.all())
 	}
@@ -106,7 +106,7 @@ func BuiltIn() (known Known) {
 // Load returns the agents of the user's files NAME.toml in a directory, followed by the
 // built-in ones that no file replaces. Without a directory, and if dir is empty, these are
 // all. A file with a fault is left out.
-func Load(dir string) (known Known, faults []Fault) {
+func Load(dir string) (known RuleSet, faults []Fault) {
 	own, faults := loadOwn(dir)
 	return own.before(BuiltIn()), faults
 }
@@ -116,19 +116,19 @@ func Load(dir string) (known Known, faults []Fault) {
 func LoadFinder(dir string) (f *Finder, faults []Fault) {
 	own, faults := loadOwn(dir)
 	f = NewFinder(nil)
-	f.known = sync.OnceValue(func() Known { return own.before(builtIn()) })
+	f.rules = sync.OnceValue(func() RuleSet { return own.before(builtIn()) })
 	return f, faults
 }
 
 // before returns the user's agents and those built-in ones that they do not replace.
-func (k Known) before(builtIn Known) Known {
-	return append(slices.Clip(k), slices.DeleteFunc(slices.Clone(builtIn), func(b *Rules) bool {
-		return slices.ContainsFunc(k, func(r *Rules) bool { return r.Name == b.Name })
+func (set RuleSet) before(builtIn RuleSet) RuleSet {
+	return append(slices.Clip(set), slices.DeleteFunc(slices.Clone(builtIn), func(b *Rules) bool {
+		return slices.ContainsFunc(set, func(r *Rules) bool { return r.Name == b.Name })
 	})...)
 }
 
 // loadOwn returns the agents of the user's files.
-func loadOwn(dir string) (own Known, faults []Fault) {
+func loadOwn(dir string) (own RuleSet, faults []Fault) {
 	if dir == "" {
 		return nil, nil
 	}

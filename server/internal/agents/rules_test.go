@@ -206,15 +206,15 @@ func TestLoadFinder(t *testing.T) {
 	writeRules(t, dir, "gemini.toml", "names = ['gemini']\n")
 	f, faults := LoadFinder(dir)
 	all, wrong := Load(dir)
-	if !reflect.DeepEqual(faults, wrong) || len(wrong) != 2 || len(f.Known()) != len(all) {
-		t.Fatalf("%v %v, want %v %v", f.Known().Names(), faults, all.Names(), wrong)
+	if !reflect.DeepEqual(faults, wrong) || len(wrong) != 2 || len(f.Rules()) != len(all) {
+		t.Fatalf("%v %v, want %v %v", f.Rules().Names(), faults, all.Names(), wrong)
 	}
-	for i, known := range f.Known() {
+	for i, known := range f.Rules() {
 		want := all[i]
 		if known.Name != want.Name || !slices.Equal(known.Names, want.Names) || !slices.Equal(known.Packages, want.Packages) {
 			t.Errorf("%d is %s %q %q, want %s %q %q", i, known.Name, known.Names, known.Packages, want.Name, want.Names, want.Packages)
 		}
-		r, _ := f.Known().Recognize("/bin/"+want.Names[0], nil)
+		r, _ := f.Rules().Recognize("/bin/"+want.Names[0], nil)
 		if want.File == "" && (r != want || known.Box.Frames != nil) || want.File != "" && r != known {
 			t.Errorf("%s is recognized as %s of %q, with %d frames", want.Names[0], r.Name, r.File, len(r.Box.Frames))
 		}

@@ -78,7 +78,7 @@ type prompter struct {
 	budget time.Duration
 	pasted bool // at least in part
 
-	now    agents.Seen // at the last look
+	now    agents.Agent // at the last look
 	steady agents.Steady[shown]
 }
 
@@ -257,7 +257,7 @@ func (p *prompter) find(ctx context.Context) error {
 			return p.refused("%s has ended there", was.Name).Suggest("start it again")
 		}
 		return p.refused("it runs %s, not an agent", p.now.Command).
-			Suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(p.sender.agents.Known().Names(), ", "))
+			Suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(p.sender.agents.Rules().Names(), ", "))
 	}
 	p.now.Program = program
 	if most := program.Rules.Longest; most > 0 && uint(len(p.in.Text)) > most {
@@ -425,7 +425,7 @@ const (
 // next decides by a screen what comes next. Some programs take an Enter soon after a paste as
 // a newline of the paste. If the cursor shows that this happened, Enter is pressed again;
 // otherwise never. holds is set if the box has the prompt.
-func (e entering) next(now agents.Seen, holds, settled bool) step {
+func (e entering) next(now agents.Agent, holds, settled bool) step {
 	switch {
 	case !e.pressed && holds:
 		return press

@@ -23,7 +23,7 @@ func TestUnmoved(t *testing.T) {
 	}
 	check := func(ownCursor bool, shown, want string) {
 		t.Helper()
-		p := &prompter{now: agents.Seen{Program: agents.Program{Rules: new(agents.Rules)}}}
+		p := &prompter{now: agents.Agent{Program: agents.Program{Rules: new(agents.Rules)}}}
 		p.now.Rules.Box.OwnCursor = ownCursor
 		p.now.PID, p.now.Y, p.now.Box = pid, 1, &agents.Box{First: shown}
 		if got := testserver.Run(t, srv, "display-message", "-p", "-t", "%0", string(p.unmoved())); got != want {
@@ -42,11 +42,11 @@ func TestUnmoved(t *testing.T) {
 // Enter is pressed again only if the cursor shows that it became a newline.
 func TestEntering(t *testing.T) {
 	t.Parallel()
-	box := func(text string, row int) agents.Seen {
-		return agents.Seen{Status: agents.Status{State: agents.Idle, Box: &agents.Box{Text: text, Row: row}}}
+	box := func(text string, row int) agents.Agent {
+		return agents.Agent{Status: agents.Status{State: agents.Idle, Box: &agents.Box{Text: text, Row: row}}}
 	}
-	state := func(s agents.State) agents.Seen { return agents.Seen{Status: agents.Status{State: s}} }
-	died := func() agents.Seen {
+	state := func(s agents.State) agents.Agent { return agents.Agent{Status: agents.Status{State: s}} }
+	died := func() agents.Agent {
 		s := state(agents.Ended)
 		s.Dead = true
 		return s
@@ -55,7 +55,7 @@ func TestEntering(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		e              entering
-		now            agents.Seen
+		now            agents.Agent
 		holds, settled bool
 		want           step
 	}{
@@ -112,7 +112,7 @@ func TestAccepts(t *testing.T) {
 		{"the box has a draft", agents.Status{State: agents.Idle, Box: full}, queues, "go", false, "the input box is not empty: draft"},
 		{"no box", agents.Status{State: agents.Unknown}, queues, "go", false, ""},
 	} {
-		p := &prompter{in: Prompt{Text: c.prompt}, now: agents.Seen{Pane: agents.Pane{ID: "%1"}, Program: agents.Program{Name: "claude", Rules: c.rules}, Status: c.now}}
+		p := &prompter{in: Prompt{Text: c.prompt}, now: agents.Agent{Pane: agents.Pane{ID: "%1"}, Program: agents.Program{Name: "claude", Rules: c.rules}, Status: c.now}}
 		got, err := p.accepts()
 		text := ""
 		if err != nil {

@@ -61,7 +61,7 @@ func (w *Wait) readStates(ctx context.Context) error {
 	if ids == nil {
 		return nil
 	}
-	seen, err := reply.Within(ctx, w.reader.LookTime, func(ctx context.Context) ([]agents.Seen, error) {
+	seen, err := reply.Within(ctx, w.reader.LookTime, func(ctx context.Context) ([]agents.Agent, error) {
 		return w.reader.Agents.In(ctx, w.src.Tmux, ids)
 	})
 	var f *reply.Fault
@@ -75,8 +75,8 @@ func (w *Wait) readStates(ctx context.Context) error {
 		return err
 	}
 	for _, p := range read {
-		var agent *agents.Seen
-		if i := slices.IndexFunc(seen, func(s agents.Seen) bool { return s.ID == p.id }); i >= 0 {
+		var agent *agents.Agent
+		if i := slices.IndexFunc(seen, func(s agents.Agent) bool { return s.ID == p.id }); i >= 0 {
 			agent = &seen[i]
 		}
 		if err := w.judgeState(ctx, p, agent); err != nil {
@@ -87,7 +87,7 @@ func (w *Wait) readStates(ctx context.Context) error {
 }
 
 // judgeState judges a reading of the state of a pane's agent, which is nil if there is none.
-func (w *Wait) judgeState(ctx context.Context, p *waitedPane, agent *agents.Seen) error {
+func (w *Wait) judgeState(ctx context.Context, p *waitedPane, agent *agents.Agent) error {
 	first := p.asked.IsZero()
 	p.asked = time.Now()
 	if agent == nil {

@@ -65,7 +65,7 @@ type answered struct {
 // answeredBy returns an exchange as a caller sees it.
 func answeredBy(e *agents.Exchange) answered {
 	a := answered{
-		agentInfo: infoOf(e.Seen), Answer: e.Answer, Source: "transcript", Complete: e.Complete,
+		agentInfo: infoOf(e.Agent), Answer: e.Answer, Source: "transcript", Complete: e.Complete,
 		Prompt: reply.NonEmpty(e.Prompt), Why: reply.NonEmpty(e.Why), Cursor: reply.NonEmpty(e.Cursor),
 		Began: reply.NonEmpty(stamp(e.Began)), Ended: reply.NonEmpty(stamp(e.Ended)),
 	}

@@ -31,7 +31,7 @@ func agentStatus(f *agents.Finder) *tool.Tool {
 }
 
 // infoOf returns what a caller gets to know of an agent.
-func infoOf(s agents.Seen) agentInfo {
+func infoOf(s agents.Agent) agentInfo {
 	a := agentInfo{
 		PaneID: s.ID, Place: rows.PlaceOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
 		Version: reply.NonEmpty(s.Version), Question: reply.NonEmpty(s.Question),

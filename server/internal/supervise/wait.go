@@ -37,11 +37,11 @@ func waitForAgent(f *agents.Finder, r *screen.Reader) *tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		if len(a.Seen)+len(a.Gone) == 0 {
+		if len(a.Agents)+len(a.Gone) == 0 {
 			return nil, reply.Faultf(reply.KindRefused, "no coding agent runs in any other pane").Suggest("agent_status lists those that do")
 		}
 		out := &waitForAgentResult{Agents: []awaitedAgent{}, Gone: append([]tmux.PaneID{}, a.Gone...)}
-		for _, s := range a.Seen {
+		for _, s := range a.Agents {
 			one := awaitedAgent{answered{agentInfo: infoOf(s)}, a.Reached[s.ID]}
 			if one.Reached && in.Answer {
 				e, err := f.AnswerOf(ctx, s, "")
@@ -54,7 +54,7 @@ func waitForAgent(f *agents.Finder, r *screen.Reader) *tool.Tool {
 		}
 		slices.SortStableFunc(out.Agents, func(a, b awaitedAgent) int { return order(b.Reached) - order(a.Reached) })
 		done := len(a.Reached) + len(a.Gone)
-		out.TimedOut = done == 0 || in.Until == "all" && done < len(a.Seen)+len(a.Gone)
+		out.TimedOut = done == 0 || in.Until == "all" && done < len(a.Agents)+len(a.Gone)
 		out.ElapsedSeconds = reply.Seconds(time.Since(start))
 		return out, nil
 	})

@@ -84,7 +84,7 @@ func (w *watcher) message(ctx context.Context, name string, a *agent) error {
 	if err != nil {
 		return err
 	}
-	e := eventOf(a.Seen)
+	e := eventOf(a.Agent)
 	text := fmt.Sprintf("%s in %s: %s", e.Agent, e.Place, a.state)
 	if a.question != "" {
 		text += ": " + a.question
@@ -118,7 +118,7 @@ func (w *watcher) run(ctx context.Context, a *agent) {
 		w.problem("%d commands of --exec are still running: none is run for pane %s", mostRuns, a.ID)
 		return
 	}
-	e := eventOf(a.Seen)
+	e := eventOf(a.Agent)
 	values := []string{string(e.PaneID), e.Place, e.Agent, string(a.state), a.question}
 	env := append([]string{}, w.Env...)
 	for i, name := range Variables {

@@ -38,7 +38,7 @@ type choice struct {
 	Label string   `json:"label"`
 }
 
-func eventOf(s agents.Seen) event {
+func eventOf(s agents.Agent) event {
 	e := event{
 		PaneID: s.ID, Place: rows.PlaceOf(s.Session, s.Window, s.Index), Agent: s.Name, Version: s.Version,
 		State: s.State, Question: s.Question, Input: s.Input(),
@@ -64,7 +64,7 @@ func (w *watcher) print(a *agent, was agents.State) error {
 	if w.screen != nil || !w.prints(a.state) {
 		return nil
 	}
-	e := eventOf(a.Seen)
+	e := eventOf(a.Agent)
 	e.State, e.Question, e.Was, e.Time = a.state, a.question, was, &a.since
 	if w.JSON {
 		return terminal.EncodeJSON(w.Out, e, "")
@@ -173,7 +173,7 @@ func (w *watcher) table(now time.Time) []string {
 	var table [][]string
 	var widths [5]int
 	for _, a := range w.agents {
-		e := eventOf(a.Seen)
+		e := eventOf(a.Agent)
 		if a.state != "" {
 			e.State, e.Question = a.state, a.question
 		}

@@ -66,12 +66,12 @@ type watcher struct {
 
 // agent is an agent in a pane.
 type agent struct {
-	agents.Seen // by the last look
-	steady      agents.Steady[agents.State]
-	state       agents.State // what counts; "" before the second look
-	question    string
-	since       time.Time
-	known       agents.State // the last state that was not unknown
+	agents.Agent // by the last look
+	steady       agents.Steady[agents.State]
+	state        agents.State // what counts; "" before the second look
+	question     string
+	since        time.Time
+	known        agents.State // the last state that was not unknown
 }
 
 // Once prints the agents that there are.
@@ -162,7 +162,7 @@ func (w *watcher) look(ctx context.Context) error {
 }
 
 // update takes over what a look has seen.
-func (w *watcher) update(ctx context.Context, seen []agents.Seen) error {
+func (w *watcher) update(ctx context.Context, seen []agents.Agent) error {
 	now := time.Now()
 	was := w.agents
 	w.agents = nil
@@ -170,7 +170,7 @@ func (w *watcher) update(ctx context.Context, seen []agents.Seen) error {
 		i := slices.IndexFunc(was, func(a *agent) bool { return a.ID == s.ID && a.PID == s.PID && a.Name == s.Name })
 		if i < 0 {
 			// A new agent has done nothing yet: that it waits for a prompt is no news.
-			a := &agent{Seen: s, since: now, known: agents.Idle}
+			a := &agent{Agent: s, since: now, known: agents.Idle}
 			a.steady.Saw(s.State, now)
 			w.agents = append(w.agents, a)
 			if !w.looked {
@@ -206,9 +206,9 @@ func (w *watcher) update(ctx context.Context, seen []agents.Seen) error {
 // sees takes over a look and reports whether the agent's state, or its question, has
 // changed: it has once two looks have seen that, as a screen that is being drawn may look
 // like another one.
-func (a *agent) sees(s agents.Seen, now time.Time) (changed bool) {
-	last := a.Seen
-	a.Seen = s
+func (a *agent) sees(s agents.Agent, now time.Time) (changed bool) {
+	last := a.Agent
+	a.Agent = s
 	switch lasted := a.steady.Saw(s.State, now); {
 	case lasted == 0:
 		return false

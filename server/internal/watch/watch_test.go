@@ -27,10 +27,10 @@ func TestSees(t *testing.T) {
 		start := time.Now()
 		for i, look := range strings.Fields(looks) {
 			state, question, _ := strings.Cut(look, ":")
-			seen := agents.Seen{Status: agents.Status{State: agents.State(state), Question: question}}
+			seen := agents.Agent{Status: agents.Status{State: agents.State(state), Question: question}}
 			now := start.Add(time.Duration(i) * time.Second)
 			if a == nil {
-				a = &agent{Seen: seen}
+				a = &agent{Agent: seen}
 				a.steady.Saw(seen.State, now)
 			} else if a.sees(seen, now) {
 				got = append(got, strings.TrimSuffix(fmt.Sprintf("%v %s:%s", a.since.Sub(start).Seconds(), a.state, a.question), ":"))
