@@ -15,7 +15,7 @@ import (
 	"tmuxmcp/server/internal/tool"
 )
 
-// leastRow is about how many bytes a row has besides its contents.
+// leastRow approximates the bytes of a row apart from its contents.
 const leastRow = 200
 
 // batchOperation is a nested call.

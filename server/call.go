@@ -14,7 +14,6 @@ import (
 	"tmuxmcp/server/internal/tool"
 )
 
-// call runs a tool.
 func (s *Server) call(ctx context.Context, t *tool.Tool, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	args, err := rawArguments(req)
 	if err != nil {

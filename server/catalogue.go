@@ -110,7 +110,7 @@ var (
 	listParameters   = []string{"filters", "fields", "limit", "offset"}
 )
 
-// pageOf returns what the catalogue says of a tool.
+// pageOf returns the section about a tool.
 func pageOf(t *tool.Tool) string {
 	marked := marks(t, t.Kind)
 	if t.More.Tier != "" {

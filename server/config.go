@@ -233,7 +233,7 @@ func Environment() string {
 }
 
 // knownVariables returns the names of this project's and libtmux's variables that the
-// environment may have; some of them to be refused.
+// environment may have, including some that are refused.
 func knownVariables() []string {
 	names := slices.Collect(maps.Keys(unobeyed))
 	for _, s := range settings {

@@ -142,7 +142,7 @@ func (r resource) template() mcp.ResourceTemplate {
 	return mcp.NewResourceTemplate(r.uri, r.name, mcp.WithTemplateTitle(r.title), mcp.WithTemplateDescription(r.desc), mcp.WithTemplateMIMEType(r.mime))
 }
 
-// watched returns what is to be watched of a resource.
+// watched returns what to watch for changes of a resource.
 func (s *Server) watched(uri string) (*subscribe.Resource, error) {
 	for _, r := range s.resources {
 		vars, ok := r.variables(uri)

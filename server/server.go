@@ -134,8 +134,8 @@ func servicesFor(cfg Config, named *sockets.Sockets, finder *agents.Finder) tool
 	}
 }
 
-// Agents returns the tmux server that a server with this configuration would use, and what
-// finds agents on it, for commands that show them.
+// Agents returns the tmux server that a server with this configuration would use, and a
+// finder of agents on it, for commands that show them.
 func Agents(cfg Config) (*tmux.Server, *agents.Finder, error) {
 	s, err := New(cfg)
 	if err != nil {
@@ -144,7 +144,7 @@ func Agents(cfg Config) (*tmux.Server, *agents.Finder, error) {
 	return s.sockets.Configured(), s.services.Agents, nil
 }
 
-// add adds tools, of which mcp-go does not know yet.
+// add adds tools; mcp-go does not know them yet.
 func (s *Server) add(tools ...*tool.Tool) {
 	s.order = append(s.order, tools...)
 	for _, t := range tools {
@@ -152,9 +152,9 @@ func (s *Server) add(tools ...*tool.Tool) {
 	}
 }
 
-// namesOf returns what mcp-go gets of the tools: only their names; what clients see comes from
-// [Server.Tools]. A tool that is not offered is among them, so that the gate can say why it is
-// refused.
+// namesOf returns what mcp-go is given of the tools: only their names; what clients see comes
+// from [Server.Tools]. A tool that is not offered is among them, so that the gate can say why
+// it is refused.
 func namesOf(tools []*tool.Tool, run mcpserver.ToolHandlerFunc) []mcpserver.ServerTool {
 	named := make([]mcpserver.ServerTool, len(tools))
 	for i, t := range tools {

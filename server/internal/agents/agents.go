@@ -108,7 +108,7 @@ type Rules struct {
 	whole func() *Rules
 
 	Names, Packages []string
-	// Since is the first version that was seen to be as the rules say.
+	// Since is the first version that the rules were checked against.
 	Since string
 	// Queues is set if the box accepts prompts while the agent is working.
 	Queues bool
@@ -119,8 +119,8 @@ type Rules struct {
 	Newlines bool
 	// Longest is the size in bytes of the longest prompt that it takes whole, if not zero.
 	Longest uint
-	// Most is the size of the largest paste that is text to it, if not zero. A longer prompt
-	// is pasted in pieces.
+	// Most is the size of the largest paste that it shows as text, if not zero. A longer
+	// prompt is pasted in pieces.
 	Most struct{ Lines, Bytes int }
 	// AfterCollapsed is typed after a paste that was collapsed.
 	AfterCollapsed string `toml:"after_collapsed"`
@@ -129,8 +129,8 @@ type Rules struct {
 		Text pattern
 		Note string
 	}
-	// Refused are prompts that would not reach the model unchanged. A command is one that
-	// the caller may mean.
+	// Refused are prompts that would not reach the model unchanged. Command is set for those
+	// that the caller may mean as a command.
 	Refused []struct {
 		Text    pattern
 		Why     string
@@ -167,7 +167,7 @@ type Frame struct {
 }
 
 // Recognize returns the agent that runs in a process, given its executable, which may be
-// empty, and its arguments; nil if it is none. by is the name or the package that it was
+// empty, and its arguments; nil if it is no agent. by says which name or package it was
 // recognized by. An interpreter counts as the script that it runs.
 func (set RuleSet) Recognize(executable string, args []string) (r *Rules, by string) {
 	words := identity(executable, args)

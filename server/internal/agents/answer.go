@@ -21,16 +21,14 @@ type Exchange struct {
 	Prompt string
 	Answer string // Markdown
 	Began  time.Time
-	Ended  time.Time // of what there is of it
+	Ended  time.Time // of the last message so far
 	// Complete is set once the agent has answered to the end.
 	Complete bool
-	// Messages are all since the cursor of the call, if it had one, the prompt and the
-	// answer among them.
+	// Messages are all messages since the cursor of the call, if it had one.
 	Messages []conversation.Message
-	// Cursor is where the next call goes on.
+	// Cursor is where the next call continues.
 	Cursor string
-	// Why says why the answer is what the screen shows, as its rows, and not the agent's own
-	// text.
+	// Why says why the answer is what the screen shows instead of the agent's own text.
 	Why string
 }
 
@@ -49,8 +47,8 @@ func (f *Finder) one(ctx context.Context, srv *tmux.Server, id tmux.PaneID) (Age
 }
 
 // conversation returns the conversation of an agent: the last prompt and what followed or,
-// with a cursor, everything since. If that cannot be read, why says so, and what there is of
-// it is on the screen.
+// with a cursor, everything since. If it cannot be read, why says so, and the screen is all
+// there is.
 func (f *Finder) conversation(ctx context.Context, s Agent, cursor string) (c *conversation.Conversation, why string, err error) {
 	switch {
 	case f.NoTranscripts:
@@ -100,7 +98,7 @@ func (f *Finder) AnswerOf(ctx context.Context, s Agent, since string) (*Exchange
 	return e, nil
 }
 
-// mostSince is how much of the messages since a cursor one call returns, in bytes.
+// mostSince bounds the messages since a cursor that one call returns, in bytes.
 const mostSince = 100_000
 
 // exchangeOf returns the last exchange of messages.
@@ -256,12 +254,12 @@ func (q *Question) same(text string) bool {
 	return Letters(text) == q.prompt
 }
 
-// within reports whether a text has the prompt in it, which is long enough to be known.
+// within reports whether a text contains the prompt, if that is long enough to be recognized.
 func (q *Question) within(text string) bool {
 	return len(q.prompt) >= enoughOfPrompt && strings.Contains(Letters(text), q.prompt)
 }
 
-// enoughOfPrompt is how many letters and digits of a prompt are not there by chance.
+// enoughOfPrompt is how many letters and digits of a prompt do not occur elsewhere by chance.
 const enoughOfPrompt = 40
 
 func (q *Question) found(s Agent, own []conversation.Message, cursor string) *Exchange {
@@ -270,8 +268,8 @@ func (q *Question) found(s Agent, own []conversation.Message, cursor string) *Ex
 	return e
 }
 
-// Letters returns the letters and digits of a text, which every screen and every agent
-// leaves the same.
+// Letters returns the letters and digits of a text, which every screen and every agent leaves
+// unchanged.
 func Letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -26,7 +26,8 @@ const (
 
 // Awaited is the outcome of a wait for agents.
 type Awaited struct {
-	// Agents are those that were found, and Reached those by pane that have come to the states.
+	// Agents are all that were found; Reached has the panes of those in one of the wanted
+	// states.
 	Agents  []Agent
 	Reached map[tmux.PaneID]bool
 	// Gone are panes that have been closed.
@@ -36,7 +37,8 @@ type Awaited struct {
 // Want is what to wait for: that an agent in one of the panes, or each, is in one of the
 // states, or its pane is closed.
 type Want struct {
-	// Panes are those in which an agent runs now, except for one, if none is given.
+	// Panes are the panes to wait for. If nil, they are all others than Except in which an
+	// agent runs now.
 	Panes  []tmux.PaneID
 	Except tmux.PaneID
 	States []State

@@ -21,8 +21,8 @@ type Explanation struct {
 	Status Status
 }
 
-// Process is a process of a pane, with what says which program it is, and by what it was
-// recognized; By is empty if it was not.
+// Process is a process of a pane. Words say which program it is, and By what it was
+// recognized by; By is empty if it was not.
 type Process struct {
 	PID   int
 	Words []string

@@ -16,7 +16,7 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Pane is what determines, besides its screen, the state of an agent in a pane.
+// Pane is what, besides its screen, determines the state of an agent in a pane.
 type Pane struct {
 	ID      tmux.PaneID `tmux:"pane_id"`
 	Session string      `tmux:"session_name"`
@@ -62,7 +62,6 @@ func (f *Finder) Rules() RuleSet { return f.rules() }
 // lookTime is the default of LookTime.
 const lookTime = 20 * time.Second
 
-// ranHere is an agent that ran in a pane.
 type ranHere struct {
 	Program
 	pid int // the pane's process
@@ -250,13 +249,13 @@ func (f *Finder) StatusOf(ctx context.Context, p Pane, program Program, rows []s
 	return s
 }
 
-// writer returns the agent as one that writes its conversation down.
+// writer returns the agent as package conversation knows it.
 func (s Agent) writer() conversation.Agent {
 	return conversation.Agent{Name: s.Name, PIDs: s.PIDs, Screen: s.Rows}
 }
 
-// amend corrects the status by what the agent has written down of its state. That counts
-// more than the screen, which follows it, except for what the agent asks.
+// amend corrects the status by what the agent has written down. That counts more than the
+// screen, which lags behind, except for a question.
 func (s *Status) amend(said *conversation.State) {
 	switch {
 	case said == nil || s.State == Asks:

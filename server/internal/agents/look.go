@@ -14,8 +14,8 @@ type Look struct {
 	screen *[]byte
 }
 
-// placeTokens are those of a Pane that show where an agent is, and its state, and
-// ProgramTokens those that show what runs there, which cost tmux more than all others.
+// placeTokens say where an agent is and determine its state. ProgramTokens say what runs in a
+// pane, and cost tmux more than all the others.
 var (
 	placeTokens   = []string{"pane_id", "session_name", "window_index", "pane_index", "pane_pid", "pane_dead", "pane_title", "cursor_x", "cursor_y"}
 	ProgramTokens = []string{"pane_current_command", "pane_start_command"}

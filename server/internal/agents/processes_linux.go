@@ -14,10 +14,9 @@ import (
 	"tmuxmcp/server/internal/caller"
 )
 
-// programsAt finds the agents that panes run from the processes started in the panes: in the
-// foreground of the pane's terminal, or above a program there that the agent has started.
-// First it looks which processes of the panes' sessions are agents at all: it takes much
-// longer to know where the foreground is.
+// programsAt finds the agents that run in panes: in the foreground of a pane's terminal, or
+// above a program there that the agent has started. It first looks for agents among all
+// processes of the panes' sessions, since finding the foreground takes much longer.
 func (set RuleSet) programsAt(panes []Pane) map[int]Program {
 	sessions := sessionsOf(panes)
 	type process struct {
@@ -101,8 +100,7 @@ func (f foreground) above() (all []procstat.Process) {
 	return all
 }
 
-// programIn returns the agent that runs in the foreground of a pane; the zero one if there is
-// none.
+// programIn returns the agent that runs in the foreground of a pane, or the zero Program.
 func (set RuleSet) programIn(f foreground) Program {
 	running := map[int]Program{}
 	for _, pid := range f.members {

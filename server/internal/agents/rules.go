@@ -56,8 +56,8 @@ const (
 	mostEntries = 30       // of frames, dialogs and the like
 )
 
-// builtIn are the agents whose rules are part of this program, with what they are recognized
-// by, which precedes all tables of a file.
+// builtIn are the agents whose rules are part of this program. Only what they are recognized
+// by, which precedes all tables of a file, is parsed at once.
 var builtIn = sync.OnceValue(func() (known RuleSet) {
 	files, err := fs.Glob(fixtures.Agents(), "*.toml")
 	if err != nil {
@@ -87,7 +87,7 @@ var builtIn = sync.OnceValue(func() (known RuleSet) {
 	return known
 })
 
-// all returns the rules with everything that their file has.
+// all returns the rules, parsed completely.
 func (r *Rules) all() *Rules {
 	if r.whole != nil {
 		return r.whole()
@@ -104,15 +104,14 @@ func BuiltIn() (known RuleSet) {
 }
 
 // Load returns the agents of the user's files NAME.toml in a directory, followed by the
-// built-in ones that no file replaces. Without a directory, and if dir is empty, these are
-// all. A file with a fault is left out.
+// built-in ones that no file replaces. If dir is empty or does not exist, only those are
+// returned. A file with a fault is left out.
 func Load(dir string) (known RuleSet, faults []Fault) {
 	own, faults := loadOwn(dir)
 	return own.before(BuiltIn()), faults
 }
 
-// LoadFinder returns a finder of these agents. Of the built-in ones it reads the rules when
-// it needs them.
+// LoadFinder returns a finder of these agents, which reads built-in rules when it needs them.
 func LoadFinder(dir string) (f *Finder, faults []Fault) {
 	own, faults := loadOwn(dir)
 	f = NewFinder(nil)
@@ -178,7 +177,7 @@ func LoadFile(file string) (*Rules, []Fault) {
 	return parse(file, text)
 }
 
-// reason returns an error without the path, which a fault begins with.
+// reason returns an error without its path, with which a fault begins anyway.
 func reason(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -162,7 +162,8 @@ func (h Here) Possible() bool {
 	return err != nil // it may have another name now
 }
 
-// ProcessOf returns the process of a tmux server; of none that runs, the zero one, here.
+// ProcessOf returns the process of a tmux server. If none is running, it is the zero Process,
+// with Here set.
 func ProcessOf(ctx context.Context, srv *tmux.Server) (tmux.Process, error) {
 	p, err := srv.Process(ctx)
 	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {

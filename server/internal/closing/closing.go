@@ -13,32 +13,31 @@ import (
 )
 
 // tmux does not end the programs of a pane that it closes: it hangs up their terminal. Most
-// end then, and what goes on is named, where the system shows it.
+// then exit; those that do not are named, where the system shows them.
 
-// endsWithin is how long a program may take to end before it is said to go on.
+// endsWithin is how long a program may take to exit before it is reported as surviving.
 const endsWithin = 500 * time.Millisecond
 
-// mostSurvivors is the number of programs that are named.
+// mostSurvivors bounds the programs that are named.
 const mostSurvivors = 5
 
-// paneProgram is the program of a pane.
 type paneProgram struct {
 	PID int    `tmux:"pane_pid"`
 	TTY string `tmux:"pane_tty"`
 }
 
-// survivor is a program that goes on without its terminal.
+// survivor is a program that runs on without its terminal.
 type survivor struct {
 	pid  int
 	name string
 }
 
-// Panes runs what closes the panes that a filter keeps, and notes which of their programs
-// have not ended after a moment.
+// Panes runs a function that closes the panes that a filter keeps, and notes which of their
+// programs still run a moment later.
 func Panes(ctx context.Context, srv *tmux.Server, filter tmux.Format, do func() error) error {
 	panes, err := tmux.List[paneProgram](ctx, srv, tmux.ListPanes{All: true, Filter: filter})
 	if err != nil || !caller.Sees(ctx, srv) {
-		panes = nil // do fails too, or there is nothing to close, or to be seen
+		panes = nil // do fails too, or there is nothing to close or to see
 	}
 	panes = slices.DeleteFunc(panes, func(p paneProgram) bool { return !p.known() })
 	if err := do(); err != nil || len(panes) == 0 {
@@ -67,7 +66,7 @@ func Panes(ctx context.Context, srv *tmux.Server, filter tmux.Format, do func() 
 	return nil
 }
 
-// note names the programs that go on.
+// note names the programs that still run.
 func note(ctx context.Context, left []survivor) {
 	if len(left) == 0 {
 		return

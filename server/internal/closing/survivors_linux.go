@@ -9,7 +9,7 @@ import (
 	"tmuxmcp/server/internal/reply"
 )
 
-// known reports whether the program's process is one of this system's: tmux may run where
+// known reports whether the program's process is one of this system: tmux may run where
 // processes have other numbers.
 func (p paneProgram) known() bool {
 	tty, err := os.Stat(p.TTY)
@@ -21,9 +21,8 @@ func (p paneProgram) known() bool {
 	return ok && err == nil && proc.Session == p.PID && proc.Terminal == procstat.TTYNumber(dev.Rdev)
 }
 
-// survivors returns the processes that the panes' programs have started in their terminals
-// and that have not ended. While there is one, no other process gets the number of the
-// program, after which they are called.
+// survivors returns the processes that the panes' programs started in their terminals and
+// that still run. As long as there is one, its session keeps the number of the program.
 func survivors(panes []paneProgram) (left []survivor) {
 	for _, p := range procstat.All() {
 		ended := p.Dying || p.State == 'Z' || p.State == 'X'

@@ -2,7 +2,7 @@
 
 package closing
 
-// known reports false: the processes of a pane's program are not looked for here.
+// known reports false: on this system, processes are not looked up.
 func (paneProgram) known() bool { return false }
 
 func survivors([]paneProgram) []survivor { return nil }

@@ -21,7 +21,6 @@ import (
 // projects/DIRECTORY/SESSION.jsonl is a message, once it is complete.
 type claude struct{}
 
-// claudeSession is the file of a process.
 type claudeSession struct {
 	PID        int
 	SessionID  string
@@ -72,7 +71,6 @@ func (claude) read(b *reading.Budget, _ Agent, p *process, since *cursor) (*Conv
 	return h.conversation(files[0], s.SessionID, from, parseClaude)
 }
 
-// claudeLine is a line of a conversation.
 type claudeLine struct {
 	Type      string
 	UUID      string

@@ -47,8 +47,7 @@ func (codex) read(b *reading.Budget, _ Agent, p *process, since *cursor) (*Conve
 	return h.conversation(open[0], session, from, parseCodex)
 }
 
-// opened returns the files below the directory, with names that match, that a process has
-// open.
+// opened returns the files below the directory that a process has open and whose names match.
 func (h *home) opened(p *process, name *regexp.Regexp) (names []string, err error) {
 	real, err := filepath.EvalSymlinks(h.path)
 	if err != nil {

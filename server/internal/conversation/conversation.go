@@ -5,19 +5,19 @@
 // # Whose conversation it is
 //
 // A conversation is read for a pane, so it must belong to a process there; the newest file
-// proves nothing. Some agents say so themselves: claude and qwen have a file with the process id, and
-// the time at which the process, or its conversation, began; codex, copilot and grok keep a
-// file open. gemini, pi, opencode and kilo do not say which process writes a conversation.
-// Theirs counts only if the pane shows its end, and the end of no other conversation of the
-// same directory that was written since the process began.
+// proves nothing. Some agents say so themselves: claude and qwen have a file with the process
+// id, and the time at which the process, or its conversation, began; codex, copilot and grok
+// keep a file open. gemini, pi, opencode and kilo do not say which process writes a
+// conversation. Theirs counts only if the pane shows its end, and the end of no other
+// conversation of the same directory that was written since the process began.
 //
 // # What is read
 //
-// Files of this user's below the agent's own directory, links resolved: at most 16 MB of all
-// together, of a conversation its end or what follows a cursor. A line that is not complete yet is left for the next
-// call. Only texts of the user and the agent are returned: no results of tools, no thinking,
-// nothing that the agent adds to prompts. Everything that does not look as expected is
-// [Unreadable], never an error of the call: the screen is still there.
+// Files of this user's below the agent's own directory, links resolved: at most 16 MB in all,
+// and of a conversation its end or what follows a cursor. A line that is not complete yet is
+// left for the next call. Only texts of the user and the agent are returned: no results of
+// tools, no thinking, nothing that the agent adds to prompts. Everything that does not look
+// as expected is [Unreadable], never an error of the call: the screen is still there.
 package conversation
 
 import (
@@ -54,7 +54,7 @@ type Message struct {
 	Ends bool
 
 	id      string // the agent's name for it
-	written bool   // it changes no more
+	written bool   // it no longer changes
 	end     int64  // where the next one begins, as in a cursor
 }
 
@@ -63,12 +63,12 @@ type Conversation struct {
 	// Messages are the messages, oldest first. Without a cursor, the first is the last
 	// prompt, unless that is too far back.
 	Messages []Message
-	// Cursor is where the next call goes on. It is a text without blanks.
+	// Cursor is where the next call continues. It has no blanks.
 	Cursor string
 }
 
-// Portion keeps the first messages, at most so many bytes of text or one message, and has the
-// cursor go on after them.
+// Portion keeps the first messages, at least one and no more than most bytes of text, and
+// sets the cursor behind them.
 func (c *Conversation) Portion(most int) {
 	for i, m := range c.Messages {
 		if most -= len(m.Text); most < 0 && i > 0 && c.Messages[i-1].end > 0 {
@@ -124,7 +124,7 @@ func Read(ctx context.Context, a Agent, since string) (*Conversation, error) {
 	}
 	b := reading.Within(ctx, mostRead)
 	c, err := read(b, a, since)
-	// What was not read may be what proves something else.
+	// What was not read might have proven something else.
 	switch why := b.Err(); {
 	case why == reading.ErrSpent:
 		return nil, unreadable("there is more to read than %d MB, the most of a call", mostRead>>20)
@@ -205,7 +205,7 @@ func parseCursor(text string) (*cursor, error) {
 	return &cursor{m[1], at}, nil
 }
 
-// in returns where to go on in a conversation; -1 is its end.
+// in returns where to continue in a conversation; -1 is its end.
 func (c *cursor) in(session string) (int64, error) {
 	switch {
 	case c == nil:
@@ -217,8 +217,8 @@ func (c *cursor) in(session string) (int64, error) {
 }
 
 const (
-	// enoughLetters is how much of a conversation's end a screen must show, in letters, if
-	// there is so much, and leastLetters how much there must be for it to be known again.
+	// enoughLetters is how many letters of a conversation's end a screen must show, if it
+	// has that many, and leastLetters how many it must have to be recognized.
 	enoughLetters, leastLetters = 40, 10
 	// mostWrapped is the most rows that a line with fewer letters may take.
 	mostWrapped = 4
@@ -265,7 +265,6 @@ func shows(screen []string, messages []Message) bool {
 // columns separates what is beside each other in a row.
 var columns = lazy.Regexp(` {2,}|[│┃║▌▐]`)
 
-// letters returns the letters of a text.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {

@@ -30,8 +30,8 @@ func (copilot) read(b *reading.Budget, a Agent, p *process, since *cursor) (*Con
 	return h.beside(a, p, copilotHold(), "events.jsonl", parseCopilot, since)
 }
 
-// beside returns the conversation in the directory of the only file, with a name that
-// matches, that a process has open. The first group is the session.
+// beside returns the conversation in the directory of the only file that a process has open
+// and whose name matches. The first group is the session.
 func (h *home) beside(a Agent, p *process, open *regexp.Regexp, file string, parse func([]byte, *reader), since *cursor) (*Conversation, error) {
 	names, err := h.opened(p, open)
 	if err != nil {

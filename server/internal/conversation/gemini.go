@@ -91,8 +91,8 @@ func (h *home) shown(a Agent, p *process, files []string, parse func([]byte, *re
 	return h.conversation(file, found.session(), from, parse)
 }
 
-// only refuses to choose if the pane does not show the end of exactly one conversation of
-// those that were written.
+// only returns an error unless the pane shows the end of exactly one of the conversations
+// that were written.
 func only(a Agent, p *process, written, shown int) error {
 	switch {
 	case written == 0:

@@ -13,8 +13,8 @@ import (
 const (
 	// mostRead bounds what a call reads, of all files together, in bytes.
 	mostRead = 16 << 20
-	// firstRead is how much of its end is read at first. claude writes each request to its
-	// model there too, in thousands of bytes.
+	// firstRead is how much of a file's end is read first. claude writes each request to its
+	// model there too, which takes thousands of bytes.
 	firstRead = 256 << 10
 	// mostSmall bounds other files.
 	mostSmall = 256 << 10
@@ -25,11 +25,10 @@ const (
 // A reader collects the messages of the lines of a file.
 type reader struct {
 	messages []Message
-	// session is the conversation's name, and dir the directory that it is of, if a line has
-	// them.
+	// session names the conversation, and dir its directory, if a line has them.
 	session, dir string
-	// known is set once a line had the form that is expected, and bad once one that matters
-	// had another.
+	// known is set once a line has the expected form, and bad once one that matters does
+	// not.
 	known, bad bool
 
 	at map[string]int // of messages, by their ids
@@ -100,7 +99,6 @@ func readLines(b *reading.Budget, f *os.File, from int64, parse func(line []byte
 	}
 }
 
-// readSince reads on from an offset.
 func readSince(b *reading.Budget, f *os.File, from, size int64, parse func([]byte, *reader)) (*reader, int64, error) {
 	if from > size || !lineBegins(b, f, from) {
 		return nil, 0, BadCursor("is no place in the conversation any more: the agent has rewritten it")
@@ -122,7 +120,7 @@ func before(b *reading.Budget, f *os.File, at int64, n int, rest []byte) ([]byte
 	text := make([]byte, n+len(rest))
 	copy(text[n:], rest)
 	if _, err := b.ReadAt(f, text[:n], at); err != nil {
-		return nil, unreadable("%v", err) // also that it has been cut meanwhile
+		return nil, unreadable("%v", err) // or it was truncated meanwhile
 	}
 	return text, nil
 }
@@ -200,7 +198,7 @@ func openHome(b *reading.Budget, path string) (*home, error) {
 
 // open opens a regular file of this user's below the directory.
 func (h *home) open(name string) (*os.File, error) {
-	// A pipe is not waited for.
+	// Do not wait for the other end of a pipe.
 	f, err := h.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return nil, unreadable("%v", plain(err, filepath.Join(h.path, name)))
@@ -251,7 +249,6 @@ func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	return t.b.Dir(d)
 }
 
-// small returns the content of a small file.
 func (h *home) small(name string) ([]byte, error) {
 	f, err := h.open(name)
 	if err != nil {
@@ -265,8 +262,7 @@ func (h *home) small(name string) ([]byte, error) {
 	return text, err
 }
 
-// plain returns an error with the whole path of its file, or that leads out of an agent's
-// directory.
+// plain returns an error with the whole path of its file.
 func plain(err error, path string) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

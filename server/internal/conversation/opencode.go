@@ -14,9 +14,9 @@ import (
 	"tmuxmcp/internal/sqlite"
 )
 
-// opencode is opencode, seen in 1.18.33, or kilo, which is made of it. It keeps a database
-// open, NAME.db below its directory, with a row for each message, and one for each part of
-// a message, which it changes while the model writes. No table says which process writes a
+// opencode reads opencode, seen in 1.18.33, and kilo, a fork of it. Each keeps a database
+// open, NAME.db below its directory, with a row for each message, and one for each part of a
+// message, which changes while the model writes. No table says which process writes a
 // conversation.
 type opencode struct{ name string }
 
@@ -114,7 +114,7 @@ func (o opencode) find(s *sqlite.Snapshot, a Agent, p *process, since *cursor) (
 	at := max(from, 0)
 	for i, m := range messages {
 		if !m.User && !m.written {
-			break // it, and what follows it, is there again the next time
+			break // the next call reads it, and what follows, again
 		}
 		at = max(at, m.At.UnixMilli())
 		messages[i].end = at
@@ -142,7 +142,8 @@ func (o opencode) messages(s *sqlite.Snapshot, session string, after int64) (all
 			Finish string
 			Time   struct{ Completed int64 }
 			Error  json.RawMessage
-			// Summary is of a summary that replaces what was said; of prompts it is an object.
+			// Summary is true for a summary that replaces what was said; in prompts it is
+			// an object.
 			Summary json.RawMessage
 		}
 		text, _ := row[2].(string)

@@ -28,7 +28,7 @@ func (pi) read(b *reading.Budget, a Agent, p *process, since *cursor) (*Conversa
 	return h.shown(a, p, files, parsePi, since)
 }
 
-// globbed makes a name a pattern of which only it is a match.
+// globbed escapes a name, so that as a pattern it matches only itself.
 var globbed = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 func parsePi(line []byte, r *reader) {

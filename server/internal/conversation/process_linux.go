@@ -59,7 +59,6 @@ func processOf(b *reading.Budget, pid int) (*process, error) {
 	return p, nil
 }
 
-// openFiles returns the files that the process has open.
 func (p *process) openFiles(b *reading.Budget) (paths []string, err error) {
 	dir := procstat.File(p.pid, "fd")
 	f, err := os.Open(dir)
@@ -76,7 +75,6 @@ func (p *process) openFiles(b *reading.Budget) (paths []string, err error) {
 	return paths, err
 }
 
-// ownedByUs reports whether a file is this user's.
 func ownedByUs(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()

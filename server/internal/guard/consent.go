@@ -58,11 +58,11 @@ type Asker struct {
 	pause     Pause
 }
 
-// Pause lets other calls work while this one waits for the user, or for its turn in a pane.
-// resume waits until it may go on.
+// Pause lets other calls run while this one waits for the user, or for its turn in a pane.
+// resume waits until it may continue.
 type Pause func() (resume func(context.Context) error)
 
-// Of returns what asks about a call of a tool, with the answers that came with the call.
+// Of returns the asker for a call of a tool, with the answers that came with the call.
 func (q *Questions) Of(tool string, args json.RawMessage, answers mcp.MultiRoundTripParams, pause Pause) *Asker {
 	return &Asker{questions: q, tool: tool, args: args, answers: answers, pause: pause}
 }
@@ -129,8 +129,8 @@ func (a *Asker) question(q mcp.ElicitationParams) error {
 	return &Question{mcpserver.NewInputRequestBuilder(a.stateOf(q.Message)).Elicit(askID, q), reply.Faultf(reply.KindAsked, "%s", q.Message)}
 }
 
-// codexName begins the name of codex. When it runs without approvals, it accepts an empty
-// form by itself, without showing it to the user. So its form has a field, and is then
+// codexName is how codex's client name begins. When it runs without approvals, it accepts an
+// empty form by itself, without showing it to the user. So its form has a field, and is then
 // declined.
 const codexName = "codex"
 
@@ -172,8 +172,8 @@ func (a *Asker) sealed(text string) string {
 	return text + a.questions.mac(strings.Join([]string{a.tool, canonical(a.args), text}, "\x00"))
 }
 
-// canonical returns JSON as it is whatever programs on the way wrote it anew: they may order
-// and escape it in another way.
+// canonical returns JSON in one form: programs on the way may reorder it and escape it
+// differently.
 func canonical(raw json.RawMessage) string {
 	var value any
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -206,7 +206,7 @@ func (a *Asker) Check() error {
 	return nil
 }
 
-// ErrForged refuses a request state that this server gave for no such request.
+// ErrForged rejects a request state that this server did not issue for this request.
 var ErrForged = reply.Faultf(reply.KindForged, "requestState is not one that this server gave for this request")
 
 // answered returns the user's answer to a question, or nil.
@@ -235,7 +235,6 @@ func (q *Questions) firstUse(state string, expires time.Duration) bool {
 
 const macSize = 2 * sha256.Size // of a code, in hex
 
-// mac returns a message authentication code.
 func (q *Questions) mac(s string) string {
 	mac := hmac.New(sha256.New, q.key[:])
 	mac.Write([]byte(s))

@@ -82,8 +82,8 @@ func New(d Declared, srv *tmux.Server, here caller.Here, r Rules, ask *Asker) *G
 	return &Guard{Declared: d, rules: r, tmux: srv, here: here, ask: ask}
 }
 
-// Pause lets other calls work while this one waits for something else than tmux. resume
-// waits until it may go on.
+// Pause lets other calls run while this one waits for something other than tmux. resume waits
+// until it may continue.
 func (g *Guard) Pause() (resume func(context.Context) error) { return g.ask.pause() }
 
 // At resolves a selection as the tool declares, and guards the object.
@@ -223,7 +223,7 @@ func (g *Guard) Proceed(ctx context.Context, act func(context.Context) error) er
 	return act(ctx)
 }
 
-// Cleared does what Proceed does for harm that no command of tmux does.
+// Cleared does what Proceed does, for harm that is not done by a tmux command.
 func (g *Guard) Cleared(ctx context.Context) error {
 	if len(g.spared) == 0 {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// The guard of the agent's own pane is a condition of the lists of commands that act: what
-// a pane is in may change between two round trips, by another call or by the user. If tmux
-// finds that the agent's pane would be reached, nothing of the list runs, the user is
-// asked, and only then it runs without the condition.
+// The guard of the agent's own pane is a condition of the lists of commands that act: what a
+// pane is in may change between two round trips, by another call or by the user. If tmux
+// finds that the agent's pane would be reached, nothing of the list runs and the user is
+// asked. Only with consent does it run without the condition.
 
 // Presence is where on a tmux server the agent runs, as far as is known.
 type Presence struct {

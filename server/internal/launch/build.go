@@ -22,7 +22,7 @@ import (
 	"tmuxmcp/tmux/prompt"
 )
 
-// Build builds a workspace, or only plans it. If that fails, nothing stays.
+// Build builds a workspace, or only plans it. If that fails, nothing is left behind.
 func (s *Starter) Build(ctx context.Context, t *typing.Typist, in Workspace) (*Built, error) {
 	b := &builder{Source: t.Source, starter: s, typist: t, in: in}
 	if err := b.begin(ctx); err != nil || in.DryRun {
@@ -52,7 +52,6 @@ type builder struct {
 	out     Built
 }
 
-// building is a pane being built.
 type building struct {
 	Pane
 	window, index int // position in the input
@@ -63,7 +62,6 @@ type building struct {
 
 func (p *building) id() tmux.PaneID { return (*p.row)[0].Pane }
 
-// created is where something was created.
 type created struct {
 	Fleeting
 	Session tmux.SessionID `tmux:"session_id"`

@@ -126,7 +126,7 @@ func (s *Starter) ended(ctx context.Context, srv *tmux.Server, p *rows.Pane, com
 		dead := tmux.AddRows[struct {
 			Status *int `tmux:"pane_dead_status"`
 		}](&b, tmux.DisplayMessage{Target: p.PaneID})
-		// Without a command, it may be another one than a shell.
+		// Without a command, the default one may be something other than a shell.
 		own := tmux.AddMessage(&b, tmux.DisplayMessage{Target: p.PaneID, Message: "#{pane_start_command}#{default-command}"})
 		err := b.Do(ctx, srv)
 		gone := screen.IsServerGone(err) || err == nil && (*panes)[0].PaneID == ""

@@ -95,7 +95,6 @@ type Built struct {
 	Plan        []string       `json:"plan" desc:"with dry_run"`
 }
 
-// builtPane is a pane of a workspace.
 type builtPane struct {
 	PaneID         tmux.PaneID   `json:"pane_id" tmux:"pane_id"`
 	PaneIndex      int           `json:"pane_index" tmux:"pane_index"`

@@ -1,6 +1,6 @@
 // Package ledger remembers what this server typed into each pane, and what of that an answer
-// has reported to have ended. Two screens show that a pane changed, but not who changed it or
-// whether a program that has ended is the one that a wait is for: that is judged by this.
+// has reported as ended. Two screens show that a pane changed, but not who changed it, nor
+// whether a program that has ended is the one that a wait is for: the ledger decides that.
 package ledger
 
 import (

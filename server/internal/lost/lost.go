@@ -1,6 +1,6 @@
 // Package lost finds tmux servers that run without the file of their socket, which programs
-// that clean /tmp remove. Such a server makes it again when it gets SIGUSR1; a second server on
-// the same path would take its place.
+// that clean /tmp remove. Such a server creates it again on SIGUSR1; a second server on the
+// same path would take its place.
 package lost
 
 import (

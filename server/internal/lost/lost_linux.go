@@ -14,8 +14,8 @@ import (
 // inode and its path.
 var listening = lazy.Regexp(`(?m)^\S+ \S+ \S+ 00010000 0001 01 +(\d+) (.+)$`)
 
-// serverOf returns the process that listens on a socket whose file was removed, or 0. It
-// reads nothing if there is the file.
+// serverOf returns the process that listens on a socket whose file was removed, or 0. If the
+// file exists, it looks no further.
 func serverOf(path string) int {
 	if _, err := os.Lstat(path); err == nil || !filepath.IsAbs(path) {
 		return 0

@@ -2,5 +2,5 @@
 
 package lost
 
-// serverOf finds none here.
+// serverOf finds no server on this system.
 func serverOf(string) int { return 0 }

@@ -104,8 +104,8 @@ func New(argument, pattern string, isRegexp, matchCase bool) (*Matcher, error) {
 }
 
 // partOf returns the longest text that must be in a line for tree to match, and whether its
-// case is ignored. It has no trailing spaces, as lines have none, and only characters that
-// nothing beyond ASCII is another case of.
+// case is ignored. It has no trailing spaces, as lines have none, and no characters that have
+// another case beyond ASCII.
 func partOf(tree *syntax.Regexp) (part []byte, fold bool) {
 	switch {
 	case tree.Op == syntax.OpLiteral:
@@ -130,15 +130,15 @@ func partOf(tree *syntax.Regexp) (part []byte, fold bool) {
 	return part, fold
 }
 
-// foldCase sets the bit that distinguishes lower case from upper case, of which other bytes
-// lose a difference too.
+// foldCase sets the bit that distinguishes lower case from upper case. That makes some other
+// bytes equal too.
 func foldCase(text []byte) {
 	for i := range text {
 		text[i] |= 0x20
 	}
 }
 
-// All returns what finds the patterns of an argument.
+// All returns the matchers of the patterns of an argument.
 func All(ctx context.Context, argument string, patterns []string, regex, matchCase bool) (all []*Matcher, err error) {
 	if len(patterns) > maxPatterns {
 		return nil, reply.Argument(argument, "takes at most %d patterns", maxPatterns)
@@ -262,7 +262,7 @@ func (w *Search) Indexes(ctx context.Context, m *Matcher, text []byte) (all []in
 	return all, nil
 }
 
-// candidates yields the lines of a text that have m's part, with their indexes. To look for
+// candidates yields the lines of a text that have m's part, with their indexes. Looking for
 // it in the whole text takes a twentieth of the time of matching each line.
 func (w *Search) candidates(m *Matcher, text []byte) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {

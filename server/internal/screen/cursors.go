@@ -33,8 +33,8 @@ type cursors struct {
 	size int
 }
 
-// kept is a short cursor, and what it stands for. same is equal for cursors between which
-// nothing has changed, and nothing was typed.
+// kept is a short cursor and what it stands for. same is equal for cursors between which
+// nothing has changed and nothing was typed.
 type kept struct {
 	short, same string
 	at          Bookmark
@@ -46,7 +46,7 @@ const (
 	maxCursorBytes = 4 << 20
 )
 
-// Serve gives clients short cursors from now on, as the server goes on.
+// Serve gives clients short cursors from now on, for a server that keeps running.
 func (r *Reader) Serve() { r.cursors = &cursors{run: strings.ToLower(rand.Text()[:4])} }
 
 // give returns a short cursor: an idle pane keeps its own.
@@ -126,8 +126,8 @@ func invalidCursor(reason string, pane tmux.PaneID) *reply.Fault {
 	return reply.Faultf(reply.KindValidation, "invalid capture_since cursor: %s", reason).Suggest("call capture_since %s to begin again", with)
 }
 
-// splitCursor returns the run and the pane of a short cursor, or the pane of one from a
-// server that stores none and what it holds. An invalid cursor has nothing.
+// splitCursor returns the run and the pane of a short cursor or, for a cursor of a server
+// that stores none, its pane and its contents; nothing if it is invalid.
 func splitCursor(given string) (run string, pane tmux.PaneID, at Bookmark) {
 	parts := strings.Split(given, ".")
 	if len(parts) == 3 && len(parts[0]) == 4 {

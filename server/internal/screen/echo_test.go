@@ -45,6 +45,8 @@ func TestJudge(t *testing.T) {
 	}{
 		{"a line of output", ls(), "total 0", 6, false, "", "total 0", []string{"ls -l"}, nil, ""},
 		{"a blank line of output", ls(), "", 6, false, "", "", []string{"ls -l"}, nil, ""},
+		{"blanks of output", ls(), "  ", 6, false, "", "  ", []string{"ls -l"}, nil, ""},
+		{"a blank line in the row, which had no prompt", ls(func(e *Echo) { e.Lines, e.text = nil, "" }), "", 5, false, "", "", nil, nil, ""},
 		{"output in the row of the prompt", ls(func(e *Echo) { e.Lines = nil }), "in> 7", 5, false, "", " 7", nil, nil, ""},
 		{"the row as it was", ls(func(e *Echo) { e.Lines = nil }), "in>", 5, true, "in>", "-", nil, nil, ""},
 		{"another text in the row", ls(func(e *Echo) { e.Lines = nil }), "no", 5, false, "", "no", nil, nil, ""},

@@ -77,7 +77,6 @@ func (f *freshLines) onScreen(l *follow.Look) {
 	})
 }
 
-// textsOf returns the texts of lines.
 func textsOf(lines []freshLine) (texts []string) {
 	for _, line := range lines {
 		texts = append(texts, line.text)

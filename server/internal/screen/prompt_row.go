@@ -28,7 +28,7 @@ const promptRows = 2
 // and without its digits. 0 is no line.
 type rowsAbove [2 * promptRows]uint32
 
-// above returns those of a look.
+// above returns the digests of a look.
 func above(l *follow.Look) (a rowsAbove) {
 	lines, _ := l.Above(promptRows)
 	for i, line := range lines {
@@ -54,7 +54,7 @@ func (a rowsAbove) bytes() (raw []byte) {
 	return raw
 }
 
-// rowsAboveOf returns what [rowsAbove.bytes] has made bytes of.
+// rowsAboveOf is the reverse of [rowsAbove.bytes].
 func rowsAboveOf(raw []byte) (a rowsAbove) {
 	for i := range a {
 		a[i] = binary.LittleEndian.Uint32(raw[4*i:])

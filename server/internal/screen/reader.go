@@ -198,7 +198,6 @@ func (r *Reader) Budget(seconds float64) (time.Duration, error) {
 	return min(time.Duration(seconds*float64(time.Second)), r.WaitMax), nil
 }
 
-// news is what is new in a pane.
 type news struct {
 	PaneID tmux.PaneID
 	Lines  []string

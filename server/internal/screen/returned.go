@@ -64,8 +64,8 @@ func (r *Reader) Runs(srv *tmux.Server, at Bookmark, job string) {
 	r.Ledger.Runs(at.pane(srv), at.line, job)
 }
 
-// JobReturned does what Returned or, unless the job has ended, Shown does for a job, if nothing
-// was typed in its pane since.
+// JobReturned does for a job what Returned does or, while it runs, what Shown does, unless
+// something has been typed in its pane since.
 func (r *Reader) JobReturned(srv *tmux.Server, pane tmux.PaneID, job string, ended bool, lines int, last []string, line string) {
 	at := r.bookmarks.of(srv, pane)
 	if at.Mark == nil || at.echo == nil || job == "" {
@@ -160,7 +160,6 @@ func (r *returned) endsAt(lines []string, end int) bool {
 	return true
 }
 
-// compared returns the part of a line that is compared.
 func compared(line string) string {
 	return strings.TrimRight(reply.Head(line, mostCompared), " ")
 }

@@ -226,8 +226,8 @@ func ahead[T, R any](ctx context.Context, all []T, do func(context.Context, T) R
 	}
 }
 
-// Search captures panes and finds the lines that match. It completes what is known of each
-// pane and, since a line may be several rows, captures it both joined and unjoined.
+// Search captures panes and finds the lines that match. It completes the rows of the panes
+// and, since a line may be several rows, captures them both joined and unjoined.
 func (r *Reader) Search(ctx context.Context, srv *tmux.Server, panes []PaneMatch, in Query, m *match.Matcher) ([]PaneMatch, error) {
 	exact, err := srv.Supports(ctx, tmux.FeatureOf(tmux.CapturePane{}, "UsedCells"))
 	if err != nil {

@@ -70,7 +70,6 @@ type Wait struct {
 	warned bool
 }
 
-// waitedPane is a pane being waited for.
 type waitedPane struct {
 	id       tmux.PaneID
 	look     *follow.Look
@@ -205,7 +204,6 @@ func (w *Wait) lookAt(ctx context.Context, id tmux.PaneID, since *follow.Mark) (
 	return reply.Within(ctx, w.reader.LookTime, func(ctx context.Context) (*follow.Look, error) { return w.watch.Look(ctx, id, since) })
 }
 
-// first takes the first look at a pane.
 func (w *Wait) first(ctx context.Context, p *waitedPane, from Begin) error {
 	now := time.Now()
 	p.echo = from.echo.clone()
@@ -256,7 +254,6 @@ func (w *Wait) first(ctx context.Context, p *waitedPane, from Begin) error {
 	return w.processLook(ctx, p, l, now, fresh, rows)
 }
 
-// again takes another look at a pane.
 func (w *Wait) again(ctx context.Context, p *waitedPane) error {
 	began := time.Now()
 	l, err := w.lookAt(ctx, p.id, nil)
@@ -329,8 +326,8 @@ func (w *Wait) processLook(ctx context.Context, p *waitedPane, l *follow.Look, b
 	return nil
 }
 
-// unknown returns those of the new lines of a look, and their rows, that are not drawn again
-// and were not returned before.
+// unknown returns the new lines of a look, and their rows, without those that were only drawn
+// again or returned before.
 func (p *waitedPane) unknown(l *follow.Look, redrawn bool, fresh []string, rows []int) ([]string, []int) {
 	switch {
 	case redrawn:
@@ -376,8 +373,8 @@ func (w *Wait) matches(ctx context.Context, p *waitedPane, lines []string) (bool
 	return false, nil
 }
 
-// sized takes note of the size of a pane. A shell that is at its prompt when it changes draws
-// the prompt again, in another row, and which of the other rows have moved is not known.
+// sized records the size of a pane. A shell that is at its prompt when it changes draws the
+// prompt again, in another row, and which of the other rows have moved is not known.
 func (p *waitedPane) sized(l *follow.Look) {
 	const drawing = 500 * time.Millisecond
 	size := [2]int{l.Width, l.Height}

@@ -1,4 +1,5 @@
-// Package sockets has the tmux servers that calls name, and bounds how many calls work on each.
+// Package sockets has the tmux servers that calls name, and bounds how many calls work on
+// each at a time.
 package sockets
 
 import (
@@ -153,7 +154,7 @@ func (s *Sockets) All(extra []string) ([]*tmux.Server, error) {
 		}
 		seen[caller.RealPath(p)] = true
 		cfg := s.cfg.Tmux
-		// Something that listens need not answer.
+		// Something may listen there and never answer.
 		cfg.Timeout = 5 * time.Second
 		if i < len(entries) {
 			cfg.SocketName = entries[i].Name()
@@ -177,7 +178,7 @@ type Slot struct {
 }
 
 // Slot waits until a call may work on a tmux server and the client is reading answers. A call
-// without a server gets one at once, to be left as the others are.
+// without a server gets a slot at once, which must be left too.
 func (s *Sockets) Slot(ctx context.Context, srv *tmux.Server) (*Slot, error) {
 	slot := &Slot{s, srv, func() {}}
 	return slot, slot.take(ctx)
@@ -208,7 +209,7 @@ func (s *Slot) Pause() (resume func(context.Context) error) {
 	return s.take
 }
 
-// Info describes a tmux server. It is no error if that is not running.
+// Info describes a tmux server. It is not an error if none is running.
 func Info(ctx context.Context, srv *tmux.Server) (rows.Server, error) {
 	info := rows.Server{SocketPath: srv.SocketPath()}
 	// A socket has a name only if it is in the directory that -L uses.

@@ -45,7 +45,6 @@ type agentAnswerIn struct {
 	target.OnSocket
 }
 
-// answered is an answer of an agent.
 type answered struct {
 	agentInfo
 	Prompt *string `json:"prompt" exact:"true"`
@@ -83,7 +82,7 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// facts add what is to be known of an answer.
+// facts adds the facts about an answer.
 func (a answered) facts(v *reply.View) {
 	v.Head = true
 	v.More = "agent_answer with offset"
@@ -128,7 +127,6 @@ func plain(lines []string) []string {
 	return all
 }
 
-// lines returns the lines of the answer.
 func (a answered) lines() []string {
 	if a.Answer == "" {
 		return nil
@@ -136,10 +134,9 @@ func (a answered) lines() []string {
 	return strings.Split(a.Answer, "\n")
 }
 
-// agentAnswerResult is the outcome of agent_answer.
 type agentAnswerResult struct {
 	answered
-	// Messages are all since the cursor that was given.
+	// Messages are all messages since the given cursor.
 	Messages          []agentMessage `json:"messages"`
 	MessagesTruncated bool           `json:"messages_truncated"`
 	since             bool

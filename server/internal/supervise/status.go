@@ -30,7 +30,7 @@ func agentStatus(f *agents.Finder) *tool.Tool {
 	})
 }
 
-// infoOf returns what a caller gets to know of an agent.
+// infoOf returns an agent as callers see it.
 func infoOf(s agents.Agent) agentInfo {
 	a := agentInfo{
 		PaneID: s.ID, Place: rows.PlaceOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},

@@ -89,8 +89,7 @@ func (in waitForAgentIn) states() []agents.State {
 	return []agents.State{agents.Idle, agents.Asks, agents.Ended}
 }
 
-// waitForAgentResult is the outcome of wait_for_agent, those first that have come to the
-// states.
+// waitForAgentResult has the agents that are in one of the states first.
 type waitForAgentResult struct {
 	Agents         []awaitedAgent `json:"agents"`
 	Gone           []tmux.PaneID  `json:"gone"`
@@ -131,5 +130,5 @@ func (r *waitForAgentResult) View() reply.View {
 	return v
 }
 
-// mostStill is how many agents are named that a wait has not ended for.
+// mostStill bounds the agents that are named as not yet done.
 const mostStill = 20

@@ -17,7 +17,6 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// client is a client of tmux.
 type client struct {
 	Name    string `tmux:"client_name"`
 	PID     int    `tmux:"client_pid"`
@@ -25,8 +24,8 @@ type client struct {
 	Control bool   `tmux:"client_control_mode"`
 }
 
-// announce announces what an agent is doing now. That a client is gone meanwhile, or cannot
-// be reached, is a problem of that client alone.
+// announce announces what an agent is doing now. A client that has gone or cannot be reached
+// does not affect the others.
 func (w *watcher) announce(ctx context.Context, a *agent) error {
 	if w.Exec != "" {
 		w.run(ctx, a)

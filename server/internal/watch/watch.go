@@ -1,9 +1,8 @@
-// Package watch follows the agents of a tmux server for a person: it shows what each is
-// doing, and announces when one comes to ask something or becomes idle.
+// Package watch follows the agents of a tmux server for a user: it shows what each is doing,
+// and announces when one asks something or becomes idle.
 //
 // It only reads tmux, except that it shows messages to clients, and rings bells on their
-// terminals. Nothing that it needs is in tmux: no client of its own, no hooks, options or
-// buffers.
+// terminals. It has no client, hooks, options or buffers in tmux.
 package watch
 
 import (
@@ -37,8 +36,9 @@ type Options struct {
 	Env  []string
 	// Color colors a table.
 	Color bool
-	// Out gets what is shown; if it is a terminal, a table that is drawn again and again, and
-	// what Err would get: problems, and what commands print.
+	// Out is where everything is shown. If it is a terminal, that is a table, which is drawn
+	// again and again, and below it what would go to Err: problems, and the output of
+	// commands.
 	Out, Err io.Writer
 
 	// Every is the time between two looks, ExecTime how long a command may run.
@@ -129,7 +129,6 @@ func gone(err error) bool {
 	return errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone)
 }
 
-// look looks at all agents.
 func (w *watcher) look(ctx context.Context) error {
 	bounded, cancel := tmux.WithTimeout(ctx, lookTime)
 	seen, err := w.finder.In(bounded, w.srv, nil)
@@ -236,7 +235,7 @@ func (w *watcher) changed(ctx context.Context, a *agent, before agents.State) er
 	return nil
 }
 
-// keep remembers the state, unless it is not known.
+// keep remembers the state, unless it is unknown.
 func (a *agent) keep() {
 	if a.state != agents.Unknown {
 		a.known = a.state
@@ -254,7 +253,7 @@ func (o Options) announces(s agents.State) bool {
 	return slices.Contains(o.States, s)
 }
 
-// closed reports whether nobody reads a pipe, or a terminal is gone.
+// closed reports whether a pipe has no reader any more, or a terminal is gone.
 func closed(out io.Writer) bool {
 	f, ok := out.(*os.File)
 	if !ok {
