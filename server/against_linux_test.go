@@ -57,6 +57,15 @@ func BenchmarkAgainst(b *testing.B) {
 		return srv
 	})
 	b.Run("agent_status/panes=100/agents=10", calls(ten, "agent_status", `{}`))
+	claude := func() *tmux.Server {
+		srv := testserver.New(b)
+		command, _ := testagent.Claude(b)
+		testserver.Run(b, srv, "new-session", "-d", "-x", "80", "-y", "24", command)
+		testserver.WaitScreen(b, srv, "%0", "shortcuts")
+		return srv
+	}
+	b.Run("send_prompt", calls(claude, "send_prompt", `{"pane_id":"%0","prompt":"go"}`))
+	b.Run("wait_for_agent", calls(claude, "wait_for_agent", `{"panes":["%0"]}`))
 	for _, content := range []string{"full", "log", "quiet"} {
 		srv := sync.OnceValue(func() *tmux.Server { return large(b, content) })
 		b.Run("search_panes/text/"+content, calls(srv, "search_panes", `{"pattern":"no such text"}`))
