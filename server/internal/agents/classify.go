@@ -282,7 +282,7 @@ func listed(n int, p pattern, spaced bool, rows []string, t *trace) (choices []C
 		}
 		m := t.find("dialogs.choice", n, p, rows, i)
 		if m == nil && !p.has("mark") && border().ReplaceAllString(rows[i], "") != "" {
-			continue // a choice goes on there
+			continue // a choice continues there
 		}
 		if m == nil {
 			break

@@ -28,7 +28,8 @@ type Presence struct {
 	server int
 	// which follows the pane in a question.
 	which string
-	// terminals are those of clients of the agent's tmux server, if that is another one.
+	// terminals are the terminals of the clients of the agent's tmux server, if that is
+	// another one.
 	terminals []string
 }
 

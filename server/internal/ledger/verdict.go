@@ -31,15 +31,16 @@ const (
 	Runs Verdict = iota
 	// Ended: it has ended, and no answer has said so.
 	Ended
-	// Nothing: the wait is for no program whose end could be told from that of another.
+	// Nothing: the wait is for no program whose end could be told apart from that of
+	// another.
 	Nothing
 )
 
-// Verdict returns it. At an empty prompt, what read the keys of this server is over, whether
-// it was a line of the shell's or a program that ran when they were typed, and whether or not
-// somebody saw it run. Where this server has typed nothing, the program that ran when the wait
-// began is the one it is for. Any other program, such as one that the user or a prompt starts,
-// is not the wait's.
+// Verdict judges the facts. At an empty prompt, what read the keys of this server is over,
+// whether it was a line of the shell's or a program that ran when they were typed, and
+// whether or not a look saw it run. Where this server has typed nothing, the program that ran
+// when the wait began is the one it is for. Any other program, such as one that the user or a
+// prompt starts, is not the wait's.
 func (f Facts) Verdict() Verdict {
 	mine := f.Typed && !f.Reported && (f.Submitted || !f.AtPrompt) || !f.Typed && f.Foreign
 	switch {

@@ -121,7 +121,7 @@ func (e *Echo) moved(rows int) {
 	e.row, e.heldRow, e.promptRow = e.row+rows, e.heldRow+rows, e.promptRow+rows
 }
 
-// atCursor returns those of the new lines that are in the row in which something was typed.
+// atCursor returns the new lines in the row in which something was typed, and their rows.
 func (e *Echo) atCursor(l *follow.Look, lines []string, rows []int) (typed []string, at []int) {
 	for i := range min(len(lines), len(rows)) {
 		if e.known && rows[i] == e.row-max(l.Shift, 0) {
@@ -243,7 +243,7 @@ const (
 	appears        // the next line has appeared
 	repeats        // an earlier line has appeared again
 	holds          // it may become the next line
-	wraps          // the next line goes on in the next row
+	wraps          // the next line continues in the next row
 )
 
 // judge returns what a line is: what the first habit of shells and other programs that
@@ -310,7 +310,7 @@ func (e *Echo) echoes(s sighting, v *verdict) bool {
 	case s.cursor && s.typed && rest == "": // the prompt, drawn again
 	case s.cursor:
 		v.echo, v.text, v.showing = holds, s.rest, begins
-	case begins && s.rest != "": // the program itself goes on in the next row
+	case begins && s.rest != "": // the program itself continues in the next row
 		v.echo, v.text = wraps, strings.TrimSpace(strings.TrimPrefix(next, rest))
 	default:
 		return false

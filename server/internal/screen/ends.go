@@ -33,8 +33,8 @@ type ending struct {
 }
 
 const (
-	// promptPause is how long a wait goes on once a shell is at an empty prompt, for another
-	// look at the pane: at the first, tmux may not have passed on what was typed.
+	// promptPause is how long a wait continues once a shell is at an empty prompt, for
+	// another look at the pane: at the first, tmux may not have passed on what was typed.
 	promptPause = 50 * time.Millisecond
 	// endPause is how long the pane's own program must have been in the foreground again,
 	// without output, for one that it has started to count as ended, if it shows no prompt that

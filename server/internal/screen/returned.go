@@ -31,8 +31,8 @@ func (r *Reader) Returned(srv *tmux.Server, at Bookmark, lines int, last []strin
 	r.returned(srv, at, lines, last, nil)
 }
 
-// Shown records that it has returned what a command has printed so far, which goes on. line is
-// the one that the call was for, which may no longer be among the last, or in the output.
+// Shown records that it has returned what a command that still runs has printed so far. line
+// is the one that the call was for, which may no longer be among the last, or in the output.
 func (r *Reader) Shown(srv *tmux.Server, at Bookmark, lines int, last []string, line string) {
 	for len(last) > 0 && strings.TrimRight(last[len(last)-1], " ") == "" { // the cursor is below: nothing shows of them
 		last, lines = last[:len(last)-1], lines-1
@@ -42,7 +42,7 @@ func (r *Reader) Shown(srv *tmux.Server, at Bookmark, lines int, last []string, 
 
 func (r *Reader) returned(srv *tmux.Server, at Bookmark, lines int, last []string, goesOn *string) {
 	if r.bookmarks.of(srv, at.Mark.Pane).echo != at.echo {
-		return // somebody has typed, or waited, since
+		return // something was typed, or waited for, since
 	}
 	kept := &returned{above: at.echo.above, goesOn: goesOn != nil}
 	if at.typed { // otherwise a wait has seen some of it
@@ -81,8 +81,8 @@ func (r *Reader) JobReturned(srv *tmux.Server, pane tmux.PaneID, job string, end
 	r.Returned(srv, at, lines, last)
 }
 
-// after returns those of the new lines of a pane that were printed after the command had ended
-// or, if it goes on, after what was returned of it; and their rows.
+// after returns the new lines of a pane, and their rows, that were printed after the command
+// had ended or, if it still runs, after what was returned of it.
 func (r *returned) after(fresh []string, rows []int) ([]string, []int) {
 	end := -1
 	if len(rows) >= len(fresh) {

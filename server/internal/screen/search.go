@@ -123,8 +123,9 @@ func Candidates(ctx context.Context, srv *tmux.Server, on target.Object) ([]Pane
 const groupSize = 20
 
 // Matching returns the panes with a line that matches, in no particular order. Panes are
-// captured in groups, which costs tmux less, and those of groups with a match again, apart.
-// tmux accepts one list and runs another while the output of a third is read and matched.
+// captured in groups, which costs tmux less, and the panes of a group with a match again, one
+// by one. tmux accepts one list and runs another while the output of a third is read and
+// matched.
 func (r *Reader) Matching(ctx context.Context, srv *tmux.Server, panes []PaneMatch, in Query, m *match.Matcher) ([]PaneMatch, error) {
 	found := []PaneMatch{}
 	look := match.Search{Most: r.MatchTime}
@@ -298,8 +299,8 @@ func searchedLong(ctx context.Context, srv *tmux.Server, p PaneMatch, in Query, 
 // mostSearched is how much text of one pane is searched, in bytes.
 const mostSearched = 64 << 20
 
-// InPieces captures rows in lists between which tmux serves others. history is the size of
-// the history for which their numbers hold. Joined lines go on in the next piece.
+// InPieces captures rows in lists between which tmux serves others. Their numbers hold for a
+// history of this size. Joined lines continue in the next piece.
 func InPieces(ctx context.Context, srv *tmux.Server, capture tmux.CapturePane, span [2]int, history, width, most int) (out []byte, err error) {
 	from, to := span[0], span[1]
 	for tries := 0; from <= to; {
@@ -321,7 +322,7 @@ func InPieces(ctx context.Context, srv *tmux.Server, capture tmux.CapturePane, s
 			from, to, history, tries = from-(now-history), to-(now-history), now, tries+1
 			continue
 		}
-		if bytes.Count(*seam, []byte("\n")) == 1 { // the last row goes on in the next
+		if bytes.Count(*seam, []byte("\n")) == 1 { // the last row continues in the next
 			*text = bytes.TrimSuffix(*text, []byte("\n"))
 		}
 		out, from, tries = append(out, *text...), int(end)+1, 0
