@@ -353,28 +353,36 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 // notSubmitted is what has been done before Enter.
 const notSubmitted = "pasted but not submitted"
 
-// stands waits until the box shows the prompt.
-func (p *prompter) stands(ctx context.Context) error {
-	pressed := false
+// until looks again and again until done says that it is, for as long as what was typed may
+// take to show. did says what has happened so far, and missing what has not in the end.
+func (p *prompter) until(ctx context.Context, did *string, missing string, done func() (bool, error)) error {
 	for deadline := time.Now().Add(p.sender.Stands); ; {
-		if p.settled() && p.holds() {
-			if p.now.Box.Collapsed && p.now.Rules.AfterCollapsed != "" && !pressed {
-				var err error
-				if pressed, err = p.typed(ctx, "pasted, perhaps mended, and not submitted", p.now.Rules.AfterCollapsed, false); err != nil {
-					return err
-				}
-				p.steady.Since = time.Now()
-				continue
-			}
-			return nil
+		if is, err := done(); is || err != nil {
+			return err
 		}
 		if time.Now().After(deadline) {
-			return p.unproven(notSubmitted, "it does not appear in the input box")
+			return p.unproven(*did, "%s", missing)
 		}
 		if err := p.again(ctx); err != nil {
-			return p.broken(notSubmitted, err)
+			return p.broken(*did, err)
 		}
 	}
+}
+
+// stands waits until the box shows the prompt.
+func (p *prompter) stands(ctx context.Context) error {
+	did, mended := notSubmitted, false
+	return p.until(ctx, &did, "it does not appear in the input box", func() (stands bool, err error) {
+		if !p.settled() || !p.holds() {
+			return false, nil
+		}
+		if !p.now.Box.Collapsed || p.now.Rules.AfterCollapsed == "" || mended {
+			return true, nil
+		}
+		mended, err = p.typed(ctx, "pasted, perhaps mended, and not submitted", p.now.Rules.AfterCollapsed, false)
+		p.steady.Since = time.Now()
+		return false, err
+	})
 }
 
 // more pastes a further piece of the prompt once the box shows the ones before it.
@@ -444,35 +452,26 @@ func (e entering) next(now agents.Agent, holds, settled bool) step {
 // submit presses Enter and waits until the box is empty again.
 func (p *prompter) submit(ctx context.Context) error {
 	did := notSubmitted
-	deadline := time.Now().Add(p.sender.Stands)
 	var e entering
-	for {
-		switch e.next(p.now, p.holds(), p.settled()) {
-		case taken:
-			return nil
-		case dies:
-			return p.unproven(did, "the program has ended")
-		case press:
+	return p.until(ctx, &did, "the input box still contains it", func() (bool, error) {
+		next := e.next(p.now, p.holds(), p.settled())
+		for next == press {
 			if e.pressed {
 				e.newlines++
 			}
 			e.row = p.now.Box.Row
 			var err error
-			if e.pressed, err = p.typed(ctx, "pasted, and perhaps submitted", "\r", false); err != nil {
-				return err
+			if e.pressed, err = p.typed(ctx, "pasted, and perhaps submitted", "\r", false); !e.pressed || err != nil {
+				return false, err
 			}
-			if e.pressed {
-				did = "pasted, and Enter pressed,"
-				continue
-			}
+			did = "pasted, and Enter pressed,"
+			next = e.next(p.now, p.holds(), p.settled())
 		}
-		if time.Now().After(deadline) {
-			return p.unproven(did, "the input box still contains it")
+		if next == dies {
+			return false, p.unproven(did, "the program has ended")
 		}
-		if err := p.again(ctx); err != nil {
-			return p.broken(did, err)
-		}
-	}
+		return next == taken, nil
+	})
 }
 
 // broken returns the fault for an error after the paste.
