@@ -210,17 +210,28 @@ func (s *Shell) Start(ctx context.Context, command string, o Options) (*Job, err
 	return x.result.Job, err
 }
 
-// execute runs a command, and returns what became of it; nil if it has not begun.
-func (s *Shell) execute(ctx context.Context, command string, o Options, detach bool) (*execution, error) {
+// Invalid returns what no shell can be given, "command" or "directory", and why; "" if both are
+// valid. A blank command shows no beginning and no end, and a NUL byte ends a word.
+func Invalid(command, dir string) (what, why string) {
+	const nul = "must not have a NUL character"
 	switch {
 	case strings.TrimSpace(command) == "":
-		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a blank command"}
+		return "command", "must not be blank"
 	case strings.IndexByte(command, 0) >= 0:
-		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a command with a NUL byte"}
-	case o.Dir != "" && o.Lasting:
+		return "command", nul
+	case strings.IndexByte(dir, 0) >= 0:
+		return "directory", nul
+	}
+	return "", ""
+}
+
+// execute runs a command, and returns what became of it; nil if it has not begun.
+func (s *Shell) execute(ctx context.Context, command string, o Options, detach bool) (*execution, error) {
+	if what, why := Invalid(command, o.Dir); what != "" {
+		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: what + " " + why}
+	}
+	if o.Dir != "" && o.Lasting {
 		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a lasting command with a directory of its own"}
-	case strings.IndexByte(o.Dir, 0) >= 0:
-		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: "a directory with a NUL byte"}
 	}
 	if err := o.Remote.refuses(command, o); err != nil {
 		return nil, &Error{Kind: tmux.ErrArgument, Pane: s.at.Pane.ID, Text: err.Error()}

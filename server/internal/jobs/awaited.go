@@ -16,24 +16,14 @@ const (
 
 // awaited finds the line that ends the wait for a command.
 type awaited struct {
-	ctx         context.Context
-	ready, stop []*match.Matcher
-	look        match.Search
-	start       time.Time
-	lines       int
-	reached     string // "" unless a line has
-	line        string // that one
-	err         error
-}
-
-func newAwaited(ctx context.Context, in Output) (*awaited, error) {
-	a := &awaited{ctx: ctx, start: time.Now()}
-	var err error
-	if a.ready, err = match.All(ctx, "ready", in.Ready, in.Regex, false); err != nil {
-		return nil, err
-	}
-	a.stop, err = match.All(ctx, "stop", in.Stop, in.Regex, false)
-	return a, err
+	ctx context.Context
+	patterns
+	look    match.Search
+	start   time.Time
+	lines   int
+	reached string // "" unless a line has
+	line    string // that one
+	err     error
 }
 
 // until is Until of [shell.Options]. A failure may follow what looks like a success before the

@@ -48,12 +48,10 @@ func (j *Job) Running() bool {
 
 // Await waits for a job to end or to print a line that output awaits, and returns its output.
 func (j *Job) Await(ctx context.Context, output Output, limit time.Duration) (*Result, error) {
-	out, err := output.sink(ctx)
-	if err != nil {
-		return nil, err
-	}
+	out := output.sink(ctx)
 	o := shell.Options{Lines: out.Line, Until: out.until(), Limit: limit}
 	var res *shell.Result
+	var err error
 	if limit > 0 {
 		res, err = j.Wait(ctx, o)
 	} else {

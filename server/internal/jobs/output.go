@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"tmuxmcp/server/internal/match"
 	"tmuxmcp/server/internal/params"
@@ -19,38 +20,47 @@ type Output struct {
 	Regex    bool     `json:"regex,omitempty" desc:"RE2"`
 	Context  int      `json:"context,omitempty" desc:"lines around matches"`
 	MaxLines *int     `json:"max_lines,omitempty" min:"1" desc:"keep the last"`
+
+	checked patterns // by Check
 }
 
-// Check refuses an output that cannot be returned.
-func (in Output) Check() error {
+// patterns are those of an Output.
+type patterns struct {
+	ready, stop []*match.Matcher
+	match       *match.Matcher // nil without one
+}
+
+// Check refuses an output that cannot be returned. The sink uses the patterns that it compiles.
+func (in *Output) Check() (err error) {
+	ctx := context.Background()
 	if in.Context < 0 || in.Context > 50 {
 		return reply.Argument("context", "must be 0 to 50")
 	}
-	_, err := in.sink(context.Background())
+	if in.Ready != nil && len(in.Ready) == 0 {
+		return reply.Argument("ready", "must not be empty; null waits for the end")
+	}
+	c := &in.checked
+	if c.ready, err = match.All(ctx, "ready", in.Ready, in.Regex, false); err != nil {
+		return err
+	}
+	if c.stop, err = match.All(ctx, "stop", in.Stop, in.Regex, false); err != nil || in.Match == "" {
+		return err
+	}
+	c.match, err = match.New("match", in.Match, in.Regex, false)
 	return err
 }
 
 // Awaits reports whether a line of the output ends the wait.
 func (in Output) Awaits() bool { return len(in.Ready) > 0 || len(in.Stop) > 0 }
 
-// sink returns what collects the output.
-func (in Output) sink(ctx context.Context) (*sink, error) {
-	s := &sink{ctx: context.WithoutCancel(ctx), context: in.Context, look: &match.Search{Most: match.MaxTime}}
-	if in.Ready != nil && len(in.Ready) == 0 {
-		return nil, reply.Argument("ready", "must not be empty; null waits for the end")
-	}
+// sink returns what collects the output, which Check has passed.
+func (in Output) sink(ctx context.Context) *sink {
+	ctx = context.WithoutCancel(ctx)
+	s := &sink{ctx: ctx, context: in.Context, m: in.checked.match, look: &match.Search{Most: match.MaxTime}}
 	if in.Awaits() {
-		var err error
-		if s.await, err = newAwaited(s.ctx, in); err != nil {
-			return nil, err
-		}
+		s.await = &awaited{ctx: ctx, patterns: in.checked, start: time.Now()}
 	}
-	if in.Match == "" {
-		return s, nil
-	}
-	m, err := match.New("match", in.Match, in.Regex, false)
-	s.m = m
-	return s, err
+	return s
 }
 
 // sink keeps the last lines of a command's output or, with a matcher, those that

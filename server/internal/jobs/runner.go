@@ -43,10 +43,7 @@ type Command struct {
 
 // Run runs a command in a pane, and waits for its end or its limit.
 func (r *Runner) Run(ctx context.Context, t *typing.Typist, on target.Object, cmd Command) (*Result, error) {
-	out, err := cmd.Output.sink(ctx)
-	if err != nil {
-		return nil, err
-	}
+	out := cmd.Output.sink(ctx)
 	sh, err := r.turn(ctx, t, on)
 	if err != nil {
 		return nil, typing.FaultOf(err)

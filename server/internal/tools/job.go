@@ -93,7 +93,7 @@ type getJobIn struct {
 
 func (in getJobIn) Waits() bool { return in.Timeout > 0 }
 
-func (in getJobIn) Check(tool.Limits) error {
+func (in *getJobIn) Check(tool.Limits) error {
 	if in.Timeout < 0 || math.IsNaN(in.Timeout) {
 		return reply.Argument("timeout", "must be 0 or more")
 	}

@@ -57,14 +57,12 @@ type runCommandIn struct {
 
 func (in runCommandIn) Waits() bool { return !in.Detach }
 
-func (in runCommandIn) Check(tool.Limits) error {
-	switch {
-	case strings.TrimSpace(in.Command) == "":
-		return reply.Argument("command", "must not be blank")
-	case strings.IndexByte(in.Command, 0) >= 0:
-		return reply.Argument("command", "must not have a NUL character")
-	case strings.IndexByte(in.Cwd, 0) >= 0:
-		return reply.Argument("cwd", "must not have a NUL character")
+func (in *runCommandIn) Check(tool.Limits) error {
+	switch what, why := shell.Invalid(in.Command, in.Cwd); {
+	case what == "directory":
+		return reply.Argument("cwd", "%s", why)
+	case what != "":
+		return reply.Argument(what, "%s", why)
 	case in.Cwd != "" && in.Keep:
 		return reply.Argument("cwd", "is only for a command without keep: with it, begin the command with cd")
 	case in.Keep && (in.Remote == "sh" || in.Remote == "fish"):

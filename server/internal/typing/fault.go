@@ -71,7 +71,7 @@ func FaultOf(err error) error {
 		return f.Suggest("send_keys types into it")
 	case shell.ErrNotBegun:
 		if e.Err != nil {
-			return e.Err
+			return FaultOf(e.Err)
 		}
 		f.Kind = reply.KindNotBegun
 		switch {
