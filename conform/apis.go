@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
-	"tmuxmcp/internal/version"
 )
 
 var apiName = regexp.MustCompile(`^([a-z][a-z0-9._-]*)=(.+)$`)
@@ -49,6 +49,19 @@ func ParseAPI(spec string) (report.API, error) {
 		return a, fmt.Errorf("--api %s: go is package tmux: want another name", spec)
 	}
 	return a, nil
+}
+
+// AdapterCommand returns the words that start a wrapper's adapter: this program's, for package
+// tmux.
+func AdapterCommand(a report.API) ([]string, error) {
+	if a.Command != "" {
+		return adapter.Shell(a.Command), nil
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program, which is the adapter: %w", err)
+	}
+	return []string{exe, APIArg}, nil
 }
 
 // findAPIs asks each wrapper once what it is, and whether it offers anything of what the scripts
@@ -97,7 +110,7 @@ func (o *Options) findAPIs(ctx context.Context) error {
 // findAPI asks a wrapper what it is. The verbs are those that the scripts use.
 func findAPI(ctx context.Context, o *Options, a *report.API, verbs []string) error {
 	if a.Command == "" {
-		a.Described = &report.Described{Protocol: adapter.Protocol, Name: "package tmux", Version: version.String(), Language: "go"}
+		a.Described = adapter.PackageTmux()
 		return nil
 	}
 	answer, err := child.Ask(ctx, child.Request{

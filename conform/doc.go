@@ -37,7 +37,8 @@ mcp-leave), and those about what it did.
 
 A script runs in a child process, and so does whatever else is asked of a
 target, its version first. A program that calls Run, [FindTargets] or [TakeTokens]
-must be able to become one: it calls [Main] when its first argument is [ChildArg]. It is
+must be able to become one: it calls [Main] when its first argument is [ChildArg]. When that is
+[APIArg] it calls [ServeAPI], the adapter of package tmux. It is
 an MCP server when that is [ServerArg], unless it says which other one to ask: this
 package starts servers, and has none.
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
@@ -72,8 +71,11 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 		return cell, err
 	}
 	var api []string
-	if j.api.Command != "" {
-		api = adapter.Shell(j.api.Command)
+	if j.layer == report.APILayer {
+		var err error
+		if api, err = AdapterCommand(j.api); err != nil {
+			return cell, err
+		}
 	}
 	last, err := opts.pool.Converse(ctx, child.Request{
 		Cell: cell, Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.Features(),

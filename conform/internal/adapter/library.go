@@ -7,30 +7,29 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
+	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/version"
 	"tmuxmcp/tmux"
 )
 
-// Library is the adapter of package tmux, in this process. It is an [Asker], and answers one
-// request at a time.
+// Library is the adapter of package tmux: a [Handler].
 type Library struct {
 	// Transport is how package tmux reaches the server.
 	Transport tmux.Transport
-	// Env is the environment of the programs that it starts; nil means this process's.
-	Env []string
 
-	mu   sync.Mutex
 	srv  *tmux.Server
-	said string
 	kept map[string]object
 }
 
-// object is what an id names. An id names the same object for as long as the adapter runs.
+// PackageTmux returns what the adapter of package tmux says of itself.
+func PackageTmux() *report.Described {
+	return &report.Described{Protocol: Protocol, Name: "package tmux", Version: version.String(), Language: "go"}
+}
+
+// object is what an id names: the same one for as long as the adapter runs.
 type object struct {
 	display func(ctx context.Context, format tmux.Format) (string, error)
 	command func(ctx context.Context, name string, args ...string) ([]byte, error)
@@ -58,33 +57,8 @@ type params struct {
 	Session                 tmux.SessionID
 }
 
-// Ask answers a request, as [Client.Ask] does.
-func (l *Library) Ask(ctx context.Context, r Request) (json.RawMessage, error) {
-	raw, err := json.Marshal(r.Params)
-	if err != nil {
-		return nil, err
-	}
-	answer := envelope{ID: json.RawMessage("0")}
-	answer.Result, answer.Error = l.Handle(ctx, r.Method, raw)
-	line, err := answer.encode()
-	if err != nil {
-		return nil, err
-	}
-	l.said = strings.TrimSuffix(string(line), "\n")
-	if answer.Error != nil {
-		return nil, answer.Error
-	}
-	_, result, _ := strings.Cut(strings.TrimSuffix(l.said, "}"), `"result":`)
-	return json.RawMessage(result), nil
-}
-
-// Heard returns the last answer as a message, as an adapter process would send it.
-func (l *Library) Heard() string { return l.said }
-
 // Handle answers a request of the protocol.
 func (l *Library) Handle(ctx context.Context, method string, raw json.RawMessage) (any, *Error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	v, call := verbOf(method), libraryCalls[method]
 	if v == nil {
 		return nil, &Error{Code: codeNoMethod, Message: "no method " + method}
@@ -97,7 +71,7 @@ func (l *Library) Handle(ctx context.Context, method string, raw json.RawMessage
 	}
 	switch {
 	case method == "describe":
-		return map[string]any{"protocol": Protocol, "name": "package tmux", "version": version.String(), "language": "go"}, nil
+		return PackageTmux(), nil
 	case method != "open" && l.srv == nil:
 		return nil, &Error{Code: codeInternal, Message: method + " before open"}
 	case method == "open":
@@ -117,7 +91,7 @@ func (l *Library) Handle(ctx context.Context, method string, raw json.RawMessage
 func (l *Library) open(_ context.Context, _ *Library, p params) (none result, err error) {
 	l.kept = map[string]object{}
 	l.srv, err = tmux.New(tmux.Config{
-		Binary: p.Tmux, SocketPath: p.Socket, ConfigFile: "/dev/null", Env: l.Env, Transport: l.Transport,
+		Binary: p.Tmux, SocketPath: p.Socket, ConfigFile: "/dev/null", Transport: l.Transport,
 	})
 	return none, err
 }

@@ -13,7 +13,7 @@ import (
 // schemaURL is the address of the schema in docs/adapter.schema.json.
 const schemaURL = "https://tmuxmcp.invalid/adapter/1"
 
-// schemas are compiled when the first adapter answers: most runs have no adapter.
+// schemas are compiled when the first adapter answers.
 var schemas = sync.OnceValue(func() (s struct{ message, described *jsonschema.Schema }) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(docs.AdapterSchema))
 	if err != nil {

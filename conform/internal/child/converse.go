@@ -44,7 +44,7 @@ type Request struct {
 	Transport tmux.Transport `json:"transport"`
 	Server    []string       `json:"server"`
 	ServerDir string         `json:"server_dir"`
-	// API is the command of the adapter on layer api; empty for package tmux in the child.
+	// API is the command of the adapter on layer api.
 	API     []string      `json:"api"`
 	APIDir  string        `json:"api_dir"`
 	Target  report.Target `json:"target"`

@@ -13,23 +13,16 @@ import (
 	"tmuxmcp/conform/internal/child"
 )
 
-// wrapper is what answers the calls of layer api.
-type wrapper interface {
-	adapter.Asker
-	// Heard returns the message that answered the last request, or "" if none did.
-	Heard() string
-}
-
-// exchange records the messages between a script and its wrapper during one call.
+// exchange notes what passes between a script and its adapter during one call.
 type exchange struct {
-	wrapper
-	sent  []adapter.Request
-	heard []string
+	adapter *adapter.Client
+	sent    []adapter.Request
+	heard   []string
 }
 
 func (e *exchange) Ask(ctx context.Context, r adapter.Request) (json.RawMessage, error) {
-	raw, err := e.wrapper.Ask(ctx, r)
-	e.sent, e.heard = append(e.sent, r), append(e.heard, cmp.Or(e.Heard(), noAnswer))
+	raw, err := e.adapter.Ask(ctx, r)
+	e.sent, e.heard = append(e.sent, r), append(e.heard, cmp.Or(e.adapter.Heard(), noAnswer))
 	return raw, err
 }
 
@@ -39,16 +32,16 @@ func (c *caller) api(ctx context.Context, dir string, args []string) outcome {
 	if err != nil {
 		return outcome{err: misused(err.Error())}
 	}
-	if c.apiServer == nil && c.apiFailed == nil {
-		c.apiServer, c.apiFailed = c.startAPI(ctx)
+	if c.adapter.Load() == nil && c.unopened == nil {
+		c.unopened = c.openAdapter(ctx)
 	}
 	var targets []string
 	if call.Word == "fields" {
 		targets = c.targets(ctx, dir)
 	}
 	var said adapter.Answer
-	passed := exchange{wrapper: c.apiServer}
-	if err = c.apiFailed; err == nil {
+	passed := exchange{adapter: c.adapter.Load()}
+	if err = c.unopened; err == nil {
 		said, err = call.Do(ctx, &passed, targets)
 	} else {
 		passed.sent, passed.heard = call.Requests(targets), []string{noAnswer}
@@ -66,17 +59,13 @@ func (c *caller) api(ctx context.Context, dir string, args []string) outcome {
 	}
 }
 
-// startAPI starts the adapter of the script's wrapper, and opens the script's server.
-func (c *caller) startAPI(ctx context.Context) (wrapper, error) {
-	if len(c.req.API) == 0 {
-		a := &adapter.Library{Transport: c.req.Transport, Env: c.env}
-		return a, adapter.Open(ctx, a, c.req.Target.Path, c.socket, c.req.Target.Version)
-	}
+// openAdapter starts the adapter of the script's wrapper, and has it use the script's server.
+func (c *caller) openAdapter(ctx context.Context) error {
 	a, err := c.startAdapter(ctx, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return a, adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version)
+	return adapter.Open(ctx, a, programOf(c.req.Dir), c.socket, c.req.Target.Version)
 }
 
 // startAdapter starts the process of an adapter, without opening a server. It passes messages to
@@ -93,7 +82,7 @@ func (c *caller) startAdapter(ctx context.Context, trace func(string)) (*adapter
 	if err != nil {
 		return nil, err
 	}
-	c.apiClient.Store(a)
+	c.adapter.Store(a)
 	return a, nil
 }
 

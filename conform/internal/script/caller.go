@@ -16,7 +16,7 @@ import (
 	"tmuxmcp/internal/proctree"
 )
 
-// caller makes the calls of a script: of the tmux program, of package tmux, and of the MCP
+// caller makes the calls of a script: of the tmux program, of a wrapper's adapter, and of the MCP
 // server.
 type caller struct {
 	req    child.Request
@@ -25,9 +25,8 @@ type caller struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	apiServer wrapper
-	apiFailed error                          // why there is no apiServer
-	apiClient atomic.Pointer[adapter.Client] // apiServer, if it is a process
+	adapter   atomic.Pointer[adapter.Client]
+	unopened  error // why the adapter does not use the script's server
 	mcpServer atomic.Pointer[mcpServer]
 	safety    string // the tier of mcpServer
 }
@@ -135,7 +134,7 @@ func (c *caller) cleanUp() {
 	if m := c.mcpServer.Load(); m != nil {
 		m.End(0, 0)
 	}
-	if a := c.apiClient.Load(); a != nil {
+	if a := c.adapter.Load(); a != nil {
 		a.Close()
 	}
 	if c.req.Keep {

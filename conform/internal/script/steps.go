@@ -117,7 +117,7 @@ func (c *caller) noteAction(r *recording, ts *testscript.TestScript, line gap.Li
 		if _, err := adapter.Parse(words[1:]); err != nil {
 			break
 		}
-		if c.apiServer == nil && c.apiFailed == nil {
+		if c.adapter.Load() == nil && c.unopened == nil {
 			r.note(ts, line, "adapt", []string{c.adapterEnv()})
 		}
 		return r.note(ts, line, "run", []string{"api"})
