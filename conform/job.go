@@ -14,8 +14,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// job is one script on one target: the side of the process that runs all of
-// them. The script itself runs in a child; see child.go.
+// job is one script on one target, in the process that runs all of them. The script itself runs in
+// a child; see package child.
 type job struct {
 	gap       *gap.Gap
 	target    report.Target
@@ -27,10 +27,18 @@ type job struct {
 	dir       string
 }
 
-func (j *job) cell() report.Cell {
-	return report.Cell{
-		Suite: j.gap.Suite, Gap: j.gap.Number, Layer: j.layer, API: j.api.Name, Tmux: j.target.Name, Transport: string(j.transport),
-	}
+// cell returns a cell as the one of this job.
+func (j *job) cell(c report.Cell) report.Cell {
+	c.Suite, c.Gap, c.Layer = j.gap.Suite, j.gap.Number, j.layer
+	c.API, c.Tmux, c.Transport = j.api.Name, j.target.Name, string(j.transport)
+	return c
+}
+
+// settled returns what came of the job, with all claims of its script.
+func (j *job) settled(c report.Cell) report.Cell {
+	c = j.cell(c)
+	c.Settle(j.gap.Claims(j.layer, j.target.Version))
+	return c
 }
 
 // run runs the script, and leaves nothing of it.
@@ -38,8 +46,7 @@ func (j *job) run(ctx context.Context, opts Options) report.Cell {
 	start := time.Now()
 	cell, err := j.runChild(ctx, opts)
 	if err != nil {
-		cell = j.cell()
-		cell.Status, cell.Reason = report.Errored, err.Error()
+		cell = j.settled(report.Cell{Status: report.Errored, Reason: err.Error()})
 	}
 	if opts.Keep {
 		cell.Dir = j.dir
@@ -47,11 +54,9 @@ func (j *job) run(ctx context.Context, opts Options) report.Cell {
 		cell.Status, cell.Reason = report.Errored, "clean up: "+err.Error()
 	}
 	if ctx.Err() != nil && cell.Status != report.Pass {
-		cell = j.cell()
-		cell.Status, cell.Reason = report.Skip, stopReason(ctx)
+		cell = j.settled(report.Cell{Status: report.Skip, Reason: stopReason(ctx)})
 	}
 	cell.DurationMS = time.Since(start).Milliseconds()
-	cell.Settle(j.gap.Claims(j.layer, j.target.Version))
 	if opts.Strict {
 		cell.Refuse()
 	}
@@ -60,42 +65,42 @@ func (j *job) run(ctx context.Context, opts Options) report.Cell {
 
 func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 	if c := opts.unoffered(j); c != nil {
-		return *c, nil
+		return j.settled(*c), nil
 	}
-	cell := j.cell()
 	if err := child.MakeDirs(j.dir); err != nil {
-		return cell, err
+		return report.Cell{}, err
 	}
 	file := filepath.Join(j.dir, j.gap.Name+".txtar")
 	if err := os.WriteFile(file, j.gap.Script(j.layer), 0o600); err != nil {
-		return cell, err
+		return report.Cell{}, err
 	}
 	var api []string
 	if j.layer == report.APILayer {
 		var err error
 		if api, err = AdapterCommand(j.api); err != nil {
-			return cell, err
+			return report.Cell{}, err
 		}
 	}
 	last, err := opts.pool.Converse(ctx, child.Request{
-		Cell: cell, Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.Features(),
+		Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.Features(),
 		Server: opts.server, ServerDir: opts.serverDir, API: api, APIDir: opts.serverDir, Another: j.foreign, Dialect: opts.Dialect,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
 	})
 	if errors.Is(err, child.ErrOvertime) {
-		cell.Status, cell.Reason = report.Fail, fmt.Sprintf("no end within %v", opts.Timeout)
-		cell.Evidence = []report.Evidence{child.Evidence(last.Command, fmt.Sprintf("an end within %v", opts.Timeout), "still running")}
-		cell.Claims = []report.Claim{{Outcome: report.TimedOut, Why: cell.Reason, Evidence: &cell.Evidence[0]}}
-		return cell, nil
+		why := fmt.Sprintf("no end within %v", opts.Timeout)
+		e := child.Evidence(last.Command, fmt.Sprintf("an end within %v", opts.Timeout), "still running")
+		return j.settled(report.Cell{
+			Status: report.Fail, Reason: why, Evidence: []report.Evidence{e},
+			Claims: []report.Claim{{Outcome: report.TimedOut, Why: why, Evidence: &e}},
+		}), nil
 	}
 	if err != nil {
-		return cell, err
+		return report.Cell{}, err
 	}
-	done := *last.Cell
-	done.Log = last.Log
-	done.Settle(j.gap.Claims(j.layer, j.target.Version))
-	if done.Status.Bad() || opts.Reproduce {
-		done.Reproducer = j.reproducer(&done, last.Steps, opts)
+	cell := j.settled(*last.Cell)
+	cell.Log = last.Log
+	if cell.Status.Bad() || opts.Reproduce {
+		cell.Reproducer = j.reproducer(&cell, last.Steps, opts)
 	}
-	return done, nil
+	return cell, nil
 }

@@ -10,6 +10,38 @@ import (
 	"tmuxmcp/conform/report"
 )
 
+// findServer asks the MCP server of the run, if it is another than this program's, what it is and
+// what it offers, and finds its dialect.
+func findServer(ctx context.Context, o *Options, r *report.Report) (err error) {
+	if o.Server == "" || !slices.Contains(r.Layers, report.MCPLayer) {
+		return nil
+	}
+	if o.offers, r.ServerName, err = o.askServer(ctx); err != nil {
+		return err
+	}
+	given := o.Dialect != nil
+	if !given {
+		if o.Dialect, err = o.offers.Detect(); err != nil {
+			return err
+		}
+	}
+	if o.Dialect != nil {
+		r.Dialect = o.Dialect.Name
+	}
+	var wrong []string
+	if all, err := gap.LoadSuites(gap.AllSuites); given && err == nil {
+		wrong = o.Dialect.Misnamed(gap.Tools(append(all, o.Gaps...)), o.offers)
+	} else if text := o.offers.Unfit(gap.Tools(o.Gaps)); o.Dialect == nil && text != "" {
+		wrong = []string{text}
+	}
+	for _, text := range wrong {
+		if o.Warn != nil {
+			o.Warn(text)
+		}
+	}
+	return nil
+}
+
 // askServer starts the server once and returns which tools it offers, and its name.
 func (o Options) askServer(ctx context.Context) (gap.Offer, string, error) {
 	answer, err := child.Ask(ctx, child.Request{
@@ -23,7 +55,7 @@ func (o Options) askServer(ctx context.Context) (gap.Offer, string, error) {
 	return answer.Offer, answer.ServerName, err
 }
 
-// unoffered returns the cell of a script of layer mcp that asks for nothing that the server
+// unoffered returns what comes of a script of layer mcp that asks for nothing that the server
 // offers, as its list of tools shows. It returns nil if that is not certain, or if the script
 // may not be applicable.
 func (o Options) unoffered(j *job) *report.Cell {
@@ -36,10 +68,10 @@ func (o Options) unoffered(j *job) *report.Cell {
 		return nil
 	}
 	e := child.Evidence(found.Command, found.Expected, found.Actual)
-	c := j.cell()
-	c.Status, c.Reason, c.Evidence = report.NotOffered, e.Actual, []report.Evidence{e}
-	c.Claims = []report.Claim{{Outcome: report.Outcome(report.NotOffered), Why: c.Reason, Evidence: &e}}
-	return &c
+	return &report.Cell{
+		Status: report.NotOffered, Reason: e.Actual, Evidence: []report.Evidence{e},
+		Claims: []report.Claim{{Outcome: report.Outcome(report.NotOffered), Why: e.Actual, Evidence: &e}},
+	}
 }
 
 // DraftDialect asks the server of opts, with its first target, for its tools, and returns the

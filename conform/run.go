@@ -39,8 +39,8 @@ type Options struct {
 	// program, as for a target that is a client and a server, when empty. Layer
 	// tmux has no choice.
 	Transport tmux.Transport
-	// APIs are the wrappers that layer api asks; see [ParseAPI]. If there are none, it is
-	// package tmux. Those without a name get the one that they say.
+	// APIs are the wrappers that layer api asks; package tmux when empty. See [ParseAPI]. A
+	// wrapper without a name gets the one that its adapter reports.
 	APIs []report.API
 	// Server is the shell command that starts the MCP server for layer mcp. The
 	// server speaks MCP over standard input and output, and honors the environment
@@ -75,8 +75,8 @@ type Options struct {
 	offers gap.Offer // of Server
 	// temp is where the run makes its directory; the usual place when empty.
 	temp string
-	// serverDir is where the MCP server is started: this process's directory, so
-	// that a relative path in its command is what it seems.
+	// serverDir is this process's directory: commands of servers and adapters may have
+	// paths relative to it.
 	serverDir string
 }
 
@@ -107,55 +107,18 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	}
 	all := opts.jobs()
 	jobs := opts.Shard.of(all)
-	opts.Gaps = slices.DeleteFunc(slices.Clone(opts.Gaps), func(g *gap.Gap) bool {
-		return !slices.ContainsFunc(jobs, func(j *job) bool { return j.gap == g })
-	})
-	result := &report.Report{
-		Version: report.FormatVersion, Started: time.Now(), Shard: opts.Shard.String(),
-		Targets: opts.Targets, Server: opts.Server, Suites: gap.SuitesOf(opts.Gaps),
-		Program: thisProgram(), Machine: thisMachine(),
-	}
-	for _, gap := range opts.Gaps {
-		result.Gaps = append(result.Gaps, gap.GapInfo)
-	}
-	for _, l := range report.Layers() {
-		if slices.ContainsFunc(jobs, func(j *job) bool { return j.layer == l }) {
-			result.Layers = append(result.Layers, l)
-		}
-	}
 	switch {
 	case len(all) == 0:
 		return nil, fmt.Errorf("nothing to run: no gap has a script for layer %s", opts.Layers[0])
 	case len(jobs) == 0:
 		return nil, fmt.Errorf("nothing to run: shard %s of %d scripts is empty", opts.Shard, len(all))
 	}
-	if opts.Server != "" && slices.Contains(result.Layers, report.MCPLayer) {
-		offers, name, err := opts.askServer(ctx)
-		opts.offers, result.ServerName = offers, name
-		given := opts.Dialect != nil
-		if err == nil && !given {
-			opts.Dialect, err = offers.Detect()
-		}
-		if err != nil {
-			return nil, err
-		}
-		if opts.Dialect != nil {
-			result.Dialect = opts.Dialect.Name
-		}
-		var wrong []string
-		if all, err := gap.LoadSuites(gap.AllSuites); err == nil && given {
-			wrong = opts.Dialect.Misnamed(gap.Tools(append(all, opts.Gaps...)), offers)
-		} else if text := offers.Unfit(gap.Tools(opts.Gaps)); text != "" && opts.Dialect == nil {
-			wrong = []string{text}
-		}
-		for _, text := range wrong {
-			if opts.Warn != nil {
-				opts.Warn(text)
-			}
-		}
-	}
-	if slices.Contains(result.Layers, report.APILayer) {
-		result.APIs = opts.APIs
+	opts.Gaps = slices.DeleteFunc(slices.Clone(opts.Gaps), func(g *gap.Gap) bool {
+		return !slices.ContainsFunc(jobs, func(j *job) bool { return j.gap == g })
+	})
+	result := newReport(opts, jobs)
+	if err := findServer(ctx, &opts, result); err != nil {
+		return nil, err
 	}
 	opts.Known.Of(result)
 	dir, err := child.RunDir(opts.temp)
@@ -177,6 +140,27 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	}
 	child.EndAdopted()
 	return result, os.RemoveAll(dir)
+}
+
+// newReport returns the report of these jobs, without what comes of them.
+func newReport(o Options, jobs []*job) *report.Report {
+	r := &report.Report{
+		Version: report.FormatVersion, Started: time.Now(), Shard: o.Shard.String(),
+		Targets: o.Targets, Server: o.Server, Suites: gap.SuitesOf(o.Gaps),
+		Program: thisProgram(), Machine: thisMachine(),
+	}
+	for _, g := range o.Gaps {
+		r.Gaps = append(r.Gaps, g.GapInfo)
+	}
+	for _, l := range report.Layers() {
+		if slices.ContainsFunc(jobs, func(j *job) bool { return j.layer == l }) {
+			r.Layers = append(r.Layers, l)
+		}
+	}
+	if slices.Contains(r.Layers, report.APILayer) {
+		r.APIs = o.APIs
+	}
+	return r
 }
 
 // complete sets what is not set.
@@ -265,8 +249,8 @@ func (o *Options) jobs() (jobs []*job) {
 	return jobs
 }
 
-// maxHung is how many scripts of a target may reach their timeout, one after the other,
-// before the others are not run.
+// maxHung is how many consecutive scripts of a target may time out before the rest is skipped:
+// each would take its whole timeout.
 const maxHung = 3
 
 func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
@@ -275,8 +259,7 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 	cells := make([]report.Cell, len(jobs))
 	var mu sync.Mutex
 	ended := 0
-	// How many scripts of a target, or of a wrapper on it, did not end, one after the other: one that hangs would
-	// take the whole time of each.
+	// The number of consecutive scripts that hung, by target and wrapper.
 	hung := map[string]int{}
 	progress := func(c report.Cell, done bool) {
 		if opts.Progress != nil {
@@ -284,19 +267,18 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 		}
 	}
 	run := func(j *job) report.Cell {
-		c := j.cell()
 		if ctx.Err() != nil {
-			c.Status, c.Reason = report.Skip, stopReason(ctx)
-			return c
+			return j.settled(report.Cell{Status: report.Skip, Reason: stopReason(ctx)})
 		}
+		c := j.cell(report.Cell{})
 		mu.Lock()
 		progress(c, false)
 		givenUp := hung[c.Tmux+" "+c.API] >= maxHung
 		mu.Unlock()
 		if givenUp {
-			c.Status, c.Reason = report.Skip, report.GivenUp
+			c = j.settled(report.Cell{Status: report.Skip, Reason: report.GivenUp})
 		} else {
-			c = opts.attempts(ctx, opts, j)
+			c = attempts(ctx, opts, j)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -317,16 +299,11 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 	for range min(opts.Jobs, len(jobs)) {
 		workers.Go(func() {
 			for j := range queue {
-				c := run(j)
-				if c.Claims == nil {
-					c.Settle(j.gap.Claims(j.layer, j.target.Version))
-				}
-				cells[j.index] = c
+				cells[j.index] = run(j)
 			}
 		})
 	}
-	// The longest scripts first, so that none of them is left at the end to wait
-	// for alone.
+	// A long script that starts last would run alone at the end.
 	for _, j := range longestFirst(jobs) {
 		queue <- j
 	}
@@ -362,8 +339,7 @@ type Control struct {
 	Shard Shard
 	// FailFast ends the run when a script has failed that was not known to.
 	FailFast bool
-	// Retry is how often a script that fails is run again. One that passes then is
-	// flaky.
+	// Retry is how often a failing script is run again. One that passes then is flaky.
 	Retry int
 	// Repeat is how often each script is run, if more than once: a claim that is not the
 	// same each time is unstable, and a failure. It excludes Retry.
@@ -418,14 +394,6 @@ func longestFirst(jobs []*job) []*job {
 	return slices.SortedStableFunc(slices.Values(jobs), func(a, b *job) int { return length(b) - length(a) })
 }
 
-func (j *job) name() string {
-	name := j.gap.Name + "/" + string(j.layer) + "/" + j.target.Name
-	if j.layer == report.APILayer && j.foreign {
-		name += "/" + j.api.Name
-	}
-	return name
-}
-
 // errFailFast is the cause of a context that a failed script has ended.
 var errFailFast = errors.New(report.FailFast)
 
@@ -438,29 +406,31 @@ func stopReason(ctx context.Context) string {
 }
 
 // attempts runs a job, again if it is to be run again.
-func (c Control) attempts(ctx context.Context, opts Options, j *job) report.Cell {
-	if c.Skip != nil && c.Skip.MatchString(j.name()) {
-		cell := j.cell()
-		cell.Status, cell.Reason = report.Skip, "left out with --skip "+c.Skip.String()
-		return cell
+func attempts(ctx context.Context, o Options, j *job) report.Cell {
+	name := j.gap.Name + "/" + string(j.layer) + "/" + j.target.Name
+	if j.layer == report.APILayer && j.foreign {
+		name += "/" + j.api.Name
+	}
+	if o.Skip != nil && o.Skip.MatchString(name) {
+		return j.settled(report.Cell{Status: report.Skip, Reason: "left out with --skip " + o.Skip.String()})
 	}
 	dir := j.dir
 	var runs []report.Cell
 	for again := true; again; {
-		cell := j.run(ctx, opts)
+		cell := j.run(ctx, o)
 		runs = append(runs, cell)
 		j.dir = fmt.Sprintf("%s-%d", dir, len(runs))
 		switch {
 		case ctx.Err() != nil || cell.Status == report.NotApplicable || cell.Status == report.Skip:
 			again = false
-		case c.Repeat > 1:
-			again = len(runs) < c.Repeat
+		case o.Repeat > 1:
+			again = len(runs) < o.Repeat
 		default:
-			again = len(runs) <= c.Retry && cell.Status.Bad() && !c.Known.Expect(cell, j.target)
+			again = len(runs) <= o.Retry && cell.Status.Bad() && !o.Known.Expect(cell, j.target)
 		}
 	}
 	switch last := runs[len(runs)-1]; {
-	case c.Repeat < 2:
+	case o.Repeat < 2:
 		return report.Retried(runs)
 	case last.Status == report.NotApplicable || last.Status == report.Skip:
 		return last

@@ -52,7 +52,13 @@ func (o *runOptions) readControl() (err error) {
 		return errors.New("--update-expect: want --expect FILE, the file to write")
 	case o.updateExpect && o.FailFast:
 		return errors.New("--update-expect needs all failures, and --fail-fast ends the run with the first")
-	case o.expect == "":
+	}
+	return o.readExpectations()
+}
+
+// readExpectations reads the file of known failures, if there is one.
+func (o *runOptions) readExpectations() error {
+	if o.expect == "" {
 		return nil
 	}
 	text, err := os.ReadFile(o.expect)

@@ -104,13 +104,33 @@ func (id claimID) has(o claimID) bool {
 // place is where in a script something failed.
 var place = regexp.MustCompile(`^\S+\.txtar:[0-9]+: `)
 
-// Settle gives the cell all claims of its script. The script came to those that the cell
-// has; one without a text is the failure that ended it, which the next claim gets. What
-// the cell's status does not say is not known: the script did not come to it.
+// Settle gives the cell all claims of its script, and a status if it has none. The script came
+// to those that the cell has; one without a text is the failure that ended it, which the next
+// claim gets.
 func (c *Cell) Settle(all []Claim) {
-	came := c.Claims
-	c.Claims = slices.Clone(all)
-	var end *Claim
+	claims, end := merge(all, c.Claims)
+	if len(claims) == 0 {
+		claims = []Claim{wholeClaim(c.Status)}
+	}
+	if end != nil {
+		if cl := &claims[endsAt(claims)]; !cl.Outcome.Failed() {
+			cl.Outcome, cl.Why, cl.Evidence = end.Outcome, end.Why, end.Evidence
+		}
+	}
+	for i := range claims {
+		if cl := &claims[i]; cl.Outcome == "" {
+			cl.Outcome, cl.Why = c.unreached(end)
+		}
+	}
+	if c.Claims = claims; c.Status == "" {
+		c.judge()
+	}
+}
+
+// merge returns all claims of a script, with the outcome of those that it came to, and the failure
+// that ended it, or nil.
+func merge(all, came []Claim) (claims []Claim, end *Claim) {
+	claims = slices.Clone(all)
 	for _, cl := range came {
 		if cl.Text == "" {
 			end = &cl
@@ -119,48 +139,52 @@ func (c *Cell) Settle(all []Claim) {
 		if cl.Outcome == "" {
 			cl.Outcome = cl.Verdict.outcome(cl.Expected)
 		}
-		at := slices.IndexFunc(c.Claims, func(o Claim) bool { return o.Text == cl.Text })
+		at := slices.IndexFunc(claims, func(o Claim) bool { return o.Text == cl.Text })
 		if at < 0 {
-			at = len(c.Claims)
-			c.Claims = append(c.Claims, Claim{Number: at + 1, Asked: true})
+			at = len(claims)
+			claims = append(claims, Claim{Number: at + 1, Asked: true})
 		}
-		cl.Number, cl.Asked = c.Claims[at].Number, c.Claims[at].Asked
-		c.Claims[at] = cl
+		cl.Number, cl.Asked = claims[at].Number, claims[at].Asked
+		claims[at] = cl
 	}
-	if len(c.Claims) == 0 {
-		c.Claims = []Claim{{Number: 1, Text: WholeClaim, Expected: Confirmed, Asked: true}}
-		if c.Status == Pass {
-			c.Claims[0].Verdict, c.Claims[0].Outcome = Confirmed, True
-		}
+	return claims, end
+}
+
+// wholeClaim returns the claim of a script that has none.
+func wholeClaim(status Status) Claim {
+	cl := Claim{Number: 1, Text: WholeClaim, Expected: Confirmed, Asked: true}
+	if status == Pass {
+		cl.Verdict, cl.Outcome = Confirmed, True
 	}
-	if end != nil {
-		at := slices.IndexFunc(c.Claims, func(cl Claim) bool { return cl.Outcome == "" })
-		for i := len(c.Claims) - 1; i >= 0 && at < 0; i-- {
-			// It is behind the last claim that is for this version.
-			if i == 0 || c.Claims[i].Outcome != Outcome(NotApplicable) {
-				at = i
-			}
-		}
-		if cl := &c.Claims[at]; !cl.Outcome.Failed() {
-			cl.Outcome, cl.Why, cl.Evidence = end.Outcome, end.Why, end.Evidence
-		}
+	return cl
+}
+
+// endsAt returns the index of the claim that the end of the script is a failure of: the first
+// without an outcome, else the last that is for this version, else the first.
+func endsAt(claims []Claim) int {
+	if at := slices.IndexFunc(claims, func(cl Claim) bool { return cl.Outcome == "" }); at >= 0 {
+		return at
 	}
-	for i := range c.Claims {
-		switch cl := &c.Claims[i]; {
-		case cl.Outcome != "":
-		case c.Status == "" && end != nil && end.Outcome.skipped():
-			cl.Outcome, cl.Why = end.Outcome, end.Why
-		case c.Status == Fail, c.Status == "" && end != nil:
-			cl.Outcome = NotReached
-		case c.Status == Pass, c.Status == "":
-			cl.Outcome = Outcome(NotApplicable)
-		default:
-			cl.Outcome, cl.Why = Outcome(c.Status), c.Reason
+	for i, cl := range slices.Backward(claims) {
+		if cl.Outcome != Outcome(NotApplicable) {
+			return i
 		}
 	}
-	if c.Status == "" {
-		c.judge()
+	return 0
+}
+
+// unreached returns the outcome of claims that the script did not come to, and why, by the status
+// of the cell and the failure that ended the script.
+func (c *Cell) unreached(end *Claim) (o Outcome, why string) {
+	switch {
+	case c.Status == "" && end != nil && end.Outcome.skipped():
+		return end.Outcome, end.Why
+	case c.Status == Fail, c.Status == "" && end != nil:
+		return NotReached, ""
+	case c.Status == Pass, c.Status == "":
+		return Outcome(NotApplicable), ""
 	}
+	return Outcome(c.Status), c.Reason
 }
 
 // judge gives the cell the status that its claims have, and the reason and evidence of the one
