@@ -34,7 +34,7 @@ type Options struct {
 	// Layers to run; all when empty. A gap that has no script for a layer has no
 	// cell there.
 	Layers []report.Layer
-	Control
+	Policy
 	// Transport is how package tmux reaches the server; the target's own client
 	// program, as for a target that is a client and a server, when empty. Layer
 	// tmux has no choice.
@@ -120,7 +120,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	if err := findServer(ctx, &opts, result); err != nil {
 		return nil, err
 	}
-	opts.Known.Of(result)
+	opts.Expected.Of(result)
 	dir, err := child.RunDir(opts.temp)
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the run: %w", err)
@@ -133,7 +133,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	opts.pool.End()
 	result.DurationMS = time.Since(result.Started).Milliseconds()
 	result.Interrupted = ctx.Err() != nil
-	opts.Known.Apply(result)
+	opts.Expected.Apply(result)
 	if opts.Keep {
 		result.Kept = dir
 		return result, nil
@@ -287,7 +287,7 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 		} else if !givenUp {
 			hung[c.Tmux+" "+c.API] = 0
 		}
-		if opts.FailFast && c.Status.Bad() && !opts.Known.Expect(c, j.target) {
+		if opts.FailFast && c.Status.Bad() && !opts.Expected.Expect(c, j.target) {
 			stop(errFailFast)
 		}
 		ended++
@@ -328,9 +328,9 @@ func CheckEnvironment() error {
 	return os.Remove(dir)
 }
 
-// Control says which scripts of a run are left out, and what happens when one
-// fails. The zero Control runs all of them, once.
-type Control struct {
+// Policy says which scripts of a run are left out, and what happens when one
+// fails. The zero Policy runs all of them, once.
+type Policy struct {
 	// Skip leaves out the scripts whose name it matches, which is
 	// 04-pane-reset/tmux/3.6a: gap, layer and target, and for another wrapper its name, as in
 	// 04-pane-reset/api/3.6a/libtmux 0.62.0. They are reported as skipped.
@@ -346,8 +346,8 @@ type Control struct {
 	Repeat int
 	// Strict makes what a wrapper or the server does not offer a failure.
 	Strict bool
-	// Known are the failures that are expected.
-	Known *report.Expectations
+	// Expected are the known failures.
+	Expected *report.Expectations
 }
 
 // Shard is one of several parts of the scripts that together are all of them.
@@ -426,7 +426,7 @@ func attempts(ctx context.Context, o Options, j *job) report.Cell {
 		case o.Repeat > 1:
 			again = len(runs) < o.Repeat
 		default:
-			again = len(runs) <= o.Retry && cell.Status.Bad() && !o.Known.Expect(cell, j.target)
+			again = len(runs) <= o.Retry && cell.Status.Bad() && !o.Expected.Expect(cell, j.target)
 		}
 	}
 	switch last := runs[len(runs)-1]; {

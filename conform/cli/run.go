@@ -63,7 +63,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 		"how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
 	o.apiFlag(cmd)
 	o.serverFlags(cmd)
-	o.controlFlags(f)
+	o.policyFlags(f)
 	f.IntVar(&o.Jobs, "jobs", 0, "run `N` scripts at a time (default: twice the processors)")
 	f.DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "the time `D` that each script has, as in 90s")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print each script's transcript when it ends")
@@ -162,7 +162,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if o.Gaps, err = o.gaps(); err != nil {
 		return err
 	}
-	if err := o.readControl(); err != nil {
+	if err := o.readPolicy(); err != nil {
 		return err
 	}
 	reports, err := o.outputs.open(stdout)

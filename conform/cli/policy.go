@@ -15,8 +15,8 @@ import (
 	"tmuxmcp/internal/atomicfile"
 )
 
-// controlFlags adds the flags that select scripts and say what is expected of them.
-func (o *runOptions) controlFlags(f *pflag.FlagSet) {
+// policyFlags adds the flags that select scripts and say what is expected of them.
+func (o *runOptions) policyFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.skip, "skip", "", "leave out the scripts whose GAP/LAYER/TMUX matches `REGEXP`, as in ^12-.*/api/3.2a")
 	f.StringVar(&o.shard, "shard", "", "run only part `I/N` of the scripts, as in 1/3")
 	f.BoolVar(&o.FailFast, "fail-fast", false, "end the run when a script has failed that was not known to")
@@ -28,8 +28,8 @@ func (o *runOptions) controlFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.updateExpect, "update-expect", false, "write the file of --expect so that it has what failed in this run")
 }
 
-// readControl checks and reads them.
-func (o *runOptions) readControl() (err error) {
+// readPolicy checks and reads them.
+func (o *runOptions) readPolicy() (err error) {
 	if o.skip != "" {
 		if o.Skip, err = regexp.Compile(o.skip); err != nil {
 			return fmt.Errorf("--skip: %w", err)
@@ -68,14 +68,14 @@ func (o *runOptions) readExpectations() error {
 		return fmt.Errorf("--expect %s: %w", o.expect, errors.Unwrap(err))
 	}
 	o.old = text
-	if o.Known, err = report.ParseExpectations(o.expect, text); err != nil {
+	if o.Expected, err = report.ParseExpectations(o.expect, text); err != nil {
 		return fmt.Errorf("--expect %w", err)
 	}
 	gaps, err := loadGaps(o.scripts, conform.AllSuites)
 	if err != nil {
 		return err
 	}
-	if err := o.Known.Check(conform.ClaimsOf(gaps)); err != nil && !o.updateExpect {
+	if err := o.Expected.Check(conform.ClaimsOf(gaps)); err != nil && !o.updateExpect {
 		return fmt.Errorf("--expect %w", err)
 	}
 	return nil
@@ -90,7 +90,7 @@ func (o *runOptions) update(r *report.Report, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "mcp-conform: %s is left as it is: the run was interrupted\n", o.expect)
 		return nil
 	}
-	updated, changes, err := o.Known.Update(r)
+	updated, changes, err := o.Expected.Update(r)
 	if err != nil {
 		return fmt.Errorf("--update-expect %w", err)
 	}
@@ -98,7 +98,7 @@ func (o *runOptions) update(r *report.Report, stderr io.Writer) error {
 		return nil
 	}
 	if err := writeFile(o.expect, updated.Text(), o.old); err != nil {
-		o.Known.Apply(r)
+		o.Expected.Apply(r)
 		return fmt.Errorf("--update-expect %s: %w", o.expect, err)
 	}
 	for _, line := range changes {
