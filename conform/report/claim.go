@@ -374,3 +374,22 @@ func (g group) What() string {
 	}
 	return fmt.Sprintf("%s, tmux %s: %s%s", id, strings.Join(g.Targets, ", "), g.Claim.Outcome, text)
 }
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// alike returns a text that is the same for pieces of evidence that differ only in numbers,
+// such as process ids and terminal numbers.
+func (e Evidence) alike() string {
+	return digits.ReplaceAllString(e.Command+"\x00"+e.Expected+"\x00"+e.Actual, "0")
+}
+
+// Last returns the evidence of what went wrong, which is the last.
+func (c *Cell) Last() Evidence {
+	if len(c.Evidence) == 0 {
+		return Evidence{}
+	}
+	return c.Evidence[len(c.Evidence)-1]
+}
+
+// ObservedBy is the text between a verdict and what was observed, in evidence.
+const ObservedBy = " by: "
