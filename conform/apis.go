@@ -64,8 +64,8 @@ func AdapterCommand(a report.API) ([]string, error) {
 	return []string{exe, APIArg}, nil
 }
 
-// findAPIs asks each wrapper once what it is, and whether it offers anything of what the scripts
-// ask. It completes the names.
+// findAPIs asks each wrapper what it is and whether it offers anything that the scripts ask for,
+// and completes the names.
 func (o *Options) findAPIs(ctx context.Context) error {
 	if !slices.Contains(o.Layers, report.APILayer) {
 		o.APIs = nil
@@ -107,7 +107,7 @@ func (o *Options) findAPIs(ctx context.Context) error {
 	return nil
 }
 
-// findAPI asks a wrapper what it is. The verbs are those that the scripts use.
+// findAPI asks a wrapper what it is, and whether it offers any of these verbs.
 func findAPI(ctx context.Context, o *Options, a *report.API, verbs []string) error {
 	if a.Command == "" {
 		a.Described = adapter.PackageTmux()

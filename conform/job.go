@@ -22,7 +22,7 @@ type job struct {
 	layer     report.Layer
 	api       report.API     // on layer api
 	foreign   bool           // the wrapper or the server is not this module's
-	transport tmux.Transport // for the report; empty where nobody knows
+	transport tmux.Transport // for the report; empty where it is not known
 	index     int            // among the jobs of the run
 	dir       string
 }
@@ -34,7 +34,7 @@ func (j *job) cell(c report.Cell) report.Cell {
 	return c
 }
 
-// settled returns what came of the job, with all claims of its script.
+// settled returns the outcome of the job, with all claims of its script.
 func (j *job) settled(c report.Cell) report.Cell {
 	c = j.cell(c)
 	c.Settle(j.gap.Claims(j.layer, j.target.Version))

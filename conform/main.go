@@ -30,7 +30,7 @@ func ServeAPI(stdin io.Reader, stdout io.Writer) error {
 // It changes process-wide state, so the process must not do anything else.
 func Main(stdin io.Reader, stdout io.Writer) int { return script.Main(stdin, stdout) }
 
-// Adopt makes this process, which must have no children but those that this
-// package starts, take over what is left of a script's process that was killed or
-// crashed, and end it. It works on Linux.
+// Adopt makes this process take over and end what a killed or crashed script's process leaves
+// behind. The process must have no other children than those that this package starts. It works
+// on Linux.
 func Adopt() { child.Adopt() }

@@ -55,9 +55,9 @@ func (o Options) askServer(ctx context.Context) (gap.Offer, string, error) {
 	return answer.Offer, answer.ServerName, err
 }
 
-// unoffered returns what comes of a script of layer mcp that asks for nothing that the server
-// offers, as its list of tools shows. It returns nil if that is not certain, or if the script
-// may not be applicable.
+// unoffered returns the outcome of a script of layer mcp if the list of tools shows that the server
+// offers nothing of what it asks for. It returns nil if that is not certain, or if the script may
+// not be applicable.
 func (o Options) unoffered(j *job) *report.Cell {
 	perhaps := func(r gap.Rule) bool { return r.Layer == j.layer && r.NotApplicable != "" && r.Has(j.target.Version) }
 	if o.offers == nil || j.layer != report.MCPLayer || o.Reproduce || slices.ContainsFunc(j.gap.Rules(), perhaps) {

@@ -50,7 +50,7 @@ type Options struct {
 	// Dialect is the server's. If nil, it is one of [Dialects], if exactly one is
 	// certain from the tools that the server offers, and else the scripts' own.
 	Dialect *gap.Dialect
-	// Warn, when set, is called with what is wrong with Dialect.
+	// Warn, when set, is called for each problem of Dialect.
 	Warn func(string)
 	// Jobs is the number of scripts that run at a time; twice the number of
 	// processors when zero, as scripts wait more than they work.
@@ -92,9 +92,9 @@ type Event struct {
 // DefaultTimeout is the time that a script has.
 const DefaultTimeout = 30 * time.Second
 
-// Run runs the scripts and returns what came of them. When ctx ends it ends the
-// scripts that run, skips the others, and returns the report of what is known,
-// marked as interrupted. An error means that nothing could be run.
+// Run runs the scripts and returns a report. When ctx ends, it ends the running
+// scripts, skips the others, and returns what is known, marked as interrupted.
+// An error means that nothing could be run.
 func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	if len(opts.Targets) == 0 || len(opts.Gaps) == 0 {
 		return nil, errors.New("nothing to run: no targets or no gaps")
@@ -142,7 +142,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	return result, os.RemoveAll(dir)
 }
 
-// newReport returns the report of these jobs, without what comes of them.
+// newReport returns the report of these jobs, without their outcomes.
 func newReport(o Options, jobs []*job) *report.Report {
 	r := &report.Report{
 		Version: report.FormatVersion, Started: time.Now(), Shard: o.Shard.String(),
@@ -163,7 +163,7 @@ func newReport(o Options, jobs []*job) *report.Report {
 	return r
 }
 
-// complete sets what is not set.
+// complete sets defaults.
 func (o *Options) complete() error {
 	o.Jobs = cmp.Or(max(o.Jobs, 0), 2*runtime.NumCPU())
 	o.Transport = cmp.Or(o.Transport, tmux.TransportExec)
@@ -207,7 +207,7 @@ func thisProgram() *report.Program {
 	return p
 }
 
-// thisMachine returns the machine that this process runs on, without what names it or its user.
+// thisMachine describes this machine, without names of it or its user.
 func thisMachine() *report.Machine {
 	m := &report.Machine{OS: runtime.GOOS, Arch: runtime.GOARCH}
 	var name unix.Utsname
@@ -350,9 +350,9 @@ type Policy struct {
 	Expected *report.Expectations
 }
 
-// Shard is one of several parts of the scripts that together are all of them.
-// The parts are the same wherever the scripts, layers and targets are, and take about the
-// same time. The zero Shard is all.
+// Shard is one of several parts into which the scripts are divided. The division is the same
+// wherever the scripts, layers and targets are, and the parts take about the same time.
+// The zero Shard is all scripts.
 type Shard struct {
 	Index int // from 1
 	Of    int

@@ -181,7 +181,7 @@ func find(ctx context.Context, t *report.Target, fetch Fetch) error {
 	}
 	probed, probeErr := child.Ask(ctx, child.Request{Ask: child.AskProbe, Target: *t, Timeout: DefaultTimeout})
 	if probeErr != nil {
-		// What is no tmux at all is better known by its -V.
+		// For a program that is not a tmux at all, the error of -V is clearer.
 		return fail(cmp.Or(err, probeErr))
 	}
 	t.Probed, t.Version, t.Claimed = true, probed.Version, answer.Version

@@ -80,8 +80,7 @@ func TakeTokens(ctx context.Context, target report.Target) (TokenDrift, error) {
 // tokenChanges compares what a tmux knows with package tmux. What is not in known was not
 // asked.
 func tokenChanges(v tmux.Version, known map[string]bool) (changes []TokenChange) {
-	// What a development version has not yet, or has still, of the release that it leads
-	// to is no drift.
+	// A development version may lack what its release adds, and still have what that removes.
 	leadsTo := func(at tmux.Version) bool { return v.Next && at == tmux.Version{Major: v.Major, Minor: v.Minor} }
 	unknown := maps.Clone(known)
 	for _, t := range tmux.Tokens() {

@@ -72,7 +72,7 @@ func newCheckAPI() *cobra.Command {
 	return cmd
 }
 
-// checkAPI starts an adapter, and makes calls of every verb on a server of the target's.
+// checkAPI starts an adapter and calls every verb, on a server of the target.
 func (o *runOptions) checkAPI(ctx context.Context, a report.API, target report.Target) (child.Message, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -88,8 +88,7 @@ func (o *runOptions) checkAPI(ctx context.Context, a report.API, target report.T
 	})
 }
 
-// printFindings prints what the check of an adapter found, and reports whether all is as it must
-// be.
+// printFindings prints the findings about an adapter, and reports whether there is no fault.
 func printFindings(w io.Writer, found child.Message, on report.Target) bool {
 	is := found.Described
 	about := slices.DeleteFunc([]string{is.Language, is.URL}, func(s string) bool { return s == "" })

@@ -43,7 +43,7 @@ func newTmux() *cobra.Command {
 	} {
 		cmd.AddCommand(&cobra.Command{
 			Use: c.use + " debian:SUITE...", Short: c.short, Example: "  mcp-conform tmux " + c.use + " debian:trixie", Args: someSuites, ValidArgsFunction: c.complete,
-			// Each suite has its turn, also after one that fails.
+			// Go on after a suite that fails.
 			RunE: func(cmd *cobra.Command, args []string) error {
 				var errs []error
 				for _, spec := range args {

@@ -100,8 +100,8 @@ func onSignal(cancel context.CancelCauseFunc) (stop func()) {
 	ch := make(chan os.Signal, 1)
 	done := make(chan struct{})
 	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	// Every write to a pipe that nobody reads brings one, also a server's; only the
-	// user's own pipe ends the run. Being caught here, it ends the process nowhere.
+	// Every write to a pipe without a reader raises SIGPIPE, also one to a server; only the
+	// user's own pipe ends the run. As it is caught here, it never ends the process.
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE)
 	go func() {
@@ -189,12 +189,11 @@ func wantArgs(n int, want string) cobra.PositionalArgs {
 	}
 }
 
-// showHelp is what a command does that has others below it. Without it, cobra would show the help
-// for a name that none of them has, and succeed.
+// showHelp runs a command that has subcommands. Without it, cobra would show the help for an
+// unknown subcommand, and succeed.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// noSuchCommand returns an error for an argument where a command can be, with what was perhaps
-// meant.
+// noSuchCommand returns an error for an unknown subcommand, with suggestions.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"tmuxmcp/internal/debian"
 )
 
-// suites are the Debian suites whose tmux somebody may want. Others are taken too.
+// suites are the Debian suites to suggest. Others are accepted too.
 var suites = []string{"debian:bookworm", "debian:trixie", "debian:trixie-backports", "debian:sid"}
 
 // completion registers the completions of a flag's value.
@@ -52,7 +52,7 @@ func suiteFlag(cmd *cobra.Command, suites *[]string, def ...string) {
 	completion(cmd, "suite", words(each(all, func(s report.Suite) string { return cobra.CompletionWithDesc(s.Name, s.About) })...))
 }
 
-// gapNumbers completes the number of a gap, of which there can be one.
+// gapNumbers completes the number of a gap, unless there is one already.
 func gapNumbers(scripts *string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		gaps, err := loadGaps(*scripts, conform.AllSuites)

@@ -19,10 +19,10 @@ import (
 //go:embed ci
 var ciTemplates embed.FS
 
-// ciFiles are the files of the continuous integrations that init knows, in a repository.
+// ciFiles are the paths in a repository of the CI files that init writes.
 var ciFiles = map[string]string{"github": ".github/workflows/mcp-conform.yml", "gitlab": ".gitlab-ci.yml"}
 
-// ciOptions are what a CI file is made of.
+// ciOptions fill the template of a CI file.
 type ciOptions struct {
 	Made   string // the arguments that made it
 	suites []string

@@ -28,7 +28,7 @@ func (o *runOptions) policyFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.updateExpect, "update-expect", false, "write the file of --expect so that it has what failed in this run")
 }
 
-// readPolicy checks and reads them.
+// readPolicy checks and reads the flags of policyFlags.
 func (o *runOptions) readPolicy() (err error) {
 	if o.skip != "" {
 		if o.Skip, err = regexp.Compile(o.skip); err != nil {

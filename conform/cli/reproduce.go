@@ -77,7 +77,7 @@ func newReproduce() *cobra.Command {
 	return cmd
 }
 
-// cellName is a cell as users name it.
+// cellName is the name of a cell on the command line.
 type cellName struct {
 	gap   string // its number or name
 	layer report.Layer
@@ -110,8 +110,8 @@ func (n cellName) is(r *report.Report, c *report.Cell) bool {
 	return (n.gap == strconv.Itoa(c.Gap) || n.gap == r.Gap(c.Gap).Name) && c.Layer == n.layer && (n.tmux == "" || c.Tmux == n.tmux || claim)
 }
 
-// asks reports whether a cell is of the wrapper that is named, if one is, with or without its
-// version.
+// asks reports whether a cell is of the named wrapper, with or without its version, or none is
+// named.
 func (n cellName) asks(c *report.Cell) bool {
 	return n.api == "" || n.api == c.API || strings.HasPrefix(c.API, n.api+" ")
 }

@@ -134,7 +134,7 @@ func (o *runOptions) serverFlags(cmd *cobra.Command) {
 	completion(cmd, "dialect", orFile(dialectNames()...))
 }
 
-// run checks everything that was asked for before it runs anything.
+// run checks all flags before it runs anything.
 func (o *runOptions) run(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -184,7 +184,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		fmt.Fprintf(stderr, "mcp-conform: clean up: %v\n", err)
 	}
 	result.Scripts, result.DialectFile = o.scripts, o.dialect
-	// What is updated is what is expected from now on: the reports say so too.
+	// The reports show the updated expectations.
 	updateErr := o.update(result, stderr)
 	if err := errors.Join(reports.write(result), updateErr); err != nil {
 		return err
@@ -367,7 +367,7 @@ func (a *archiveFlags) flags(f *pflag.FlagSet) {
 	f.BoolVar(&a.expired, "allow-expired", false, "take a Debian archive that is past its date, as a snapshot is")
 }
 
-// fetcher fetches Debian's binaries and says on stderr how far it is.
+// fetcher fetches Debian's binaries and shows its progress on stderr.
 func (a *archiveFlags) fetcher(stderr io.Writer) *debian.Fetcher {
 	var mu sync.Mutex
 	return &debian.Fetcher{Mirror: a.mirror, AllowExpired: a.expired, Progress: func(line string) {

@@ -79,8 +79,8 @@ func newProgress(w io.Writer, verbose bool) *progress {
 	}
 }
 
-// tick shows the time that passes while nothing else happens, or on no terminal how far the
-// run is.
+// tick updates the elapsed time while nothing else happens; where there is no terminal, it prints
+// the progress.
 func (p *progress) tick(times <-chan time.Time) {
 	for {
 		select {
@@ -148,7 +148,7 @@ func (p *progress) line() string {
 	return line
 }
 
-// end takes the progress line away for good.
+// end removes the progress line for good.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,7 +157,7 @@ func (p *progress) end() {
 	p.last = conform.Event{}
 }
 
-// clear takes the progress line away; p.mu is held.
+// clear removes the progress line; p.mu is held.
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -40,7 +40,7 @@ func newTokens() *cobra.Command {
 				return v.Compare(w)
 			})
 			if asJSON {
-				// The version grows when a field changes its meaning or goes.
+				// Increment the version when a field changes its meaning or is removed.
 				err = report.EncodeJSON(cmd.OutOrStdout(), struct {
 					Version int                  `json:"version"`
 					Tmux    []conform.TokenDrift `json:"tmux"`

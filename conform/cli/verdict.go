@@ -20,7 +20,7 @@ const (
 	exitAbort      = 128 // the command line is wrong: end the bisection
 )
 
-// exitCode ends the command with a code when all has been said.
+// exitCode ends the command with a code and no further message.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
@@ -50,7 +50,7 @@ func newVerdict() *cobra.Command {
 			if err == nil && len(o.Targets) != 1 {
 				return errors.New("verdict: want one tmux")
 			}
-			// The script runs whatever is not offered.
+			// Run the script even if nothing that it asks for is offered.
 			o.Reproduce = true
 			var r *report.Report
 			if err == nil {

@@ -26,7 +26,7 @@ func (in Column) answer(r *Report) []string {
 	return lines
 }
 
-// What a cell is as an answer, from what says nothing to the worst.
+// The ranks of cells as answers, from one that says nothing to the worst.
 const (
 	nowhere = iota
 	good
@@ -44,7 +44,7 @@ var rankNames = [...]string{
 	unknown: "not known", partly: "partly", blocked: "blocked", bad: "not closed",
 }
 
-// ranks are the ranks of what is not good, by how it is seen.
+// ranks are the ranks of cells, by their look.
 var ranks = map[Status]int{
 	seenPartly: partly, seenBlocked: blocked, Fail: bad, Errored: bad, Skip: unknown, NotOffered: notOffered,
 	NotApplicable: nowhere, seenRefuted: refuted, Pass: good, Flaky: good,
@@ -132,15 +132,15 @@ func behaves(n, all int) string {
 	return fmt.Sprintf("as documented in %d of %d scripts", n, all)
 }
 
-// verdict is what cells of a wrapper that are alike come to, in words, and their targets.
+// verdict is the answer of one or more equal cells of a wrapper, in words, with their targets.
 type verdict struct {
 	Gap     int
 	Text    string
 	Targets []string
 }
 
-// verdicts returns what the cells of the column come to: for each gap whether it is closed and
-// what is not as asked, then its extras that are not true.
+// verdicts returns the answers of the column: for each gap whether it is closed and what is wrong,
+// then the extras that are not true.
 func (in Column) verdicts(r *Report) (all []verdict) {
 	add := func(c *Cell, text string) {
 		i := slices.IndexFunc(all, func(v verdict) bool { return v.Gap == c.Gap && v.Text == text })
@@ -170,10 +170,10 @@ func (in Column) verdicts(r *Report) (all []verdict) {
 // untrue reports whether it is known that a claim does not hold of a wrapper.
 func (cl *Claim) untrue() bool { return cl.Outcome.Failed() || cl.Outcome == Outcome(NotOffered) }
 
-// extra is how what is said of an extra begins.
+// extra begins the text about an extra.
 const extra = "extra, "
 
-// What a cell comes to that closes the gap, or is for other versions.
+// The answers of cells that need no explanation.
 const (
 	closed  = "closed"
 	notHere = "not for this tmux"

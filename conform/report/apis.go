@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What a wrapper is in another run, and in the files of known failures.
+// This file identifies a wrapper in another run, and in files of known failures.
 
 // bare returns the wrapper's name without its version, where it is what the wrapper says of
 // itself.
@@ -48,8 +48,7 @@ type apiPair struct {
 	same bool
 }
 
-// pairAPIs pairs the wrappers of two runs: those of one name, and if each run has one left, those
-// two.
+// pairAPIs pairs the wrappers of two runs by name. If each run then has one left, it pairs these two.
 func pairAPIs(a, b *Report) (pairs []apiPair) {
 	restA, restB := slices.Clone(a.APIs), slices.Clone(b.APIs)
 	for _, is := range []func(x, y API) bool{
@@ -114,7 +113,7 @@ func parseRange(s string) (r versionRange, ok bool) {
 	return r, true
 }
 
-// has reports whether a version is in the range. One that is not known is in none.
+// has reports whether a version is in the range. An unknown version is in none.
 func (r versionRange) has(version string) bool {
 	for _, word := range r {
 		bound := strings.TrimLeft(word, "<>=")

@@ -24,8 +24,8 @@ type Claim struct {
 	// Why is what the verdict rests on, or what failed.
 	Why     string  `json:"why"`
 	Outcome Outcome `json:"outcome"`
-	// Asked is set for what the gap asks for. It is not set for an extra, which nobody asked for
-	// and a user would want: one that is open makes no run of another wrapper fail.
+	// Asked is set for what the gap asks for. It is unset for an extra, which is merely useful: an
+	// open one does not fail the run of another wrapper.
 	Asked bool `json:"asked"`
 	// Evidence shows a failure.
 	Evidence *Evidence `json:"evidence,omitempty"`
@@ -104,9 +104,9 @@ func (id claimID) has(o claimID) bool {
 // place is where in a script something failed.
 var place = regexp.MustCompile(`^\S+\.txtar:[0-9]+: `)
 
-// Settle gives the cell all claims of its script, and a status if it has none. The script came
-// to those that the cell has; one without a text is the failure that ended it, which the next
-// claim gets.
+// Settle completes the cell with all claims of its script, and with a status if it has none. The
+// cell has the claims that the script reached; one without a text is the failure that ended the
+// script, which goes to the next claim.
 func (c *Cell) Settle(all []Claim) {
 	claims, end := merge(all, c.Claims)
 	if len(claims) == 0 {
@@ -127,7 +127,7 @@ func (c *Cell) Settle(all []Claim) {
 	}
 }
 
-// merge returns all claims of a script, with the outcome of those that it came to, and the failure
+// merge returns all claims of a script, with the outcome of those that it reached, and the failure
 // that ended it, or nil.
 func merge(all, came []Claim) (claims []Claim, end *Claim) {
 	claims = slices.Clone(all)
@@ -159,8 +159,8 @@ func wholeClaim(status Status) Claim {
 	return cl
 }
 
-// endsAt returns the index of the claim that the end of the script is a failure of: the first
-// without an outcome, else the last that is for this version, else the first.
+// endsAt returns the index of the claim that fails with the script: the first without an outcome,
+// else the last that is for this version, else the first.
 func endsAt(claims []Claim) int {
 	if at := slices.IndexFunc(claims, func(cl Claim) bool { return cl.Outcome == "" }); at >= 0 {
 		return at
@@ -173,8 +173,8 @@ func endsAt(claims []Claim) int {
 	return 0
 }
 
-// unreached returns the outcome of claims that the script did not come to, and why, by the status
-// of the cell and the failure that ended the script.
+// unreached returns the outcome of claims that the script did not reach, and why, given the failure
+// that ended it, if any.
 func (c *Cell) unreached(end *Claim) (o Outcome, why string) {
 	switch {
 	case c.Status == "" && end != nil && end.Outcome.skipped():

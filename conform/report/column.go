@@ -41,7 +41,7 @@ type Column struct {
 	label  string
 }
 
-// letters are those of the wrappers of layer api: t and m are other layers'.
+// letters stand for the wrappers of layer api; t and m stand for the other layers.
 const letters = "abcdefghijklnopqrsuvwxyz"
 
 // Columns returns the columns of the report, in their order.
@@ -70,7 +70,7 @@ func (in Column) has(c *Cell) bool { return c.Layer == in.Layer && (in.API == ""
 // String returns the name of the column.
 func (in Column) String() string { return in.label }
 
-// label returns the wrapper's name for people.
+// label returns the name that reports show.
 func (a API) label() string {
 	if a.Name == BuiltIn {
 		return "package tmux"

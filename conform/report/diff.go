@@ -74,7 +74,7 @@ func (p TargetPair) String() string {
 	return p.A + " → " + p.B
 }
 
-// ClaimChange is a claim that came out otherwise, or is in one of the runs only.
+// ClaimChange is a claim whose outcome changed, or which is in only one of the runs.
 type ClaimChange struct {
 	Change string `json:"change"`
 	Gap    int    `json:"gap"`
@@ -164,7 +164,7 @@ func (d *Diff) compare(r *Report, p TargetPair, was, is *result) {
 		c.Change = New
 	case is == nil:
 		c.Change = Gone
-	// A tool that a server has lost, or has got, is nothing of the kind for another server.
+	// A tool that one server lost or gained is no change when the other run had another server.
 	case was.Claim.Outcome != is.Claim.Outcome && (was.Claim.Outcome == none || is.Claim.Outcome == none) &&
 		!(d.same(is) && (was.Claim.Outcome == True || is.Claim.Outcome == True)),
 		was.Claim.Outcome.Failed() && is.Claim.Outcome == Outcome(Skip):
@@ -202,8 +202,7 @@ func (c result) untrue() string {
 	return c.Why()
 }
 
-// reasonOf returns a reason without what differs from run to run: numbers, and the line of the
-// script.
+// reasonOf strips from a reason what differs from run to run: numbers, and the line of the script.
 func reasonOf(why string) string {
 	why = place.ReplaceAllString(oneLine(why), "")
 	call := callAt.FindString(why) // whose numbers are the script's
@@ -213,8 +212,7 @@ func reasonOf(why string) string {
 // callAt is the call that a reason begins with, behind what kind of failure it is.
 var callAt = regexp.MustCompile(`^(set-up: |mapping: |schema: )?[a-z][a-z0-9_-]*(\([^)]*\)?( #[0-9]+)?| #[0-9]+)`)
 
-// badness orders outcomes; those that are as good as each other have the same. That a failure
-// is known makes it no better.
+// badness ranks outcomes from best to worst. A known failure ranks as any other.
 var badness = map[Outcome]int{
 	True: 0, Untrue: 0, Outcome(NotApplicable): 0,
 	Outcome(Flaky): 1,
@@ -353,8 +351,7 @@ type diffPart struct {
 	Changes []string
 }
 
-// parts returns all changes, what got worse first. Targets that one of the runs lacks come
-// last.
+// parts returns all changes, regressions first and targets that only one run has last.
 func (d *Diff) parts() (parts []diffPart) {
 	ofTarget := func(c ClaimChange) bool { return c.Tmux.A == "" || c.Tmux.B == "" }
 	colors := map[string]string{Worse: "1;31", Better: "32", Changed: "36"}

@@ -12,13 +12,12 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Expectations are failures that are known, as a file of TOML lists them, which
-// docs/mcp-conform.md documents. The nil Expectations have no entry.
+// Expectations are known failures, listed in a TOML file whose form docs/mcp-conform.md
+// documents. The nil Expectations have no entry.
 //
-// A claim that failed as an entry says is known to: it does not make the run fail. One
-// that failed otherwise does, and so does an entry whose claims are all true or not offered:
-// it is stale. What does not apply, is skipped or is flaky is neither. An error of the runner is
-// never expected.
+// A claim that fails as an entry says does not make the run fail. One that fails in another way
+// does, and so does a stale entry, whose claims are all true or not offered. Claims that do not
+// apply, are skipped or are flaky count as neither. An error of the runner is never expected.
 type Expectations struct {
 	file    string
 	lines   []string
@@ -120,8 +119,8 @@ func (x *expectation) check() (err error) {
 	return nil
 }
 
-// Check finds entries about claims that there are not. claims are how many each gap has for
-// a layer.
+// Check reports entries about claims that do not exist. claims has their number, by gap and
+// layer.
 func (e *Expectations) Check(claims map[int]map[Layer]int) error {
 	for i := range e.entries {
 		x := &e.entries[i]
@@ -141,7 +140,7 @@ func (e *Expectations) Check(claims map[int]map[Layer]int) error {
 // builtIn is what the program's own server calls itself.
 const builtIn = "tmux"
 
-// Of makes the expectations those of a report's MCP server.
+// Of gives the expectations the MCP server and the wrappers of a report, which entries can name.
 func (e *Expectations) Of(r *Report) {
 	if e != nil {
 		e.apis = r.APIs
@@ -206,7 +205,7 @@ func names(list, separators string) (names []string, others bool) {
 	return names, len(names) == 0 || strings.Contains(list, "!")
 }
 
-// oneLine returns a text as an entry can have it.
+// oneLine returns a text without line breaks and control characters, for an entry.
 func oneLine(text string) string { return strings.Join(strings.Fields(Printable(text)), " ") }
 
 // namedIn reports whether a list of an entry has a name.
@@ -229,7 +228,7 @@ func (x *expectation) matches(c result) bool {
 	})
 }
 
-// mark marks the claims of a cell that are known to fail, and the cell if all are that failed.
+// mark marks the known failures of a cell, and the cell itself if it has no others.
 func (e *Expectations) mark(c *Cell, t Target) {
 	c.Known = nil
 	known, unknown := (*Known)(nil), false
@@ -249,7 +248,7 @@ func (e *Expectations) mark(c *Cell, t Target) {
 	}
 }
 
-// Expect reports whether a cell on a target failed as it is known to.
+// Expect reports whether all failures of a cell on a target are known.
 func (e *Expectations) Expect(c Cell, t Target) bool {
 	if e == nil {
 		return false
@@ -344,7 +343,7 @@ func (e *Expectations) Update(r *Report) (updated *Expectations, changes []strin
 		text += "\n"
 	}
 
-	// What was written says what was meant, or it is not written.
+	// Parse what would be written: a file that does not say what was meant must not be written.
 	if updated, err = ParseExpectations(e.file, []byte(text+added)); err == nil {
 		err = updated.explain(r)
 	}
@@ -355,7 +354,7 @@ func (e *Expectations) Update(r *Report) (updated *Expectations, changes []strin
 	return updated, append(changes, names...), nil
 }
 
-// explain marks a report in which nothing may be unexpected.
+// explain marks a report, and returns an error if a failure is still unexpected or an entry stale.
 func (e *Expectations) explain(r *Report) error {
 	e.Apply(r)
 	for i := range r.Cells {
@@ -384,8 +383,8 @@ func (x *expectation) without(passing []string) string {
 // maxReason is the most that a new entry has of a reason, in characters.
 const maxReason = 200
 
-// ofServer reports whether a failure is the fault of another wrapper or server, and not of a tmux:
-// the claim is true with none.
+// ofServer reports whether a failure is the fault of another wrapper or server and not of a tmux:
+// the claim is true on no target.
 func (r *Report) ofServer(c result) bool {
 	foreign := r.Server != "" && c.Layer == MCPLayer || c.Layer == APILayer && c.Transport == ""
 	return foreign && !slices.ContainsFunc(r.results(), func(o result) bool {

@@ -13,14 +13,14 @@ type family struct {
 	Gaps                []familyGap
 }
 
-// familyGap is what the versions of a wrapper make of a gap.
+// familyGap is how the versions of a wrapper do on a gap.
 type familyGap struct {
 	GapInfo
 	// Since is the version from which on it is closed, or closed in part, in words.
 	Since string
-	// Open is what is not closed in the newest version, with the targets.
+	// Open lists what is still open in the newest version, with the targets.
 	Open []verdict
-	// Extras are those that are not true of it.
+	// Extras are the extras that are not true of the newest version.
 	Extras []verdict
 }
 

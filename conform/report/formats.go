@@ -196,14 +196,14 @@ func (r *Report) cells(gap int, target string) (found []*Cell) {
 	return found
 }
 
-// before returns all with those for which is holds before the others.
+// before returns all, those first for which is returns true.
 func before[T any](all []T, is func(T) bool) []T {
 	isNot := func(one T) bool { return !is(one) }
 	return slices.Concat(slices.DeleteFunc(slices.Clone(all), isNot), slices.DeleteFunc(slices.Clone(all), is))
 }
 
-// total counts the gaps that apply to a target, and those of them whose claim was judged as
-// expected, or that are closed.
+// total counts the gaps that apply to a target, and how many of these are closed or have the
+// expected verdict.
 func (r *Report) total(target string, in Column) (n struct{ Good, All int }) {
 	for i := range r.Cells {
 		if c := &r.Cells[i]; c.Tmux == target && in.has(c) && c.Status != NotApplicable {

@@ -9,9 +9,9 @@ import (
 	"tmuxmcp/internal/terminal"
 )
 
-// What a tmux, a server or somebody else's file says is text, and must not act on
-// whoever is shown it: a terminal, a reader, or a CI system that takes lines of its
-// log for commands. Reports for people are written from their printable copy, so that no
+// The output of a tmux or a server, and the text of a foreign file, must not act on
+// what shows it: a terminal, a page, or a CI system that takes lines of its log for
+// commands. Reports for people are written from their printable copy, so that no
 // writer can forget it. JSON has every text as it is, in escapes.
 
 // Printable calls [terminal.Printable].

@@ -57,8 +57,7 @@ const (
 // is a known one.
 func (s Status) Bad() bool { return s == Fail || s == Errored }
 
-// Verdict is what a script of layer tmux observed about a claim; empty when it
-// saw neither.
+// Verdict is what a script of layer tmux observed about a claim; empty when it saw neither verdict.
 type Verdict string
 
 const (
@@ -229,15 +228,14 @@ type Stale struct {
 	Known
 }
 
-// Evidence is a command as it can be typed, what was expected of it, and what
-// came.
+// Evidence is a command as it can be typed, what was expected of it, and what it did.
 type Evidence struct {
 	Command  string `json:"command"`
 	Expected string `json:"expected"`
 	Actual   string `json:"actual"`
 }
 
-// Refuse makes what the gap asks for and is not offered a failure, as it could not be asked.
+// Refuse turns claims that are not offered into failures, except extras.
 func (c *Cell) Refuse() {
 	for i := range c.Claims {
 		cl := &c.Claims[i]
@@ -257,8 +255,8 @@ func (c *Cell) Refuse() {
 // Unexpected reports whether the cell makes its run fail.
 func (c *Cell) Unexpected() bool { return c.Status.Bad() && c.Known == nil }
 
-// OK reports whether nothing failed but what was known to, all of that did, each wrapper and
-// MCP server offered some of what it was asked for, and the run came to its end.
+// OK reports whether the run was complete, only known failures occurred and none of them is stale,
+// and each wrapper and MCP server offers some of what it was asked for.
 func (r *Report) OK() bool {
 	for i := range r.Cells {
 		if r.Cells[i].Unexpected() {
@@ -268,8 +266,8 @@ func (r *Report) OK() bool {
 	return len(lacking(r)) == 0 && !r.Interrupted && len(r.Stale) == 0
 }
 
-// lacking returns the columns of which nothing that was asked for is offered. A shard, which is a
-// part of a run, has none.
+// lacking returns the columns in which nothing that was asked for is offered. It returns none for
+// a shard, which asks only a part.
 func lacking(r *Report) (all []string) {
 	for _, in := range r.Columns() {
 		lacks, offers := false, false
@@ -310,7 +308,7 @@ func (r *Report) target(name string) (t Target) {
 	return t
 }
 
-// first returns the first item of a list that is as wanted, or nil if there is none.
+// first returns the first item of a list for which is returns true, or nil.
 func first[T any](list []T, is func(*T) bool) *T {
 	for i := range list {
 		if is(&list[i]) {
@@ -378,9 +376,8 @@ func (t Target) Command(args ...string) string {
 	return CommandLine(slices.Concat(t.Env, []string{t.Path}, t.Args, args))
 }
 
-// Interrupted is the reason given for scripts that did not run because the run's context ended,
-// FailFast for those that did not because another one had failed, and GivenUp because some of
-// the target did not end.
+// The reasons of skipped scripts: the run was interrupted, another script failed under --fail-fast,
+// or too many scripts of the target timed out.
 const (
 	Interrupted = "interrupted"
 	FailFast    = "not run: another script had failed, and the run was to end with the first"
@@ -409,8 +406,7 @@ func attempts(cells []Cell) (all []Attempt) {
 	return all
 }
 
-// Repeated makes one outcome of several of the same script: a claim that was not the same
-// each time is [Unstable].
+// Repeated combines several runs of one script: a claim whose outcome varies is [Unstable].
 func Repeated(runs []Cell) Cell {
 	c := runs[len(runs)-1]
 	for i := range runs {
@@ -446,7 +442,7 @@ func Repeated(runs []Cell) Cell {
 	return c
 }
 
-// Retried makes one outcome of the last of several runs and those before it, which failed.
+// Retried combines the last run of a script with the failed ones before it.
 func Retried(runs []Cell) Cell {
 	c, earlier := runs[len(runs)-1], runs[:len(runs)-1]
 	if len(earlier) == 0 {
@@ -496,8 +492,7 @@ type part struct {
 	Gaps []GapInfo
 }
 
-// parts divides the report by suites. A single part has no name, as there is no need to tell it
-// from others.
+// parts divides the report by suites. A single part needs no name.
 func (r *Report) parts() []part {
 	if len(r.Suites) < 2 {
 		return []part{{Gaps: r.Gaps}}
@@ -510,8 +505,8 @@ func (r *Report) parts() []part {
 	return all
 }
 
-// Idle reports in a line of what nothing was tested, as none of its scripts applies to a
-// target. It is empty if there is no such suite, and for a shard, which is a part.
+// Idle names in one line the suites of which no script applies to any target. It is empty if
+// there is none, and for a shard, which has only a part of each suite.
 func (r *Report) Idle() string {
 	var found []string
 	for _, p := range r.parts() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// How the formats for test systems divide a run.
+// This file divides a run into the tests of TAP and JUnit.
 
 // tapTest is a test of TAP: one claim, or the tests of a wrapper or a gap.
 type tapTest struct {
@@ -31,8 +31,8 @@ func (t *tapTest) add(o *tapTest) *tapTest {
 	return o
 }
 
-// tests returns the tests of a gap: one for each claim on each target, below one for each wrapper
-// that is not this module's. It returns nil if none of the gap's scripts is in the run.
+// tests returns the tests of a gap: one for each claim on each target, grouped by wrapper except for
+// this module's. It returns nil if the run has no script of the gap.
 func (r *Report) tests(g GapInfo) *tapTest {
 	all, wrappers := &tapTest{}, map[string]*tapTest{}
 	for _, c := range r.results() {
@@ -66,8 +66,8 @@ func (s junitSuite) Title() string {
 	return strings.TrimSuffix("tmux "+s.Name+", "+s.Wrapper, ", ")
 }
 
-// suites returns the suites of JUnit's XML: for each target what is of tmux and this module, and
-// then each wrapper.
+// suites returns the suites of JUnit's XML: for each target one for tmux and this module, then one
+// for each wrapper.
 func (r *Report) suites() (all []junitSuite) {
 	for _, t := range r.Targets {
 		of := []junitSuite{{Target: t}}

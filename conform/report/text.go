@@ -78,7 +78,7 @@ func (t *textReport) matrix() string {
 	return strings.Join(all, "\n")
 }
 
-// manyAPIs is how many wrappers a matrix tells apart by letters.
+// manyAPIs is the largest number of wrappers that a matrix distinguishes by letters.
 const manyAPIs = 6
 
 // byTarget returns a table for each target, with a column for each layer and wrapper under its
@@ -228,7 +228,7 @@ func (t *textReport) quoted(name, text string) string {
 	lines := strings.Split(text, "\n")
 	const most = 12
 	if len(lines) > most {
-		// The beginning has the message, the end what came last of what was waited for.
+		// The beginning has the message, the end the last output while waiting.
 		between := fmt.Sprintf("… %d more lines", len(lines)-most)
 		lines = slices.Concat(lines[:most/2], []string{between}, lines[len(lines)-most/2:])
 	}

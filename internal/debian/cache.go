@@ -21,7 +21,7 @@ type slot struct{ suite, dir string }
 const mark = "_" + runtime.GOARCH
 
 // slot returns the slot of a suite, or of the one in the cache that has a version of tmux.
-// Without such a one, the error is [ErrNotFetched].
+// If there is none, the error is [ErrNotFetched].
 func (f *Fetcher) slot(suite string) (slot, error) {
 	if versionName.MatchString(suite) {
 		list, _ := f.List()

@@ -193,8 +193,8 @@ func (f *Fetcher) say(suite, format string, args ...any) {
 // waits returns how long to wait for a mirror that does not answer.
 func (f *Fetcher) waits() time.Duration { return cmp.Or(f.patience, 15*time.Second) }
 
-// searched are the suites in which a version is searched for, the most wanted first. By
-// these names Debian means whichever release it currently is.
+// searched are the suites to search for a version, in order of preference. Debian moves these
+// names from release to release.
 var searched = []string{"unstable", "stable-backports", "stable", "oldstable", "testing", "oldstable-backports", "oldoldstable", "experimental"}
 
 // find returns the suite of the mirror that has a version of tmux.
@@ -213,8 +213,8 @@ func (f *Fetcher) find(ctx context.Context, version string) (string, error) {
 	if ctx.Err() != nil {
 		return "", updateErr
 	}
-	// That a mirror lacks some of the suites, or nobody here knows the key of the newest, says
-	// nothing about the others.
+	// A mirror may lack some of the suites, and this machine the key of the newest: try the
+	// others all the same.
 	out, err := a.apt(ctx, "apt-cache", "madison", "tmux")
 	if err != nil {
 		return "", cmp.Or(updateErr, err)

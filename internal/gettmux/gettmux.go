@@ -26,7 +26,7 @@ var managers = []struct{ program, systems, command string }{
 }
 
 // Advice returns what to do where there is no tmux: install it with the system's own package
-// manager, or the one on PATH, or say where it is, for which otherwise is the way.
+// manager or the one on PATH, or say where it is with the flag otherwise.
 func Advice(otherwise string) string {
 	release, err := os.ReadFile("/etc/os-release")
 	if err != nil {
@@ -45,7 +45,7 @@ func advice(goos, release string, root bool, onPath func(program string) bool) s
 	for _, m := range systemID().FindAllStringSubmatch(release, -1) {
 		ids = append(ids, strings.Fields(m[1])...)
 	}
-	// What is both comes before the system's own, and that before what is only there.
+	// Best is the system's own manager that is on PATH, then the system's own, then any on PATH.
 	best, command := 0, ""
 	for _, m := range managers {
 		rank := 0

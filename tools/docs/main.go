@@ -114,7 +114,7 @@ func measure(binary string) (figures map[string]float64, cpu string, err error) 
 	return figures, cpu, nil
 }
 
-// fill writes the columns of the tables anew.
+// fill rewrites the columns of the tables.
 func fill(page string, versions []string, all []map[string]float64) string {
 	page = row.ReplaceAllStringFunc(page, func(old string) string {
 		m := row.FindStringSubmatch(old)
@@ -139,7 +139,7 @@ func fill(page string, versions []string, all []map[string]float64) string {
 	return delimiters.ReplaceAllString(page, "${1}|---|---|"+strings.Repeat("---:|", len(versions)))
 }
 
-// limitRow writes a row anew whose columns are metrics of one benchmark with one tmux.
+// limitRow rewrites a row whose columns are metrics of one benchmark with one tmux.
 func limitRow(old, keys string, figures map[string]float64) string {
 	title, _, _ := strings.Cut(old, " -->")
 	names := strings.Fields(keys)

@@ -15,7 +15,7 @@ import (
 	"tmuxmcp/server/cli"
 )
 
-// tables writes what README.md says of sizes: a table made of the program, and what models
+// tables writes the figures of sizes in README.md: a table made of the program, and what models
 // have read.
 func tables() error {
 	text, err := os.ReadFile("README.md")

@@ -69,7 +69,7 @@ func text(long, short string) string {
 	return strings.Join(paragraphs, ".PP\n")
 }
 
-// list returns paragraphs in which what an indented line is about stands above it.
+// list returns paragraphs in which each indented line has its heading above it.
 func list(text string) string {
 	var b strings.Builder
 	lines := strings.Split(strings.TrimSpace(text), "\n")

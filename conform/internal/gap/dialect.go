@@ -26,11 +26,11 @@ type Dialect struct {
 	Name string
 	// Case is "camel" if parameters and fields without an entry are in camelCase.
 	Case string
-	// Tiers is the variable that says which tools are offered, and TierValues what it
-	// is for each of the scripts' tiers.
+	// Tiers is the environment variable that selects the tools to offer, and TierValues
+	// its value for each of the scripts' tiers.
 	Tiers      string
 	TierValues map[string]string `toml:"tier_values"`
-	// Detect says by what the dialect is known. One with no tools is never detected.
+	// Detect identifies the dialect. One with no tools is never detected.
 	Detect struct {
 		Tools []string
 		// Parameters are names of parameters by tool.
@@ -50,8 +50,8 @@ type dialectTool struct {
 	// for each element of those that are arrays.
 	Fields map[string]string
 	Rows   map[string]string
-	// Values are by the scripts' parameter what the server has for a value of theirs, the value
-	// as scripts write it: { false = true } negates a boolean.
+	// Values maps, by the scripts' parameter, a value as scripts write it to the server's:
+	// { false = true } negates a boolean.
 	Values map[string]map[string]any
 	// Constants are parameters of the server's that are always sent.
 	Constants map[string]any
@@ -104,7 +104,7 @@ var builtIn = sync.OnceValues(func() (all []*Dialect, err error) {
 	return all, nil
 })
 
-// Offer is what a server offers: the names of its tools, each with those of its parameters.
+// Offer is what a server offers: the names of its tools, each with the names of its parameters.
 type Offer map[string][]string
 
 // is reports whether the server that offers these tools speaks the dialect.

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Draft returns the beginning of a dialect's file: what the server has under names of the same
-// words. For the rest there are comments, with what may mean the same.
+// Draft returns a first version of a dialect's file. It maps names that consist of the same words;
+// for the others it has comments with names that may mean the same.
 func (o Offer) Draft(tools map[string]*Tool) string {
 	b := &strings.Builder{}
 	names := slices.Sorted(maps.Keys(o))
@@ -55,7 +55,7 @@ func sameWords(name string, names []string) string {
 	return names[i]
 }
 
-// meanings are words that servers use for the same, in groups.
+// meanings are groups of words that servers use for the same thing.
 var meanings = [][]string{
 	{"create", "new", "add", "open", "start", "spawn"},
 	{"kill", "close", "delete", "remove", "destroy", "end", "stop"},
@@ -80,7 +80,7 @@ func wordsOf(name string) []string { return wordIn.FindAllString(strings.ToLower
 // snake returns a name in camelCase with underscores.
 func snake(name string) string { return string(snakeCase([]byte(name))) }
 
-// alike returns how many of some words a name has, or words of the same meaning.
+// alike counts the words that a name contains, as they are or in another word of the same meaning.
 func alike(ours []string, name string) (n int) {
 	for _, word := range ours {
 		if slices.ContainsFunc(wordsOf(name), func(theirs string) bool {
@@ -100,8 +100,8 @@ func sameTool(ours []string, name string) bool {
 // sameParameter reports whether a parameter may be the one of these words.
 func sameParameter(ours []string, name string) bool { return 2*alike(ours, name) >= len(ours) }
 
-// perhaps returns a comment with those of the names that may mean the same as a name, the
-// likeliest three, or "" if there are none.
+// perhaps returns a comment with the three names that most likely mean the same as a name, or ""
+// if none does.
 func perhaps(name string, names []string, same func(ours []string, name string) bool) string {
 	ours := wordsOf(name)
 	if name == "split_window" { // which splits a pane

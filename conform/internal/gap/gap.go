@@ -168,7 +168,7 @@ func (g *Gap) Files() (files []txtar.File) {
 	return files
 }
 
-// AllSuites is the name that stands for all of them.
+// AllSuites is the name for all suites together.
 const AllSuites = "all"
 
 // LoadSuites reads the scripts of the suites with these names.

@@ -6,8 +6,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Levels are what a tmux can do from a version on: a command and what it then prints. A
-// program has the version of the last level up to which it can do everything.
+// Levels are what tmux can do from a version on: commands, and what they print then. A program
+// has the version of the last level before the first that it fails.
 var Levels = []struct {
 	Version string
 	Probes  []Probe

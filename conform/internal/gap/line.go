@@ -65,7 +65,6 @@ func Lines(script string) (lines []Line) {
 	return lines
 }
 
-// parseLine reads a line.
 func parseLine(number int, text string) Line {
 	l := Line{Number: number, Text: strings.TrimSpace(text), Before: text}
 	l.Background = strings.HasSuffix(l.Text, "&") && background.MatchString(l.Text)

@@ -13,13 +13,13 @@ import (
 // of tmux.
 type Rule struct {
 	Layer report.Layer
-	// Versions are those it is about, "before 3.7" or ">=3.7 <3.7c"; empty for all.
+	// Versions is the range it is about, "before 3.7" or ">=3.7 <3.7c"; empty for all.
 	Versions string
 	// Claim is a claim, and Expected the verdict that is expected of it.
 	Claim    string
 	Expected report.Verdict
-	// Judged is set for a claim that says which verdict is expected, as those of layer tmux do,
-	// and Extra for one that is an extra.
+	// Judged is set for a claim with an expected verdict, as on layer tmux, and Extra for an
+	// extra.
 	Judged, Extra bool
 	// NotApplicable is why the script ends with the rule; empty if it does not.
 	NotApplicable string
@@ -98,8 +98,8 @@ func VersionHas(version, arg string) (bool, error) {
 	return err == nil && has.Has(v), err
 }
 
-// Claims returns the claims of a layer's script in order. Those that are not about the
-// version are marked as such.
+// Claims returns the claims of a layer's script in order. Claims about
+// other versions are marked as not applicable.
 func (g *Gap) Claims(l report.Layer, version string) []report.Claim {
 	var claims []report.Claim
 	for _, r := range g.Rules() {

@@ -31,8 +31,8 @@ func Undeclared(in mcp.ToolInputSchema, arguments map[string]any) string {
 }
 
 // JSONWithin returns the first JSON object, or array of objects, in a text, as in
-// "Pane split: {…}"; else the first array, or nil if there is none. It gives up where there are many
-// beginnings of none.
+// "Pane split: {…}"; else the first array, or nil if there is none. It gives up after many
+// places that only look like the beginning of one.
 func JSONWithin(text string) (found json.RawMessage) {
 	for at, begun := 0, 0; at < len(text) && begun < 100; at++ {
 		if text[at] != '{' && text[at] != '[' {
