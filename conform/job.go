@@ -81,9 +81,10 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 			return report.Cell{}, err
 		}
 	}
+	// The adapter of package tmux runs in the script's directory, which an empty APIDir means.
 	last, err := opts.pool.Converse(ctx, child.Request{
 		Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.Features(),
-		Server: opts.server, ServerDir: opts.serverDir, API: api, APIDir: opts.serverDir, Another: j.foreign, Dialect: opts.Dialect,
+		Server: opts.server, ServerDir: opts.serverDir, API: api, APIDir: map[bool]string{true: opts.serverDir}[j.foreign], Another: j.foreign, Dialect: opts.Dialect,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
 	})
 	if errors.Is(err, child.ErrOvertime) {
