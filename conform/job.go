@@ -75,16 +75,19 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 		return report.Cell{}, err
 	}
 	var api []string
+	apiDir := "" // the script's
 	if j.layer == report.APILayer {
+		if j.api.Command != "" {
+			apiDir = opts.serverDir
+		}
 		var err error
 		if api, err = AdapterCommand(j.api); err != nil {
 			return report.Cell{}, err
 		}
 	}
-	// The adapter of package tmux runs in the script's directory, which an empty APIDir means.
 	last, err := opts.pool.Converse(ctx, child.Request{
 		Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.Features(),
-		Server: opts.server, ServerDir: opts.serverDir, API: api, APIDir: map[bool]string{true: opts.serverDir}[j.foreign], Another: j.foreign, Dialect: opts.Dialect,
+		Server: opts.server, ServerDir: opts.serverDir, API: api, APIDir: apiDir, Another: j.foreign, Dialect: opts.Dialect,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
 	})
 	if errors.Is(err, child.ErrOvertime) {

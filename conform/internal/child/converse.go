@@ -35,9 +35,7 @@ const ProtocolVersion = mcp.ProtocolVersion20251125
 // come. Another request or [StopLine] follows, unless the run was killed.
 type Request struct {
 	// Ask is what to find out: "" is the outcome of a script.
-	Ask string `json:"ask"`
-	// Cell is the script's, without an outcome.
-	Cell      report.Cell    `json:"cell"`
+	Ask       string         `json:"ask"`
 	Dir       string         `json:"dir"`
 	File      string         `json:"file"`
 	Layer     report.Layer   `json:"layer"`

@@ -50,8 +50,7 @@ func (c *claims) decide(expected report.Verdict, text string) (claim report.Clai
 // cell returns the cell of a script that ended with verdict v, or reached its end if v is nil.
 // wrong is the verdict on its first wrong claim, or nil.
 func (c *claims) cell(req child.Request, v, wrong *Verdict) report.Cell {
-	cell := req.Cell
-	cell.Status, cell.Claims, cell.Evidence = report.Pass, c.all, c.evidence
+	cell := report.Cell{Status: report.Pass, Claims: c.all, Evidence: c.evidence}
 	for _, cl := range c.all {
 		if cell.Verdict != report.Refuted && cl.Verdict != "" {
 			cell.Verdict = cl.Verdict
@@ -93,8 +92,7 @@ func (c *claims) cell(req child.Request, v, wrong *Verdict) report.Cell {
 // reached its end if v is nil. An empty status follows from the claims, once those that the script
 // did not reach are known.
 func (c *claims) parted(req child.Request, v *Verdict) report.Cell {
-	cell := req.Cell
-	cell.Claims = c.all
+	cell := report.Cell{Claims: c.all}
 	if v == nil {
 		return cell
 	}

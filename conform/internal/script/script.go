@@ -98,9 +98,7 @@ func (s *script) run() (report.Cell, string) {
 		err = os.WriteFile(file, []byte(instrument(string(text), s.lines, s.ours)), 0o600)
 	}
 	if err != nil {
-		cell := s.req.Cell
-		cell.Status, cell.Reason = report.Errored, err.Error()
-		return cell, ""
+		return report.Cell{Status: report.Errored, Reason: err.Error()}, ""
 	}
 	t := &recorder{verbose: s.req.Verbose}
 	deadline, _ := s.ctx.Deadline()
