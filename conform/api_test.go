@@ -59,10 +59,11 @@ done`}
 // A script is played over any adapter, and by package tmux as one.
 func TestAdapterOfScript(t *testing.T) {
 	t.Parallel()
-	own, err := AdapterCommand(report.API{})
+	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	own := []string{exe, APIArg}
 	const session = "tmux new-session -d -n one 'exec sleep 600'\n"
 	for _, test := range []struct {
 		name, script string
@@ -144,10 +145,11 @@ func TestAdapterOfTmuxScript(t *testing.T) {
 // What an adapter does not offer is found before the run.
 func TestAskAPI(t *testing.T) {
 	t.Parallel()
-	own, err := AdapterCommand(report.API{})
+	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	own := []string{exe, APIArg}
 	for _, test := range []struct {
 		name  string
 		api   []string

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,19 +48,6 @@ func ParseAPI(spec string) (report.API, error) {
 		return a, fmt.Errorf("--api %s: go is package tmux: want another name", spec)
 	}
 	return a, nil
-}
-
-// AdapterCommand returns the words that start a wrapper's adapter: this program's, for package
-// tmux.
-func AdapterCommand(a report.API) ([]string, error) {
-	if a.Command != "" {
-		return adapter.Shell(a.Command), nil
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program, which is the adapter: %w", err)
-	}
-	return []string{exe, APIArg}, nil
 }
 
 // findAPIs asks each wrapper what it is and whether it offers anything that the scripts ask for,

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tmuxmcp/conform/internal/adapter"
 	"tmuxmcp/conform/internal/child"
 	"tmuxmcp/conform/internal/gap"
 	"tmuxmcp/conform/report"
@@ -74,16 +75,9 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 	if err := os.WriteFile(file, j.gap.Script(j.layer), 0o600); err != nil {
 		return report.Cell{}, err
 	}
-	var api []string
-	apiDir := "" // the script's
-	if j.layer == report.APILayer {
-		if j.api.Command != "" {
-			apiDir = opts.serverDir
-		}
-		var err error
-		if api, err = AdapterCommand(j.api); err != nil {
-			return report.Cell{}, err
-		}
+	api, apiDir := opts.adapter, "" // the script's directory
+	if j.api.Command != "" {
+		api, apiDir = adapter.Shell(j.api.Command), opts.serverDir
 	}
 	last, err := opts.pool.Converse(ctx, child.Request{
 		Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.Features(),

@@ -69,10 +69,11 @@ type Options struct {
 
 	// child is the command that becomes a script's process (see [Main]); this
 	// executable with [ChildArg] when empty.
-	child  []string
-	pool   *child.Pool
-	server []string
-	offers gap.Offer // of Server
+	child   []string
+	pool    *child.Pool
+	server  []string
+	adapter []string  // of package tmux
+	offers  gap.Offer // of Server
 	// temp is where the run makes its directory; the usual place when empty.
 	temp string
 	// serverDir is this process's directory: commands of servers and adapters may have
@@ -178,6 +179,7 @@ func (o *Options) complete() error {
 	if len(o.child) == 0 {
 		o.child = []string{exe, child.Arg}
 	}
+	o.adapter = []string{exe, APIArg}
 	o.server = []string{"/bin/sh", "-c", o.Server}
 	if o.Server == "" {
 		o.server = []string{exe, ServerArg}

@@ -78,9 +78,13 @@ func (o *runOptions) checkAPI(ctx context.Context, a report.API, target report.T
 	if err != nil {
 		return child.Message{}, fmt.Errorf("find the current directory, to start the adapter in: %w", err)
 	}
-	words, err := conform.AdapterCommand(a)
-	if err != nil {
-		return child.Message{}, err
+	words := adapter.Shell(a.Command)
+	if a.Command == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			return child.Message{}, fmt.Errorf("find this program, which is the adapter: %w", err)
+		}
+		words = []string{exe, conform.APIArg}
 	}
 	defer child.EndAdopted()
 	return child.Ask(ctx, child.Request{

@@ -137,20 +137,6 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// An answer is the same message as from a process of its own, and the result in it.
-func TestLibraryAnswers(t *testing.T) {
-	t.Parallel()
-	l := new(Library)
-	raw, err := l.Ask(t.Context(), Request{"open", map[string]any{"socket": t.TempDir() + "/none"}})
-	if want := `{"jsonrpc":"2.0","id":0,"result":{}}`; err != nil || string(raw) != "{}" || l.Heard() != want {
-		t.Errorf("%s, %v, heard %s", raw, err, l.Heard())
-	}
-	raw, err = l.Ask(t.Context(), Request{"list", map[string]any{"kind": "<horses>"}})
-	if want := `{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no list of <horses> within "}}`; raw != nil || err == nil || l.Heard() != want {
-		t.Errorf("%s, %v, heard %s", raw, err, l.Heard())
-	}
-}
-
 // An adapter that is asked wrongly says so.
 func TestLibraryMisuse(t *testing.T) {
 	t.Parallel()

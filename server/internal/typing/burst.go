@@ -128,7 +128,7 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 		}
 		return sent{before: a.before, all: all}, nil
 	case errors.Is(err, tmux.ErrUnmet):
-		return t.unmet(ctx, own, on, s, a, err)
+		return s.unmet(ctx, t.Tmux, own, on, a, err)
 	case errors.Is(err, tmux.ErrNotFound) && len(*a.states) > 0 && (*a.states)[0].ID == "":
 		err = target.Missing(ctx, t.Tmux, on.Selection)
 	}
@@ -137,10 +137,10 @@ func (t *Typist) typeBurst(ctx context.Context, own guard.Presence, on target.Ob
 
 // unmet finds out which condition was not met, so that nothing was typed: failed is the error of
 // the list.
-func (t *Typist) unmet(ctx context.Context, own guard.Presence, on target.Object, s sending, a answers, failed error) (sent, error) {
+func (s sending) unmet(ctx context.Context, srv *tmux.Server, own guard.Presence, on target.Object, a answers, failed error) (sent, error) {
 	none := sent{before: new(follow.Look)}
 	pane := (*a.states)[0]
-	if err := refusal(ctx, t.Tmux, pane, on.Selection); err != nil {
+	if err := refusal(ctx, srv, pane, on.Selection); err != nil {
 		return none, err
 	}
 	if *a.reached == "1" {
@@ -158,7 +158,7 @@ func (t *Typist) unmet(ctx context.Context, own guard.Presence, on target.Object
 	if s.quiet > 0 {
 		return none, errOthers // unless it is a condition below
 	}
-	if shows, err := t.Tmux.Pane(pane.ID).Display(ctx, own.Shows()); err != nil || shows != "1" {
+	if shows, err := srv.Pane(pane.ID).Display(ctx, own.Shows()); err != nil || shows != "1" {
 		return none, failed // a condition of the commands themselves
 	}
 	return none, reply.Faultf(reply.KindRefused, "pane %s, or one that is synchronized with it, is a terminal of tmux, and what is typed there goes into a pane that it shows", pane.ID).

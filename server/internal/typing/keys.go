@@ -75,7 +75,7 @@ func (t *Typist) keyCommands(ctx context.Context, to tmux.Target, k Key) ([]tmux
 	if k.Name != "" {
 		reaches, err := keys.Reaches(k.Name, mode)
 		if err == nil && !reaches {
-			err = t.unreached(ctx, k.Name)
+			err = unreached(ctx, t.Tmux, k.Name)
 		}
 		return []tmux.Command{tmux.SendKeys{Target: to, Keys: []string{k.Name}}}, err
 	}
@@ -98,9 +98,9 @@ func (t *Typist) keyCommands(ctx context.Context, to tmux.Target, k Key) ([]tmux
 var keyModes = tmux.Feature{Name: "key modes of panes", Since: tmux.Version{Major: 3, Minor: 5}}
 
 // unreached returns the fault for a key that tmux would not send as this key.
-func (t *Typist) unreached(ctx context.Context, name string) *reply.Fault {
+func unreached(ctx context.Context, srv *tmux.Server, name string) *reply.Fault {
 	why := "the program in the pane does not ask for it"
-	if v, err := t.Tmux.Version(ctx); err == nil && !keyModes.In(v) {
+	if v, err := srv.Version(ctx); err == nil && !keyModes.In(v) {
 		why = fmt.Sprintf("tmux %s cannot tell whether the program asks for it", v)
 	}
 	f := reply.Faultf(reply.KindUnsupported, "nothing was typed: %s is an extended key, and %s", name, why)

@@ -55,7 +55,7 @@ func (t *Typist) textTaken(ctx context.Context, before *follow.Look) error {
 	const most = 2 * time.Second // for a program that does not read
 	pid := caller.PID(ctx, t.Tmux, before.PaneState)
 	for start, read := time.Now(), time.Now(); time.Since(read) < typedPause && time.Since(start) < most; {
-		if takes, _ := t.takesEnter(ctx, before.ID); takes {
+		if takes, _ := t.keyboard.terminals.takesEnter(ctx, t.Tmux, before.ID); takes {
 			return nil // as when the shell is back
 		}
 		if runner.Unread(pid, before.TTY) {
@@ -110,7 +110,7 @@ func (e ending) pause() time.Duration {
 func (t *Typist) pass(ctx context.Context, pane tmux.PaneID) error {
 	for _, last := range t.keyboard.endings.of(t.Tmux, pane) {
 		if last.enter {
-			if takes, known := t.takesEnter(ctx, last.pane); takes || !known {
+			if takes, known := t.keyboard.terminals.takesEnter(ctx, t.Tmux, last.pane); takes || !known {
 				continue
 			}
 		}

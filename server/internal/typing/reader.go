@@ -155,9 +155,9 @@ func (k *terminals) of(srv *tmux.Server, pane tmux.PaneID) (terminal, bool) {
 // takesEnter reports whether the program in a pane is known to take an Enter for itself that
 // follows a text at once, or known not to. If its terminal is another one by now, nothing is
 // known.
-func (t *Typist) takesEnter(ctx context.Context, pane tmux.PaneID) (takes, known bool) {
-	at, ok := t.keyboard.terminals.of(t.Tmux, pane)
-	if !ok || !caller.Sees(ctx, t.Tmux) {
+func (k *terminals) takesEnter(ctx context.Context, srv *tmux.Server, pane tmux.PaneID) (takes, known bool) {
+	at, ok := k.of(srv, pane)
+	if !ok || !caller.Sees(ctx, srv) {
 		return false, false
 	}
 	return runner.AtOnce(at.pid, at.tty)

@@ -243,7 +243,7 @@ func (t *Typist) plan(ctx context.Context, on tmux.Target, typing bursts) (p pla
 			p.bursts, err = typing(pane)
 		}
 	}
-	switch takes, known := t.takesEnter(ctx, pane); {
+	switch takes, known := t.keyboard.terminals.takesEnter(ctx, t.Tmux, pane); {
 	case !known:
 		p.ask = p.readers == nil
 	case takes:
@@ -262,7 +262,7 @@ func (t *Typist) leftOver(ctx context.Context, pane tmux.PaneID, typing bursts, 
 		return nil, err
 	}
 	rest = rest[1:]
-	if takes, _ := t.takesEnter(ctx, pane); takes {
+	if takes, _ := t.keyboard.terminals.takesEnter(ctx, t.Tmux, pane); takes {
 		rest = []burst{{cmds: commands(rest), enter: true}}
 	}
 	return rest, nil
