@@ -29,7 +29,6 @@ func (s *Server) Tools() []mcp.Tool {
 	return tools
 }
 
-// offered returns the tools that this server lists.
 func (s *Server) offered() (offered []*tool.Tool) {
 	for _, t := range s.order {
 		if !t.Retired && refusal(s.cfg, t) == nil {

@@ -137,7 +137,6 @@ func (s *Server) withheld(r resource) *reply.Fault {
 	return nil
 }
 
-// template returns the template of the resource's URIs.
 func (r resource) template() mcp.ResourceTemplate {
 	return mcp.NewResourceTemplate(r.uri, r.name, mcp.WithTemplateTitle(r.title), mcp.WithTemplateDescription(r.desc), mcp.WithTemplateMIMEType(r.mime))
 }

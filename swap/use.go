@@ -80,7 +80,6 @@ func confirm(env configs.Env, changes []plan.Change, force bool) []plan.Change {
 	return out
 }
 
-// resultOf returns the result of an outcome.
 func resultOf(want *plan.Wanted, o commit.Outcome) Result {
 	c := o.Change
 	res := Result{

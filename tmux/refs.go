@@ -14,7 +14,6 @@ func (s *Server) run(ctx context.Context, cmds ...Command) error {
 	return err
 }
 
-// output runs a command and returns its output.
 func (s *Server) output(ctx context.Context, cmd Command) ([]byte, error) {
 	outs, err := s.Do(ctx, cmd)
 	if err != nil {

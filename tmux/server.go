@@ -245,7 +245,6 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 	return outputs, nil
 }
 
-// bounded returns a context with a deadline.
 func (s *Server) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}

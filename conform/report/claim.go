@@ -225,7 +225,6 @@ func (c *Cell) judge() {
 // wrapper that is not this module's.
 func (c *Cell) counts(cl *Claim) bool { return cl.Asked || c.Layer == TmuxLayer || c.Transport != "" }
 
-// outcome returns the outcome of a claim with this verdict.
 func (v Verdict) outcome(expected Verdict) Outcome {
 	switch {
 	case v != expected:

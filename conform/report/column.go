@@ -64,7 +64,6 @@ func goOnly(r *Report) bool {
 	return len(r.APIs) == 0 || len(r.APIs) == 1 && r.APIs[0].Name == BuiltIn
 }
 
-// has reports whether a cell is in the column.
 func (in Column) has(c *Cell) bool { return c.Layer == in.Layer && (in.API == "" || in.API == c.API) }
 
 // String returns the name of the column.

@@ -32,7 +32,6 @@ const (
 	Gone    = "gone"    // a claim that is not there any more
 )
 
-// changeOrder is the order of changes in reports.
 var changeOrder = []string{Worse, Better, Changed, New, Gone}
 
 // Diff is what changed between two runs.

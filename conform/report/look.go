@@ -86,7 +86,6 @@ func (c *Cell) Look() look {
 	return looks[slices.IndexFunc(looks, func(l look) bool { return l.of == c.seen() })]
 }
 
-// seenLooks returns the looks that occur in the report.
 func (r *Report) seenLooks() []look {
 	return slices.DeleteFunc(slices.Clone(looks), func(l look) bool {
 		return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.seen() == l.of })

@@ -300,7 +300,6 @@ func (r *Report) Gap(number int) GapInfo {
 	return GapInfo{Number: number}
 }
 
-// target returns the target with this name.
 func (r *Report) target(name string) (t Target) {
 	if found := first(r.Targets, func(t *Target) bool { return t.Name == name }); found != nil {
 		return *found

@@ -89,7 +89,6 @@ func (d Disk) step(s Step) error {
 	return nil
 }
 
-// do performs a step.
 func (d Disk) do(op Op, path string, step func() error) error {
 	if err := d.step(Step{Op: op, Path: path}); err != nil {
 		return err

@@ -75,7 +75,6 @@ func (f *Fetcher) newArchive(ctx context.Context, dir string, suites ...string) 
 	return a, nil
 }
 
-// origin determines the mirror and the keyring.
 func (f *Fetcher) origin(ctx context.Context) (mirror, keyring string, err error) {
 	mirror = cmp.Or(f.Mirror, os.Getenv("DEBIAN_MIRROR"))
 	if mirror == "" {
@@ -204,7 +203,6 @@ func (a *archive) unpack(ctx context.Context, root string, packages []string) er
 	return nil
 }
 
-// errNoSuite: the mirror has no such suite.
 var errNoSuite = errors.New("no such suite")
 
 // complaints matches the relevant errors and warnings of apt 2.2 to 3.x, the most specific

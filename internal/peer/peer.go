@@ -114,7 +114,6 @@ func (p *Peer) End(leave, term time.Duration) (left bool) {
 	return left
 }
 
-// exits reports whether the program exits within a time.
 func (p *Peer) exits(within time.Duration) bool {
 	select {
 	case <-p.Exited:

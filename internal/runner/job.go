@@ -325,7 +325,6 @@ func (j *Job) written() (s State, open bool) {
 // revoked is the content of the file "begun" of a command that will not run.
 const revoked = "-"
 
-// newJob returns a job of this server.
 func newJob(at Place, s script) *Job {
 	return &Job{Place: at, At: time.Now(), Owner: os.Getpid(), Machine: machineID(), Boot: bootID(), Space: pidSpace(), script: s}
 }

@@ -319,7 +319,6 @@ func (s script) anyEndMark() (status int, ok bool) {
 	return 0, false
 }
 
-// recorderEnded reports whether the recorder has recorded, and has ended.
 func (s script) recorderEnded() bool {
 	_, began := s.recorderPID()
 	return began && !s.Recording()

@@ -282,7 +282,6 @@ const (
 	notedIn = 10 * time.Second
 )
 
-// members returns the processes of a group.
 func members(group int) (all []procstat.Process) {
 	return slices.DeleteFunc(procstat.All(), func(p procstat.Process) bool { return p.Group != group || p.State == 'Z' })
 }

@@ -277,7 +277,6 @@ type field struct {
 
 func (f field) text() bool { return f.kind >= 13 && f.kind%2 == 1 }
 
-// fields returns the fields of a row.
 func (s *Snapshot) fields(p *payload) ([]field, error) {
 	b, err := s.bytes(p, 0, min(9, p.size))
 	if err != nil {
@@ -310,7 +309,6 @@ func (s *Snapshot) fields(p *payload) ([]field, error) {
 	return fields, nil
 }
 
-// value returns the value of a field.
 func (s *Snapshot) value(p *payload, f field) (any, error) {
 	b, err := s.bytes(p, f.at, f.size)
 	switch {

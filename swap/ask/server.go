@@ -104,7 +104,6 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 	return Hello{}, fmt.Errorf("%s: %w%s", strings.Join(ShowArgs(c.Argv), " "), err, Redact(tail.indented(), c))
 }
 
-// environ returns the environment of the command.
 func (c Command) environ() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -187,7 +187,6 @@ func (d *jsonDoc) layout(levels []object) layout {
 	return l
 }
 
-// setFields sets fields in the text of an object.
 func setFields(text []byte, outer layout, fields Object) []byte {
 	for _, f := range fields {
 		o := scanObject(text, 0)

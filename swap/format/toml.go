@@ -10,7 +10,6 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlDoc is a TOML text.
 type tomlDoc struct {
 	src   []byte
 	body  int // where the text starts, after a byte order mark

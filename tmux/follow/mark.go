@@ -96,7 +96,6 @@ func (k knownRows) textBelow(row int) bool {
 	return false
 }
 
-// from returns the rows from n on.
 func (k knownRows) from(n int) knownRows {
 	n = min(max(n, k.first), k.end())
 	long := k.long

@@ -117,7 +117,6 @@ func PanesWith(ctx context.Context, srv *tmux.Server, options Options, panes ...
 	}
 }
 
-// defaultInterval is the default for Interval of [Options].
 const defaultInterval = 100 * time.Millisecond
 
 // following is the state of a loop over events.

@@ -104,7 +104,6 @@ func scopeOf(id string) tmux.Scope {
 	return tmux.ClientScope
 }
 
-// answer returns the answer of a call from its first result.
 func (c Call) answer(first received) (Answer, error) {
 	switch c.Word {
 	case "type":

@@ -209,7 +209,6 @@ func (p *Pool) End() {
 	}
 }
 
-// process is a child.
 type process struct {
 	cmd      *exec.Cmd
 	stdin    io.WriteCloser

@@ -88,7 +88,6 @@ func parseLine(number int, text string) Line {
 	return l
 }
 
-// callsTool is a command that calls a tool.
 var callsTool = regexp.MustCompile(`^(try |wait-until ('[^']*'|\S)+ )?mcp(\s|$)`)
 
 // Unoffered returns evidence of the first call in the gap's script for layer mcp if the script,

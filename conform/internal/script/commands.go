@@ -284,7 +284,6 @@ func (s *script) cmdSaw(ts *testscript.TestScript, args []string) {
 	s.claims.evidence = append(s.claims.evidence, child.Evidence(s.last.line, string(v)+report.ObservedBy+args[1], s.last.String()))
 }
 
-// verdictIn returns a word as a verdict, and whether it is one.
 func verdictIn(word string) (report.Verdict, bool) {
 	v := report.Verdict(word)
 	return v, v == report.Confirmed || v == report.Refuted

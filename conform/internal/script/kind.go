@@ -54,10 +54,8 @@ var kinds = map[Kind]struct {
 	Errored:       {report.Outcome(report.Errored), ""},
 }
 
-// outcome returns the kind's outcome in reports.
 func (k Kind) outcome() report.Outcome { return kinds[k].outcome }
 
-// failed reports whether the kind is a failure.
 func (k Kind) failed() bool { return k.outcome().Failed() }
 
 var (

@@ -28,13 +28,11 @@ type part struct {
 	lost map[string]string
 }
 
-// firstPart returns the first part of a script.
 func firstPart(lines []gap.Line, layer report.Layer) part {
 	_, _, claims := ahead(lines, 0, "")
 	return part{alone: claims && (layer == report.APILayer || layer == report.MCPLayer), lost: map[string]string{}}
 }
 
-// next returns the part after this one.
 func (p part) next() part { return part{alone: p.alone, lost: p.lost} }
 
 // goesOn reports whether the script goes on after a failure of this kind.
@@ -135,7 +133,6 @@ func (s *script) end(ts *testscript.TestScript, v *Verdict) {
 	panic(endOfLine{})
 }
 
-// add adds the claim of a part.
 func (c *claims) add(p part, file, text string, asked bool) {
 	claim := report.Claim{Text: text, Asked: asked, Expected: report.Confirmed, Verdict: report.Confirmed}
 	if v := p.failed; v != nil {

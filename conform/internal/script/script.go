@@ -74,14 +74,12 @@ type sender struct {
 	out io.Writer
 }
 
-// send writes a message.
 func (s *sender) send(m child.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	json.NewEncoder(s.out).Encode(m) // if nobody reads, the input has ended too
 }
 
-// ours reports whether a command is one of ours.
 func (s *script) ours(command string) bool {
 	_, is := s.commands()[command]
 	return is || s.actions()[command] != nil
@@ -121,7 +119,6 @@ func (s *script) run() (report.Cell, string) {
 	return s.cell(t), report.Clip(t.text(), child.MaxLog)
 }
 
-// cell returns the cell of the ended script.
 func (s *script) cell(t *recorder) report.Cell {
 	end := s.ended(t)
 	switch claim, asked, ok := ahead(s.lines, s.now.Number, s.req.Target.Version); {

@@ -27,7 +27,6 @@ type recording struct {
 	marked  bool     // the steps that show the failure are marked
 }
 
-// note records a step of a line.
 func (r *recording) note(ts *testscript.TestScript, line gap.Line, do string, words []string) *child.Step {
 	if len(r.all) == maxSteps {
 		return &child.Step{}

@@ -134,7 +134,6 @@ func begin(r *rand.Rand, rule string) (Program, gen) {
 	return p, gen{r, p.Columns, p.Rows}
 }
 
-// topic returns one of the topics.
 func (g gen) topic(weights map[string]int) string {
 	var topics []alternative
 	for name, weight := range weights {

@@ -65,7 +65,6 @@ var ops = map[string]int{
 	"split": 1, "unsplit": 0, "zoom": 0, "break": 0, "join": 1, "swap": 0, "attach": 2, "detach": 0,
 }
 
-// writes reports whether the step has a text.
 func (s Step) writes() bool { return s.Op == "out" || s.Op == "raw" }
 
 // Out returns a step that writes text.

@@ -68,7 +68,6 @@ func Check(t *testing.T, plan Plan, bounds Bounds) {
 	}
 }
 
-// hold holds a directory to the bounds.
 func (b Bounds) hold(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

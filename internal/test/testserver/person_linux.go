@@ -41,7 +41,6 @@ func clients(t testing.TB, srv *tmux.Server) []string {
 	return strings.Fields(Run(t, srv, "list-clients", "-F", "#{client_pid}"))
 }
 
-// field returns a token of their client.
 func (p *Person) field(token string) string {
 	p.t.Helper()
 	for line := range strings.Lines(Run(p.t, p.srv, "list-clients", "-F", "#{client_pid} #{"+token+"}")) {

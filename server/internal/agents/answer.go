@@ -32,7 +32,6 @@ type Exchange struct {
 	Why string
 }
 
-// one returns the agent in a pane.
 func (f *Finder) one(ctx context.Context, srv *tmux.Server, id tmux.PaneID) (Agent, error) {
 	return reply.Within(ctx, f.LookTime, func(ctx context.Context) (Agent, error) {
 		seen, err := f.In(ctx, srv, []tmux.PaneID{id})
@@ -101,7 +100,6 @@ func (f *Finder) AnswerOf(ctx context.Context, s Agent, since string) (*Exchange
 // mostSince bounds the messages since a cursor that one call returns, in bytes.
 const mostSince = 100_000
 
-// exchangeOf returns the last exchange of messages.
 func exchangeOf(s Agent, messages []conversation.Message) *Exchange {
 	e := &Exchange{Agent: s}
 	for _, m := range messages {

@@ -81,7 +81,6 @@ func (f *Finder) Explain(ctx context.Context, srv *tmux.Server, target tmux.Targ
 // trace records which patterns are tried; nil records nothing.
 type trace struct{ steps []Step }
 
-// step returns the record of a key.
 func (t *trace) step(key string, n int) *Step {
 	i := slices.IndexFunc(t.steps, func(s Step) bool { return s.Key == key && s.N == n })
 	if i < 0 {

@@ -59,7 +59,6 @@ func NewFinder(rules RuleSet) *Finder {
 // Rules returns the rules of the agents that it finds.
 func (f *Finder) Rules() RuleSet { return f.rules() }
 
-// lookTime is the default of LookTime.
 const lookTime = 20 * time.Second
 
 type ranHere struct {

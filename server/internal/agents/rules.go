@@ -328,7 +328,6 @@ func (p pattern) group(m []string, name string) string {
 	return ""
 }
 
-// textPattern is a pattern that has the group text.
 type textPattern struct{ pattern }
 
 func (p *textPattern) UnmarshalText(text []byte) error {
@@ -339,7 +338,6 @@ func (p *textPattern) UnmarshalText(text []byte) error {
 	return err
 }
 
-// labelPattern is a pattern that has the group label.
 type labelPattern struct{ pattern }
 
 func (p *labelPattern) UnmarshalText(text []byte) error {

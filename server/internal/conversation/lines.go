@@ -125,7 +125,6 @@ func before(b *reading.Budget, f *os.File, at int64, n int, rest []byte) ([]byte
 	return text, nil
 }
 
-// lineBegins reports whether a line begins at an offset.
 func lineBegins(b *reading.Budget, f *os.File, at int64) bool {
 	var before [1]byte
 	if at == 0 {

@@ -24,7 +24,6 @@ type answer struct {
 	shown  bool
 }
 
-// of returns the result.
 func (a *answer) of(ctx context.Context, r *shell.Result) *Result {
 	if !a.shown {
 		a.show(ctx, r)

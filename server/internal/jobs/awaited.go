@@ -45,7 +45,6 @@ func (a *awaited) until(line string) bool {
 	return a.reached != ""
 }
 
-// any reports whether a line matches any of the patterns.
 func (a *awaited) any(patterns []*match.Matcher, line string) bool {
 	for _, m := range patterns {
 		var is bool

@@ -170,7 +170,6 @@ func shortened(lines []string, n int) (_ []string, short bool) {
 	return lines, short
 }
 
-// jsonSize returns the size of a line in a JSON list.
 func jsonSize(line string) int {
 	text, err := params.Marshal(line)
 	if err != nil {

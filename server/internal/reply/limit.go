@@ -204,5 +204,4 @@ func Fitting(lines []string, room int, size func(line string) int) (n int) {
 	return n
 }
 
-// lineSize returns the size of a line with its newline.
 func lineSize(line string) int { return len(line) + 1 }

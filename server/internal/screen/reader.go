@@ -63,7 +63,6 @@ type Bookmark struct {
 // maxBookmarks bounds the number of panes; beyond it, one of them is forgotten.
 const maxBookmarks = 1000
 
-// bookmark returns the bookmark of a look that began at a time.
 func (r *Reader) bookmark(srv *tmux.Server, l *follow.Look, began time.Time, prompt bool) Bookmark {
 	b := Bookmark{Mark: l.Mark(), at: began, prompt: prompt, above: above(l)}
 	line, _ := r.Ledger.Of(b.pane(srv))

@@ -81,7 +81,6 @@ func (in waitForAgentIn) Check(tool.Limits) error {
 	return err
 }
 
-// states returns the states to wait for.
 func (in waitForAgentIn) states() []agents.State {
 	if states, _ := agents.StatesNamed(in.State); states != nil {
 		return states

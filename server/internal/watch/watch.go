@@ -64,7 +64,6 @@ type watcher struct {
 	agents []*agent // in tmux's order
 }
 
-// agent is an agent in a pane.
 type agent struct {
 	agents.Agent // by the last look
 	steady       agents.Steady[agents.State]
@@ -242,10 +241,8 @@ func (a *agent) keep() {
 	}
 }
 
-// prints reports whether agents in a state are printed.
 func (o Options) prints(s agents.State) bool { return o.States == nil || slices.Contains(o.States, s) }
 
-// announces reports whether a change to a state is announced.
 func (o Options) announces(s agents.State) bool {
 	if o.States == nil {
 		return s == agents.Asks || s == agents.Idle

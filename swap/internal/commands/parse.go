@@ -104,5 +104,4 @@ func (p *parsed) flag(l launcher, args []string) int {
 	return n
 }
 
-// has reports whether a flag is in a list.
 func has(list, flag string) bool { return slices.Contains(strings.Fields(list), flag) }

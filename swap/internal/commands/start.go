@@ -253,7 +253,6 @@ func isFile(word string) bool {
 	return filepath.IsAbs(word) || strings.HasPrefix(word, ".") || strings.Contains(word, "/") && !strings.HasPrefix(word, "@") || isScript(word)
 }
 
-// isScript reports whether a word has the extension of a script.
 func isScript(word string) bool {
 	return slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".rb"}, filepath.Ext(word))
 }

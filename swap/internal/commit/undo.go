@@ -174,7 +174,6 @@ func (t *reverting) revertOne(ctx context.Context, c *clients.Client, r journal.
 	return err
 }
 
-// dropBackup removes the backup of a record.
 func (t *reverting) dropBackup(r *journal.Record, out *Outcome) error {
 	if r.Backup == "" {
 		return nil

@@ -496,7 +496,6 @@ func (w *writing) holds(c plan.Change, now contents) (undone bool, err error) {
 	return undone, fmt.Errorf("%s was swapped, and another program has saved it since without that; %s", c.Doc.Path, stays)
 }
 
-// hasAll reports whether an object has all members of another.
 func hasAll(object, members map[string]any) bool {
 	for name, v := range members {
 		if !format.Equal(object[name], v) {

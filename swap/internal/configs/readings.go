@@ -202,7 +202,6 @@ func (s *source) entries(c *clients.Client, dir, server string) (out []Reading) 
 	return out
 }
 
-// names returns the names of all servers in a source.
 func (s *source) names(c *clients.Client, dir string) (out []string) {
 	for _, container := range s.containers(c, dir, s.scopes(c)...) {
 		names, _ := s.doc.Names(container) // a container of another form has none

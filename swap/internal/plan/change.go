@@ -116,7 +116,6 @@ func (c Change) Again(env configs.Env, want *Wanted, now *configs.Document) (Cha
 	return want.edited(c)
 }
 
-// edited returns the change with the edit of its document.
 func (want *Wanted) edited(c Change) (Change, error) {
 	var err error
 	if c.Client.InFiles(c.Scope) {
