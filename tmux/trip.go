@@ -197,7 +197,7 @@ type result struct {
 	notices []string // what tmux printed that is not output
 	err     *Error   // nil if all have succeeded
 	// unexplained is set if tmux ended the list early, or may have, and reports no error. A
-	// server that is told to exit sends its clients nothing. If it is still running, err.Err
+	// server that is asked to exit sends its clients nothing. If it is still running, err.Err
 	// says what happened; nil is that all have succeeded.
 	unexplained bool
 }

@@ -103,6 +103,9 @@ func TestNoCommand(t *testing.T) {
 			t.Errorf("%q: %+v, %v", command, res, err)
 		}
 	}
+	if res, err := new(shell.Runner).Run(testserver.Context(t), pane, "true", shell.Options{Dir: "/a\x00b"}); !errors.Is(err, tmux.ErrArgument) || res != nil {
+		t.Errorf("a directory with NUL: %+v, %v", res, err)
+	}
 	if _, err := shell.Run(testserver.Context(t), tmux.PaneRef{}, "true"); !errors.Is(err, tmux.ErrArgument) {
 		t.Errorf("a zero pane: %v", err)
 	}

@@ -23,8 +23,8 @@ type Step struct {
 	Fails int    `json:"fails,omitempty"`
 }
 
-// Decisive returns the steps with the comparison of only one failure: that of the reason, or
-// otherwise the first.
+// Decisive returns the steps, of whose failures only one is compared: the one that the reason
+// names, or the first.
 func Decisive(steps []Step, reason string) []Step {
 	line := 0
 	for _, st := range steps {

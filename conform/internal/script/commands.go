@@ -92,7 +92,7 @@ func (s *script) acted(ts *testscript.TestScript, name string) {
 	s.part.missed = false
 }
 
-// show makes an outcome's output that of the last command for stdout, stderr and cmp.
+// show prints what an outcome printed, for stdout, stderr and cmp to match.
 func show(ts *testscript.TestScript, o outcome) {
 	io.WriteString(ts.Stdout(), o.stdout)
 	io.WriteString(ts.Stderr(), o.stderr)

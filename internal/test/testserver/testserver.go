@@ -132,7 +132,7 @@ func By(t testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
 	return Handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way})
 }
 
-// Handle returns a handle on a server. If cfg names no program, it is that of [Binary].
+// Handle returns a handle on a server. The default of cfg.Binary is [Binary].
 func Handle(t testing.TB, cfg tmux.Config) *tmux.Server {
 	t.Helper()
 	if cfg.Binary == "" {

@@ -38,6 +38,7 @@ func TestFaultOf(t *testing.T) {
 		{&shell.Error{Kind: shell.ErrNotBegun, Pane: "%1", Text: "it waits", Screen: seen}, "not_begun", "it waits", "if C-s has stopped the output, send_keys with C-q lets it go on; the pane shows:\na line"},
 		{&shell.Error{Kind: shell.ErrNotBegun, Pane: "%1", Text: "it waits", Screen: seen, Idle: true}, "not_begun", "it waits", "the pane shows:\na line"},
 		{&shell.Error{Kind: shell.ErrNotBegun, Pane: "%1", Text: "it waits", Err: cause}, "", "the cause", ""},
+		{&shell.Error{Kind: shell.ErrNotBegun, Text: "it waits", Err: &shell.Error{Kind: shell.ErrPaneEnded, Text: "ended before", Typed: true}}, "pane_gone", "ended before", ""},
 		{&shell.Error{Kind: shell.ErrNoDir, Pane: "%1", Text: "it has not run", Err: cause}, "ValidationError", "cwd must be a directory: the cause", ""},
 		{&shell.Error{Kind: tmux.ErrArgument, Pane: "%1", Text: "no"}, "Refused", "no", "leave it out, or run the command without keep"},
 		{&shell.Error{Kind: shell.ErrLost, Pane: "%1", Text: "no"}, "Refused", "no", "capture_pane shows what it printed"},
