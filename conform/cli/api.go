@@ -24,7 +24,7 @@ import (
 // newAPI returns the command api, which is for the authors of adapters.
 func newAPI() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "api", Short: "Check the adapter of a wrapper, or start writing one", Long: help("api"), Example: help("api-examples"),
+		Use: "api", Short: "Check a wrapper's adapter, or start writing one", Long: help("api"), Example: help("api-examples"),
 		Args: noSuchCommand,
 		RunE: showHelp,
 	}
@@ -65,8 +65,8 @@ func newCheckAPI() *cobra.Command {
 		ValidArgsFunction: orFile(report.BuiltIn),
 	}
 	o.targetFlags(cmd)
-	cmd.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "print the messages too")
-	cmd.Flags().DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "the time `D` that the check has, as in 90s")
+	cmd.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "also print the messages")
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "time limit `D` of the check, as in 90s")
 	completion(cmd, "timeout", cobra.NoFileCompletions)
 	o.archive.flags(cmd.Flags())
 	return cmd
@@ -128,7 +128,7 @@ func newAPISchema() *cobra.Command {
 	var requests bool
 	cmd := &cobra.Command{
 		Use:     "schema",
-		Short:   "Print the JSON schema of what adapters answer",
+		Short:   "Print the JSON schema of an adapter's answers",
 		Example: "  mcp-conform api schema >adapter.schema.json\n  mcp-conform api schema --requests",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -142,7 +142,7 @@ func newAPISchema() *cobra.Command {
 			return to.Encode(adapter.RequestSchema())
 		},
 	}
-	cmd.Flags().BoolVar(&requests, "requests", false, "print the schema of what adapters are asked instead")
+	cmd.Flags().BoolVar(&requests, "requests", false, "print the schema of requests instead")
 	return cmd
 }
 
@@ -151,7 +151,7 @@ func newAPIExample() *cobra.Command {
 	names := slices.Sorted(maps.Keys(all))
 	return &cobra.Command{
 		Use:     "example LANGUAGE",
-		Short:   "Print an adapter to start from, in " + strings.Join(names, " or "),
+		Short:   "Print an example adapter, in " + strings.Join(names, " or "),
 		Example: "  mcp-conform api example python >adapter.py\n  mcp-conform api example sh >adapter.sh",
 		Args:    wantArgs(1, "api example: want one of "+strings.Join(names, ", ")),
 		RunE: func(cmd *cobra.Command, args []string) error {

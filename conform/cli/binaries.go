@@ -36,7 +36,7 @@ func newTmux() *cobra.Command {
 				got, err := f.Get(ctx, suite)
 				return got.Binary, err
 			}},
-		{"path", "Print the path of the tmux of each suite, which has been fetched", cachedSuites,
+		{"path", "Print the path of each suite's tmux, which must have been fetched", cachedSuites,
 			func(_ context.Context, f *debian.Fetcher, suite string) (string, error) { return f.Path(suite) }},
 		{"remove", "Remove the tmux of each suite from the cache", cachedSuites,
 			func(_ context.Context, f *debian.Fetcher, suite string) (string, error) { return "", f.Remove(suite) }},
@@ -64,7 +64,7 @@ func newTmuxList(fetcher func(*cobra.Command) *debian.Fetcher) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List what is in the cache",
+		Short:   "List the cached binaries",
 		Example: "  mcp-conform tmux list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -48,7 +48,7 @@ func layerNames(layers []report.Layer) []string {
 func suiteFlag(cmd *cobra.Command, suites *[]string, def ...string) {
 	all := append(report.Suites(), report.Suite{Name: conform.AllSuites, About: "all of them"})
 	list := strings.Join(each(all, func(s report.Suite) string { return s.Name }), ", ")
-	cmd.Flags().StringSliceVar(suites, "suite", def, "the scripts of this `SUITE`: "+list+"; may be repeated")
+	cmd.Flags().StringSliceVar(suites, "suite", def, "use this `SUITE` of scripts: "+list+"; may be repeated")
 	completion(cmd, "suite", words(each(all, func(s report.Suite) string { return cobra.CompletionWithDesc(s.Name, s.About) })...))
 }
 

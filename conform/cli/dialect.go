@@ -34,11 +34,11 @@ func newDialect() *cobra.Command {
 		},
 	}
 	o.targetFlags(init)
-	init.Flags().StringVar(&o.Server, "server", "", "the MCP server, a shell `COMMAND` that speaks MCP on its standard input and output")
+	init.Flags().StringVar(&o.Server, "server", "", "start the MCP server by this shell `COMMAND`, which speaks MCP on its standard input and output")
 	completion(init, "server", cobra.NoFileCompletions)
 	o.archive.flags(init.Flags())
 	cmd := &cobra.Command{
-		Use: "dialect", Short: "Draft the names that an MCP server has for what scripts use", Example: example, Args: noSuchCommand, RunE: showHelp,
+		Use: "dialect", Short: "Map scripts' names to those of an MCP server", Example: example, Args: noSuchCommand, RunE: showHelp,
 	}
 	cmd.AddCommand(init)
 	return cmd

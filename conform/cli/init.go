@@ -70,7 +70,7 @@ func newInit() *cobra.Command {
 	var run runOptions
 	cmd := &cobra.Command{
 		Use:     "init github|gitlab",
-		Short:   "Print a CI file that runs the matrix, or write it",
+		Short:   "Print or write a CI file that runs the matrix",
 		Long:    help("init"),
 		Example: help("init-examples"),
 		Args: func(_ *cobra.Command, args []string) error {
@@ -118,9 +118,9 @@ func newInit() *cobra.Command {
 	run.apiFlag(cmd)
 	run.serverFlags(cmd)
 	f.BoolVar(&o.Diff, "diff", false, "compare with the last report of the default branch")
-	f.StringVarP(&file, "output", "o", "", "write `FILE`")
+	f.StringVarP(&file, "output", "o", "", "write to `FILE`")
 	f.BoolVar(&write, "write", false, "write the file where the CI system looks for it")
-	f.BoolVar(&force, "force", false, "replace a file that is there")
+	f.BoolVar(&force, "force", false, "replace an existing file")
 	cmd.ValidArgs = []string{"github", "gitlab"}
 	return cmd
 }

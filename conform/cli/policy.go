@@ -17,15 +17,15 @@ import (
 
 // policyFlags adds the flags that select scripts and say what is expected of them.
 func (o *runOptions) policyFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.skip, "skip", "", "leave out the scripts whose GAP/LAYER/TMUX matches `REGEXP`, as in ^12-.*/api/3.2a")
+	f.StringVar(&o.skip, "skip", "", "skip scripts whose GAP/LAYER/TMUX matches `REGEXP`, as in ^12-.*/api/3.2a")
 	f.StringVar(&o.shard, "shard", "", "run only part `I/N` of the scripts, as in 1/3")
-	f.BoolVar(&o.FailFast, "fail-fast", false, "end the run when a script has failed that was not known to")
-	f.IntVar(&o.Retry, "retry", 0, "run a script that fails up to `N` times more; one that passes then is flaky")
-	f.IntVar(&o.Repeat, "repeat", 1, "run every script `N` times; a claim that is not the same each time is unstable, and fails")
-	f.BoolVar(&o.Strict, "strict", false, "let what a wrapper of --api or the server of --server does not offer make the run fail")
+	f.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first failure that is not known")
+	f.IntVar(&o.Retry, "retry", 0, "rerun a failing script up to `N` times; if it then passes it is flaky")
+	f.IntVar(&o.Repeat, "repeat", 1, "run every script `N` times; a claim with varying outcomes is unstable, and fails")
+	f.BoolVar(&o.Strict, "strict", false, "fail if a wrapper (--api) or server (--server) does not offer what a script asks for")
 	f.StringVar(&o.expect, "expect", "",
-		"the `FILE` with the known failures: only others, worse ones and those that pass make the run fail")
-	f.BoolVar(&o.updateExpect, "update-expect", false, "write the file of --expect so that it has what failed in this run")
+		"the `FILE` of known failures: only others, worse ones and those that pass fail the run")
+	f.BoolVar(&o.updateExpect, "update-expect", false, "update the file of --expect to match this run")
 }
 
 // readPolicy checks and reads the flags of policyFlags.

@@ -69,10 +69,10 @@ func newReproduce() *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.targetFlags(cmd)
-	f.StringVar(&o.scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
+	f.StringVar(&o.scripts, "scripts", "", "look in `DIR` instead of among the built-in scripts")
 	o.apiFlag(cmd)
 	o.serverFlags(cmd)
-	f.StringVar(&file, "report", "", "take the failure from this JSON `FILE`, and run nothing")
+	f.StringVar(&file, "report", "", "take the failure from this JSON report `FILE`, and run nothing")
 	o.archive.flags(f)
 	return cmd
 }

@@ -53,21 +53,21 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.SortFlags = false
 	o.targetFlags(cmd)
 	f.StringSliceVar(&o.layers, "layer", nil, "only this `LAYER`: tmux, api or mcp; may be repeated")
-	f.StringVar(&o.match, "run", "", "only the gaps whose file name matches `REGEXP`, as in ^04 or reset")
+	f.StringVar(&o.match, "run", "", "only gaps whose file name matches `REGEXP`, as in ^04 or reset")
 	f.Func("format", "`FORMAT` of a report: "+formatChoice()+
-		"; may be repeated, each with a -o (default: as the name of its -o says, else text)", o.outputs.addFormat)
+		"; may be repeated, each with an -o (default: by the name of its -o file, else text)", o.outputs.addFormat)
 	f.FuncP("output", "o", "`FILE` for the report of the --format beside it, or - for standard output", o.outputs.addFile)
 	suiteFlag(cmd, &o.suites, "670")
-	f.StringVar(&o.scripts, "scripts", "", "run the scripts in `DIR` in place of the built-in ones")
+	f.StringVar(&o.scripts, "scripts", "", "run the scripts in `DIR` instead of the built-in ones")
 	f.StringVar(&o.transport, "transport", string(tmux.TransportExec),
-		"how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
+		"`WAY` for the API and the MCP server to reach tmux: exec (by the target's own client), native or auto")
 	o.apiFlag(cmd)
 	o.serverFlags(cmd)
 	o.policyFlags(f)
 	f.IntVar(&o.Jobs, "jobs", 0, "run `N` scripts at a time (default: twice the processors)")
-	f.DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "the time `D` that each script has, as in 90s")
+	f.DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "time limit `D` of each script, as in 90s")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print each script's transcript when it ends")
-	f.BoolVar(&o.Keep, "keep", false, "leave the scripts' directories and tmux servers, and say where")
+	f.BoolVar(&o.Keep, "keep", false, "keep the scripts' directories and tmux servers, and print where they are")
 	o.archive.flags(f)
 
 	completion(cmd, "layer", words(layerNames(report.Layers())...))
@@ -81,15 +81,15 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 // targetFlags adds the flags that select tmux programs.
 func (o *runOptions) targetFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.tmux, "tmux", nil, "a tmux to run against, `SPEC` as above; may be repeated")
+	f.StringArrayVar(&o.tmux, "tmux", nil, "the tmux to run against, a `SPEC`: PATH, NAME=PATH, system, debian:SUITE or debian:VERSION; may be repeated")
 	f.StringVar(&o.targetsIn, "targets", "", "a TOML `FILE` of tmux targets, in addition to --tmux")
-	f.BoolVar(&o.probe, "probe", false, "find out the version of each tmux by what it can do, and not by its -V")
+	f.BoolVar(&o.probe, "probe", false, "take the version of each tmux from its features, not from -V")
 	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
 }
 
 // apiFlag adds the flag for wrappers other than package tmux.
 func (o *runOptions) apiFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&o.apis, "api", nil, "a wrapper on layer api, `[NAME=]COMMAND`: a shell command that speaks the "+
+	cmd.Flags().StringArrayVar(&o.apis, "api", nil, "test this wrapper on layer api: `[NAME=]COMMAND` is a shell command that speaks the "+
 		"adapter protocol, or go for package tmux (default: go); may be repeated")
 	completion(cmd, "api", orFile(report.BuiltIn))
 }
@@ -126,9 +126,9 @@ func (o *runOptions) findPeers(cmd *cobra.Command) error {
 // serverFlags adds the flags for an MCP server other than the built-in one.
 func (o *runOptions) serverFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.Server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND` that speaks MCP "+
+	f.StringVar(&o.Server, "server", "", "test this MCP server on layer mcp: a shell `COMMAND` that speaks MCP "+
 		"on its standard input and output (default: the built-in one)")
-	f.StringVar(&o.dialect, "dialect", "", "the names that the server of --server has for tools, parameters and results: "+
+	f.StringVar(&o.dialect, "dialect", "", "the server's names for tools, parameters and results: "+
 		"a TOML `FILE`, or one of "+strings.Join(dialectNames(), ", ")+" (default: detected)")
 	completion(cmd, "server", cobra.NoFileCompletions)
 	completion(cmd, "dialect", orFile(dialectNames()...))
@@ -364,7 +364,7 @@ type archiveFlags struct {
 func (a *archiveFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&a.mirror, "debian-mirror", "",
 		"`URL` of the Debian archive for debian:SUITE (default: $DEBIAN_MIRROR, else the machine's own)")
-	f.BoolVar(&a.expired, "allow-expired", false, "take a Debian archive that is past its date, as a snapshot is")
+	f.BoolVar(&a.expired, "allow-expired", false, "accept a Debian archive that is past its date, such as a snapshot")
 }
 
 // fetcher fetches Debian's binaries and shows its progress on stderr.

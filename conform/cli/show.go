@@ -51,10 +51,10 @@ func newList() *cobra.Command {
 		},
 	}
 	suiteFlag(cmd, &suites, "670")
-	cmd.Flags().BoolVar(&tools, "tools", false, "list the MCP tools that the scripts call, with the names that a dialect maps")
+	cmd.Flags().BoolVar(&tools, "tools", false, "list the MCP tools that scripts call, with the names that a dialect maps")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	cmd.MarkFlagsMutuallyExclusive("tools", "json")
-	cmd.Flags().StringVar(&scripts, "scripts", "", "list the scripts in `DIR` in place of the built-in ones")
+	cmd.Flags().StringVar(&scripts, "scripts", "", "list the scripts in `DIR` instead of the built-in ones")
 	return cmd
 }
 
@@ -83,8 +83,8 @@ func newExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain N",
 		Short: "Print a gap's claim, the truth, and its script",
-		Long: `explain prints a gap's claim, the truth, what is expected of which version, and
-the script, with the numbers of its lines, which reports cite.`,
+		Long: `explain prints a gap's claim, the truth, the verdict expected of each version,
+and the script with its line numbers, which reports cite.`,
 		Example: "  mcp-conform explain 4",
 		Args:    wantArgs(1, "explain: want the number of a gap (see mcp-conform list --suite all)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -96,7 +96,7 @@ the script, with the numbers of its lines, which reports cite.`,
 			return explain(cmd.OutOrStdout(), g)
 		},
 	}
-	cmd.Flags().StringVar(&scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
+	cmd.Flags().StringVar(&scripts, "scripts", "", "look in `DIR` instead of among the built-in scripts")
 	cmd.ValidArgsFunction = gapNumbers(&scripts)
 	return cmd
 }

@@ -17,7 +17,7 @@ func newTokens() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "tokens",
-		Short:   "Compare the typed format tokens with what tmux programs have",
+		Short:   "Compare the typed format tokens with those of tmux programs",
 		Long:    help("tokens"),
 		Example: help("tokens-examples"),
 		Args:    cobra.NoArgs,

@@ -30,7 +30,7 @@ func newVerdict() *cobra.Command {
 	var strict bool
 	cmd := &cobra.Command{
 		Use:     "verdict GAP[/LAYER]/CLAIM",
-		Short:   "Say whether one claim holds, for git bisect run",
+		Short:   "Report whether one claim holds, for git bisect run",
 		Long:    help("verdict"),
 		Example: help("verdict-examples"),
 		Args:    wantArgs(1, "verdict: want one claim, GAP/CLAIM or GAP/LAYER/CLAIM, as in 106/1 or 9/api/1"),
@@ -65,11 +65,11 @@ func newVerdict() *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.targetFlags(cmd)
-	f.StringVar(&o.scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
+	f.StringVar(&o.scripts, "scripts", "", "look in `DIR` instead of among the built-in scripts")
 	o.apiFlag(cmd)
 	o.serverFlags(cmd)
-	f.BoolVar(&strict, "strict", false, "exit with 1 also if the wrapper or the server does not offer what the claim is about")
-	f.DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "the time `D` that the script has, as in 90s")
+	f.BoolVar(&strict, "strict", false, "also exit with 1 if the wrapper or server does not offer what the claim is about")
+	f.DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "time limit `D` of the script, as in 90s")
 	completion(cmd, "timeout", cobra.NoFileCompletions)
 	o.archive.flags(f)
 	return cmd
