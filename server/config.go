@@ -125,19 +125,19 @@ var settings = []Setting{
 	}, {
 		Flag: "socket-path", Short: "S", Usage: "socket `path` of the tmux server to use",
 		Set:      func(cfg *Config, value string) error { cfg.SocketPath = value; return nil },
-		variable: socketPathVariable, old: "LIBTMUX_SOCKET_PATH", meaning: "as --socket-path; not together with the one above",
+		variable: socketPathVariable, old: "LIBTMUX_SOCKET_PATH", meaning: "as --socket-path; excludes the one above",
 	}, {
 		Flag: "tmux", Usage: "tmux `program` to run (default tmux on PATH)",
 		Set:      func(cfg *Config, value string) error { cfg.Tmux = value; return nil },
 		variable: "TMUX_MCP_TMUX_BIN", old: "LIBTMUX_TMUX_BIN", meaning: "as --tmux",
 	}, {
-		Flag: "safety", Usage: "`tier` of the tools to offer: readonly, mutating or destructive (default mutating)",
+		Flag: "safety", Usage: "offer tools up to this `tier`: readonly, mutating or destructive (default mutating)",
 		Values:   []string{string(Readonly), string(Mutating), string(Destructive)},
 		Set:      setTier,
-		variable: guard.SafetyVariable, old: "LIBTMUX_SAFETY", meaning: "as --safety; anything unknown is readonly, and empty an error",
+		variable: guard.SafetyVariable, old: "LIBTMUX_SAFETY", meaning: "as --safety; an unknown value is readonly, an empty one an error",
 		otherwise: "is none of readonly, mutating, destructive: the server is readonly",
 	}, {
-		Flag: "toolsets", Usage: "offer only these `sets`, with commas: " + strings.Join(tool.Toolsets(), ", "),
+		Flag: "toolsets", Usage: "offer only these comma-separated `sets`: " + strings.Join(tool.Toolsets(), ", "),
 		Values:   append([]string{"all"}, tool.Toolsets()...),
 		Set:      setToolsets,
 		variable: "TMUX_MCP_TOOLSETS", old: "LIBTMUX_MCP_TOOLSETS", meaning: "as --toolsets",
@@ -150,20 +150,20 @@ var settings = []Setting{
 		},
 		variable: "TMUX_MCP_TRANSPORT", meaning: "as --transport",
 	}, {
-		Flag: "results", Usage: "`form` of results: text, for models, or json, with output schemas, for programs (default text)",
+		Flag: "results", Usage: "`form` of results: text for models, or json with output schemas for programs (default text)",
 		Values:   []string{string(ResultsText), string(ResultsJSON)},
 		Set:      setResults,
 		variable: "TMUX_MCP_RESULTS", meaning: "as --results",
 	}, {
-		Flag: "max-result", Usage: "longest result in `bytes` (default 30000, as json 1000000)",
+		Flag: "max-result", Usage: "longest result in `bytes` (default 30000, json 1000000)",
 		Set:      setMaxResult,
 		variable: "TMUX_MCP_MAX_RESULT", meaning: "as --max-result",
 	}, {
-		Flag: "yield", Usage: "`seconds` that a user who types in a pane must pause before a call types there; 0 to not wait (default 2)",
+		Flag: "yield", Usage: "type in a pane only after its user has paused for these `seconds`; 0 does not wait (default 2)",
 		Set:      func(cfg *Config, value string) (err error) { cfg.Yield, err = typing.ParseYield(value); return err },
 		variable: "TMUX_MCP_YIELD", meaning: "as --yield, in whole seconds",
 	}, {
-		Flag: "log-level", Usage: "`level` of the log on standard error: debug, info, warning or error (default warning, for commands error)",
+		Flag: "log-level", Usage: "`level` of the log on standard error: debug, info, warning or error (default warning; error for commands)",
 		Values:   []string{"debug", "info", "warning", "error"},
 		Set:      setLogLevel,
 		variable: "TMUX_MCP_LOG_LEVEL", meaning: "as --log-level",
@@ -186,22 +186,22 @@ var settings = []Setting{
 			cfg.Effects, err = namesIn(value, tool.Effects(), "effect")
 			return err
 		},
-		variable: effectsVariable, meaning: "tools by what they do: any of " + strings.Join(tool.Effects(), ", "),
+		variable: effectsVariable, meaning: "offer only tools that do this: any of " + strings.Join(tool.Effects(), ", "),
 	},
 }
 
 // Other variables that the server reads, with their meanings.
 var foreign = [][2]string{
-	{"TMUX, TMUX_PANE", "the pane that the server runs in, whose tmux server is the default one"},
+	{"TMUX, TMUX_PANE", "the pane that the server runs in; its tmux server is the default"},
 	{"TMUX_TMPDIR", "the directory of tmux's sockets (default /tmp)"},
-	{"XDG_RUNTIME_DIR, XDG_STATE_HOME", "where tmux-mcp has the files of jobs (default ~/.local/state)"},
-	{"TMPDIR", "where earlier versions had them, whose remains are removed (default /tmp)"},
+	{"XDG_RUNTIME_DIR, XDG_STATE_HOME", "where tmux-mcp keeps the files of jobs (default ~/.local/state)"},
+	{"TMPDIR", "where earlier versions kept them; leftovers are removed (default /tmp)"},
 	{"PATH", "where tmux is looked for"},
 	{"XDG_CONFIG_HOME", "where tmux-mcp/agents has rules for agent CLIs (default ~/.config)"},
 	{"HOME", "what ~ in arguments stands for"},
 	{strings.Join(watch.Variables, ", "), "set by watch for the command of --exec, and otherwise ignored"},
-	{"CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME, GEMINI_CLI_HOME, GROK_HOME, PI_CODING_AGENT_DIR, XDG_DATA_HOME", "of an agent's process: where it keeps its conversations"},
-	{"PLUGIN_ROOT", "set by clients; a server that starts in this directory goes to HOME"},
+	{"CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME, GEMINI_CLI_HOME, GROK_HOME, PI_CODING_AGENT_DIR, XDG_DATA_HOME", "in an agent's process: where it keeps its conversations"},
+	{"PLUGIN_ROOT", "set by clients; a server started in this directory changes to HOME"},
 }
 
 // unobeyed are variables of the libtmux family that change what a server may do or how it
@@ -210,7 +210,7 @@ var unobeyed = map[string]string{
 	"LIBTMUX_TOOLS":              "use TMUX_MCP_TOOLSETS",
 	"LIBTMUX_EXCLUDE_TOOLS":      "use TMUX_MCP_TOOLSETS or TMUX_MCP_SAFETY",
 	"LIBTMUX_TMUX_CONFIG":        "start tmux with that configuration instead",
-	"LIBTMUX_ENVIRONMENT_VALUES": "show_environment shows values only where it is asked to, in tier readonly one at a time; TMUX_MCP_TOOLSETS can leave the toolset options out",
+	"LIBTMUX_ENVIRONMENT_VALUES": "show_environment shows values only on request, in tier readonly one at a time; TMUX_MCP_TOOLSETS can leave the toolset options out",
 	"LIBTMUX_MCP_CAPABILITIES":   "use LIBTMUX_TOOLSETS",
 	"LIBTMUX_MCP_TOOLS":          "use TMUX_MCP_TOOLSETS",
 	"LIBTMUX_MCP_MAX_LINES":      "use TMUX_MCP_MAX_RESULT",

@@ -22,12 +22,12 @@ func agentsCommand(o *options) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "agents",
-		Short: "List the agent CLIs that are recognized, and test rules for others",
-		Long: `Agents lists the agent CLIs that are recognized, with the names and packages
-of their processes, the first version that the rules were written for, and
-where the rules are from: built in, or from a file in the directory
-$XDG_CONFIG_HOME/tmux-mcp/agents (default ~/.config). docs/agents.md says how to
-write one. A file that is wrong is reported, and the exit code is 1.`,
+		Short: "List the recognized agent CLIs, and test rules for others",
+		Long: `Agents lists the recognized agent CLIs: the names and packages of their
+processes, the first version that the rules were written for, and whether the
+rules are built in or from a file in $XDG_CONFIG_HOME/tmux-mcp/agents (default
+~/.config). docs/agents.md shows how to write one. If a file is wrong, agents
+reports it and exits with 1.`,
 		Example: `  tmux-mcp agents
   tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/claude.toml
   tmux-mcp agents test %3 --rules ~/.config/tmux-mcp/agents/claude.toml`,
@@ -102,7 +102,7 @@ func agentsShowCommand(o *options) *cobra.Command {
 	var builtIn bool
 	c := &cobra.Command{
 		Use:     "show NAME",
-		Short:   "Print the rules for an agent, to start one's own from",
+		Short:   "Print an agent's rules, to start your own from",
 		Example: "  tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/claude.toml",
 		Args:    usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -133,12 +133,11 @@ func agentsTestCommand(o *options) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "test PANE",
-		Short: "Show how the screen of a pane is read, rule by rule",
-		Long: `Test shows which agent was recognized in a pane and by what, each row of the
+		Short: "Show how rules read the screen of a pane",
+		Long: `Test shows which agent it recognized in a pane and by what, each row of the
 screen with the rules that it matched, what every rule was tried on, and the
-resulting state. With --rules the screen is read by the rules in a file,
-whatever runs in the pane. The exit code is 1 if there are no rules to read it
-by.`,
+resulting state. --rules applies the rules in a file, whatever runs in the pane.
+Without it, the exit code is 1 if no agent was recognized.`,
 		Example: "  tmux-mcp agents test %3\n  tmux-mcp agents test work:1.0 --rules mine.toml",
 		Args:    usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -175,7 +174,7 @@ by.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&file, "rules", "", "read the screen by the rules in this `file`")
+	c.Flags().StringVar(&file, "rules", "", "apply the rules in this `file`")
 	return c
 }
 

@@ -111,9 +111,9 @@ func command(o *options, setup Setup, stderr io.Writer) *cobra.Command {
 		Long: `tmux-mcp lets an agent see and drive tmux. Without a command it is an MCP
 server on standard input and output, which is how a client starts it.
 
-Exit status: 0 at the end of input, or when a command has succeeded; 1 when the
-server or the tool failed, or doctor found a problem; 2 when the command line or
-the environment is wrong.`,
+Exit status: 0 at the end of input or if the command succeeds, 1 if the server
+or a tool fails or doctor finds a problem, 2 if the command line or the
+environment is wrong.`,
 		Example: `  tmux-mcp -L work --safety readonly
   tmux-mcp call list_panes '{"filters": {"pane_current_command": "vim"}}'
   tmux-mcp setup`,
@@ -159,22 +159,22 @@ the environment is wrong.`,
 		}
 	}
 	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
-	f.BoolVar(&o.noTranscripts, "no-transcripts", false, "do not read what coding agents write down of their conversations")
+	f.BoolVar(&o.noTranscripts, "no-transcripts", false, "do not read the transcripts that coding agents write")
 	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
 	if setup != nil {
 		root.AddCommand(setupCommand(setup, stderr))
 	}
 	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o), agentsCommand(o), watchCommand(o), skillCommand(),
-		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. Of two names the first counts if both are set.
+		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. If both of two names are set, the first counts.
 
 ` + server.Environment()},
 		&cobra.Command{Use: "files", Short: "The files of tmux-mcp", Long: `$TMUX_TMPDIR/tmux-UID/NAME
-    the socket of the tmux server NAME; default is that of plain tmux
-$XDG_CONFIG_HOME/tmux-mcp/agents/NAME.toml, by default in ~/.config
-    rules of your own for the agent CLI NAME
-$XDG_RUNTIME_DIR/tmux-mcp; else $XDG_STATE_HOME/tmux-mcp, by default in
-~/.local/state; else ~/.tmux-mcp: the first that nobody else can write to
-    what the jobs of run_command have printed, until an hour after their end`})
+    the socket of the tmux server NAME; plain tmux uses default
+$XDG_CONFIG_HOME/tmux-mcp/agents/NAME.toml (default ~/.config)
+    your rules for the agent CLI NAME
+$XDG_RUNTIME_DIR/tmux-mcp, $XDG_STATE_HOME/tmux-mcp (default ~/.local/state) or
+~/.tmux-mcp: the first that nobody else can write to
+    the output of run_command's jobs, until an hour after they end`})
 	return root
 }
 
@@ -316,7 +316,7 @@ func toolsCommand(o *options) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the JSON that a client gets")
 	c.Flags().BoolVar(&asMarkdown, "markdown", false, "print Markdown, as in docs/tools.md")
-	c.Flags().BoolVar(&all, "all", false, "include every tier and toolset")
+	c.Flags().BoolVar(&all, "all", false, "include all tiers and toolsets")
 	c.MarkFlagsMutuallyExclusive("json", "markdown")
 	return c
 }
@@ -332,7 +332,7 @@ func callCommand(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "call TOOL [JSON]",
 		Short:   "Run one tool and print its result",
-		Long:    "Call runs one tool and prints its result: the text that a model would read, or\nwith --json the typed form. If the tool fails, its error goes to standard error\nand the exit code is 1; run_command does not fail because the command does.\n\ntmux-mcp call TOOL --help shows what a tool takes.",
+		Long:    "Call runs one tool and prints its result: the text that a model would read, or\nwith --json the typed form. If the tool fails, its error goes to standard error\nand the exit code is 1. run_command does not fail if its command does.\n\ntmux-mcp call TOOL --help shows the parameters of a tool.",
 		Example: "  tmux-mcp call capture_pane '{\"pane_id\": \"%1\"}'\n  tmux-mcp call run_command --help\n  tmux-mcp call --json list_sessions | jq .total",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -405,7 +405,7 @@ func doctorCommand(o *options) *cobra.Command {
 		Use:   "doctor",
 		Short: "Show what the server would connect to, and check for problems",
 		Long: `Doctor shows what the server would connect to, and checks for problems. It exits
-1 if there are any. A tmux server that is not running yet is not a problem.`,
+with 1 if it finds any. A tmux server that is not running yet is not a problem.`,
 		Example: "  tmux-mcp doctor -L work\n  tmux-mcp doctor --json | jq -r '.findings[].text'",
 		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {

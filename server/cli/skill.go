@@ -16,11 +16,11 @@ var Skill string
 func skillCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "skill",
-		Short: "Print a skill for agents, which shows how to use the tools",
+		Short: "Print an agent skill that shows how to use the tools",
 		Long: `Skill prints a SKILL.md in the Agent Skills format: recipes for whole jobs, each
-in as few calls as it takes, and the rules behind them. Clients show a model its
-description, and the rest once the model asks for it. Claude Code reads it in
-~/.claude/skills, Codex, Gemini CLI and others in ~/.agents/skills. The plugin
+in as few calls as possible, and the rules behind them. Clients show a model its
+description, and the rest when the model asks for it. Claude Code reads it from
+~/.claude/skills; Codex, Gemini CLI and others from ~/.agents/skills. The plugin
 for Claude Code and Codex contains it.`,
 		Example: `  mkdir -p ~/.claude/skills/tmux
   tmux-mcp skill > ~/.claude/skills/tmux/SKILL.md`,
