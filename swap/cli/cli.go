@@ -178,8 +178,8 @@ Clients: CLIENTS.
 Only the server's entry in a config is changed. Every change is recorded, and
 the old config is backed up first.
 
-Exit status: 0 when all went well, 1 when a client failed or there was nothing
-to do, 2 when the command line is wrong.`,
+Exit status: 0 on success, 1 if a client failed or there was nothing to do, 2 if
+the command line is wrong.`,
 		Example: `  mcp-swap detect               # which clients are installed
   mcp-swap use-local --dry-run  # what would change, as a diff
   mcp-swap use-local            # run the checkout in the current directory
@@ -219,7 +219,7 @@ to do, 2 when the command line is wrong.`,
 CONFIG.bak.mcp-swap-TIME
     the backup of a config, beside it
 ~/.cache/mcp-swap/build
-    the programs of --mode build
+    programs of --mode build
 
 The configs of the clients are where "mcp-swap detect" shows them.`})
 	return root
@@ -229,19 +229,19 @@ The configs of the clients are where "mcp-swap detect" shows them.`})
 func environment() string {
 	var b strings.Builder
 	b.WriteString(`HOME, on Windows USERPROFILE
-    the directory above the configs
+    the home directory, which has the configs
 XDG_STATE_HOME
     the record of swaps is in mcp-swap below it (default ~/.local/state)
 XDG_CACHE_HOME, on Windows LOCALAPPDATA
     programs of --mode build are in mcp-swap/build below it (default ~/.cache, on
     macOS ~/Library/Caches)
 PATH
-    where clients are looked for
+    where mcp-swap looks for clients
 MCP_SWAP_DEBUG
-    if it is set, an internal error is shown with the place
+    if set, an internal error shows where it happened
 XDG_CONFIG_HOME, XDG_DATA_HOME, on Windows APPDATA, ProgramData
-    where clients have their configs (default as theirs)
-` + terminal.Environment + "\n\nBesides, what each client reads to find its config and to decide what is in force:\n\n")
+    where clients have their configs (default: the clients' own)
+` + terminal.Environment + "\n\nEach client's variables, for where its config is and what is in force:\n\n")
 	for _, c := range clients.All() {
 		if names := c.Variables(); len(names) > 0 {
 			fmt.Fprintf(&b, "%s\n    %s\n", c.Name, terminal.Wrap(strings.Join(names, ", "), 80, 4))

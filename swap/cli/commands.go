@@ -57,7 +57,7 @@ func clientNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDir
 }
 
 func scopeFlag(c *cobra.Command, p *clients.Scope, without string) {
-	c.Flags().StringVar((*string)(p), "scope", "", "`SCOPE` of the entry: user, for all projects, or project, for this one (default: "+without+")")
+	c.Flags().StringVar((*string)(p), "scope", "", "the entry's `SCOPE`: user, for all projects, or project, for this one (default: "+without+")")
 	fixed(c, "scope", string(clients.ScopeUser), string(clients.ScopeProject))
 }
 
@@ -166,9 +166,9 @@ func (a *app) detect() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "detect",
 		Short: "Show which clients are installed",
-		Long: `detect shows for each client whether its program is on PATH and its config
-exists. A client is present if both are true, an editor also if only one is; the
-other commands take the present ones unless --cli names others.`,
+		Long: `detect shows whether each client's program is on PATH and its config exists. A
+client is present if both are true; for an editor, one is enough. use-local,
+status and verify take present clients unless --cli names others.`,
 		Example: `  mcp-swap detect
   mcp-swap detect --json`,
 	}
@@ -188,10 +188,10 @@ func (a *app) status() *cobra.Command {
 		Short: "Show what each client runs under the server's name",
 		Long: `status shows for each client and scope what the server's name resolves to:
 local (this repo), local (another path), PR n, pinned, unpinned, remote, given
-to use-local or other; and what keeps the client from running it: a file of the
-project that wins, an entry that is switched off, a folder that is not trusted.
-Swaps under other names and of other checkouts follow. Outside a checkout they
-are all that is shown.`,
+to use-local or other. It also shows what keeps the client from running it, such
+as a project file that wins, an entry that is switched off, or a folder that is
+not trusted. Swaps under other names and of other checkouts follow. Outside a
+checkout, it shows only those.`,
 		Example: `  mcp-swap status
   mcp-swap status --server tmux --cli codex --json`,
 	}
@@ -221,16 +221,16 @@ func (a *app) verify() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Start each client's server, and query the clients",
-		Long: `verify starts the server from each client's current config, with what stronger
-files put over it, completes an MCP initialize and lists its tools. Then it
-queries the clients' own programs side by side, where they can answer, and
-reports where the two disagree: the client runs another command, has the server
-switched off, does not trust the folder, or has not read the entry. It changes
-no config: clients are queried with a copy of theirs, in a home directory that
-is removed afterwards. A remote server is
-connected to, without the entry's headers, if it is on this machine or
-use-local --url has written its entry; others are not tried. It exits 1 if
-there is a problem.`,
+		Long: `verify starts the server from each client's current config, merged with stronger
+files, completes an MCP initialize and lists its tools. Then it queries those
+clients that can answer, side by side, and reports where the two disagree: the
+client runs another command, has the server switched off, does not trust the
+folder, or has not read the entry.
+
+It changes no config: each client is queried with a copy of its own, in a home
+directory that is removed afterwards. verify connects to a remote server,
+without the entry's headers, only if it is on this machine or use-local --url
+wrote its entry. It exits 1 if there is a problem.`,
 		Example: `  mcp-swap verify
   mcp-swap verify --cli codex --json`,
 	}
@@ -268,21 +268,21 @@ each client. The command depends on the checkout:
   package.json    node REPO/BIN
   Cargo.toml      cargo run --quiet --manifest-path REPO/Cargo.toml --bin ENTRY
 
-A command after -- is written without a checkout: Docker, Deno, Java or a
-script. It needs --server NAME. A bare program name must be on PATH; relative
-paths of files become absolute. With --url the clients connect to a server that
-is already running.
+A command after -- needs no checkout: Docker, Deno, Java or a script. It needs
+--server NAME. A bare program name must be on PATH; relative paths of files
+become absolute. With --url the clients connect to a server that is already
+running.
 
-Before anything is written, the server is started once and must answer an MCP
-initialize within 60 seconds, or as --timeout says. An existing entry keeps
-everything except its command and arguments. --env adds to its environment, and
-so does --env-file, whose lines are NAME=VALUE, as Docker and dotenv have it.
-Claude's entry is written for the project, those of the others for all
-projects. --scope project writes those of the others into files of the project
-too, such as .cursor/mcp.json. --keep-env copies the variables of the user
-scope's entry that a project's would hide. A client that --cli names gets a
-config if it has none, as every client gets a file of the project; revert
-removes it.`,
+Before writing anything, use-local starts the server once. It must answer an MCP
+initialize within 60 seconds, or within --timeout. An existing entry keeps
+everything except its command and arguments. --env and --env-file add to its
+environment. An env file has lines of NAME=VALUE, as for Docker and dotenv.
+
+Claude's entry is for the project, the others' are for all projects. --scope
+project writes the others into project files too, such as .cursor/mcp.json.
+--keep-env copies the variables of the user scope's entry that a project's entry
+would hide. A missing config is created only for a client that --cli names, a
+missing project file for every client. revert removes it.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
   mcp-swap use-local --scope project
@@ -302,23 +302,23 @@ removes it.`,
 		return nil
 	}
 	checkoutFlags(c, &o.Repo, &o.Server)
-	c.Flags().Var((*name)(&o.Entry), "entry", "the program of the checkout that is the server (default: from the checkout)")
+	c.Flags().Var((*name)(&o.Entry), "entry", "which program of the checkout is the server (default: from the checkout)")
 	fixed(c, "entry")
 	c.Flags().StringArrayVar(&env, "env", nil,
-		"a variable `NAME[=VALUE]` for the server's environment; without a value, that of this environment; repeatable")
+		"a variable `NAME[=VALUE]` for the server; without VALUE, from this environment; repeatable")
 	fixed(c, "env")
-	c.Flags().StringArrayVar(&files, "env-file", nil, "a `FILE` of such variables, one a line; --env wins; repeatable")
+	c.Flags().StringArrayVar(&files, "env-file", nil, "a `FILE` of such variables, one per line; --env wins; repeatable")
 	c.Flags().BoolVar(&o.KeepEnv, "keep-env", false, "copy the variables of the user scope's entry that the project's entry would hide")
 	cliFlag(c, &o.Clients, "all that are present")
 	scopeFlag(c, &o.Scope, "project for claude, user for the others")
 	o.Mode = checkout.ModeDev
-	c.Flags().StringVar((*string)(&o.Mode), "mode", string(checkout.ModeDev), "the `MODE` of what they run: dev, the working tree; build, compiled once; installed, as on PATH; released, a published version")
+	c.Flags().StringVar((*string)(&o.Mode), "mode", string(checkout.ModeDev), "the `MODE` of what the clients run: dev, the working tree; build, compiled once; installed, the program on PATH; released, a published version")
 	fixed(c, "mode", string(checkout.ModeDev), string(checkout.ModeBuild), string(checkout.ModeInstalled), string(checkout.ModeReleased))
 	c.Flags().Var((*name)(&o.Ref), "ref", "the `VERSION` for --mode released (default: the newest)")
 	fixed(c, "ref")
 	c.Flags().Var((*positive)(&o.PR), "pr", "run the head of a pull request of origin instead (pyproject.toml only)")
 	fixed(c, "pr")
-	c.Flags().Var((*name)(&o.URL), "url", "the `URL` of a server that runs already, for clients to connect to (streamable HTTP)")
+	c.Flags().Var((*name)(&o.URL), "url", "the `URL` of a running server for clients to connect to (streamable HTTP)")
 	fixed(c, "url")
 	diffFlags(c, &o.DryRun, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "also edit a read-only config")
@@ -364,14 +364,16 @@ func (a *app) revert() *cobra.Command {
 		Use:   "revert",
 		Short: "Put back what use-local changed",
 		Long: `revert undoes swaps, the newest first. A config that nothing else has written
-to since gets its exact old bytes; otherwise only the entry is restored, and
-everything that was saved since stays, in the entry too. A config that use-local
-created is removed if nothing else was added. What the swap wrote and you have
-edited since is left alone, unless --force is given. A swap is reverted when its
-client no longer reads what it wrote; if another file has that, or the client
-would refuse its config without the swap, revert says where, fails, and keeps
-the swap recorded, unless --force is given. For thirty days it also undoes what
-a client has brought back by saving its config from memory.`,
+to since gets its exact old bytes. Otherwise only the entry is restored;
+everything else saved since stays, in the entry too. A config that use-local
+created is removed if nothing else was added. If you have edited what the swap
+wrote, revert leaves it alone unless --force is given.
+
+A swap is reverted when its client no longer reads what it wrote. If another
+file has that, or the client would refuse its config without the swap, revert
+says where, fails, and keeps the swap recorded, unless --force is given. For
+thirty days it also undoes a swap that a client has brought back by saving its
+config from memory.`,
 		Example: `  mcp-swap revert --dry-run
   mcp-swap revert
   mcp-swap revert --repo .
@@ -379,7 +381,7 @@ a client has brought back by saving its config from memory.`,
 	}
 	selectionFlags(c, &o.Selection)
 	diffFlags(c, &o.DryRun, &o.ShowSecrets)
-	c.Flags().BoolVar(&o.Force, "force", false, "restore a field also if it was edited since, edit a read-only config, and leave what other files have of the swap")
+	c.Flags().BoolVar(&o.Force, "force", false, "restore fields that were edited since, edit a read-only config, and ignore what other files have of the swap")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		a.exact = o.ShowSecrets && a.out.width == 0
 		results, err := s.Revert(ctx, o)
@@ -397,7 +399,7 @@ func selectionFlags(c *cobra.Command, o *swap.Selection) {
 	scopeFlag(c, &o.Scope, "both")
 	serverFlag(c, &o.Server, c.Name()+" this server only (default: all)", false)
 	c.Flags().Var((*name)(&o.Repo), "repo",
-		c.Name()+" the swaps to this checkout only, or made in this `DIR` (default: all)")
+		c.Name()+" only swaps to this checkout, or made in this `DIR` (default: all)")
 	_ = c.MarkFlagDirname("repo")
 }
 
@@ -409,17 +411,17 @@ func (a *app) forget() *cobra.Command {
 		Short: "Remove records of swaps, and change no config",
 		Long: `forget removes records of swaps and their backups, and changes no config. Use
 it for swaps that can never be reverted because the client or its config is
-gone, or, with --force, for swaps that you want to keep. It also forgets swaps
-that were reverted, whose records are kept for thirty days. Choose the records
-with --cli, --server, --repo or --scope, or take all of them with --all.`,
+gone. With --force, use it for swaps that you want to keep. It also forgets
+reverted swaps, whose records are kept for thirty days. Choose the records with
+--cli, --server, --repo or --scope, or all of them with --all.`,
 		Example: `  mcp-swap forget --cli codex --dry-run
   mcp-swap forget --repo ~/src/old-server
   mcp-swap forget --all`,
 	}
 	selectionFlags(c, &o.Selection)
 	c.Flags().BoolVar(&all, "all", false, "forget all records")
-	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be forgotten, and forget nothing")
-	c.Flags().BoolVar(&o.Force, "force", false, "forget a swap also if it could be reverted")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "show what would be forgotten, and forget nothing")
+	c.Flags().BoolVar(&o.Force, "force", false, "also forget swaps that could be reverted")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		chosen := len(o.Clients) > 0 || o.Scope != "" || o.Server != "" || o.Repo != ""
 		if chosen == all {
@@ -439,13 +441,19 @@ func (a *app) doctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check for problems, and change nothing",
-		Long: `doctor reports swaps that are in force, were interrupted or have come back,
-records without backups and backups without records, this repository under
-another name, entries whose checkout was deleted, swaps to a missing program,
-configs that are unreadable or that a client refuses, and environment variables
-that override a client's login (it never reads their values). It exits 1 if it
-finds a problem; none are a swap that is in force, and what may be as you want
-it or so only here and now, such as a variable that is not set.`,
+		Long: `doctor reports
+
+  - swaps that are in force, were interrupted or have come back
+  - records without backups, and backups without records
+  - this repository under another name
+  - entries that a client does not run, or whose checkout was deleted
+  - swaps to a missing program
+  - configs that are unreadable or that a client refuses
+  - variables that override a client's login, without reading their values
+
+It exits 1 if it finds a problem. A swap in force is not a problem, nor is a
+state that may be intended, or true only here and now, such as an unset
+variable.`,
 		Example: `  mcp-swap doctor
   mcp-swap doctor --json`,
 	}

@@ -34,20 +34,20 @@ func Setup(program, entry string, stderr io.Writer, flags func(*cobra.Command) (
 	c := &cobra.Command{
 		Use:   "setup",
 		Short: "Add this server to the agent clients on this machine, or remove it",
-		Long: `setup adds this program to the config of every agent client that is installed,
-for all projects. --uninstall puts everything back: a config that nothing else
-has written to since gets its exact old bytes, and one that setup has made is
-removed. Flags of the server that are given here go into the entries.
+		Long: `setup adds this program to the config of every installed agent client, for all
+projects. --uninstall puts everything back: a config that nothing else has
+written to since gets its exact old bytes, and one that setup created is
+removed. Server flags that you give here go into the entries.
 
-Before anything is written, the server is started as each client would start
-it. Only the entry in a config is changed. An entry that runs this program
-already keeps its flags, unless others are given; one of that name with another
+Before writing anything, setup starts the server as each client would. It then
+changes only the entry in a config. An entry that already runs this program
+keeps its flags, unless you give others. An entry of that name with another
 server is replaced until --uninstall. A client that runs this program under
-another name is left alone, unless --name is given. What was written is in the
-record of mcp-swap, whose commands show and revert it too.
+another name is left alone, unless you give --name. mcp-swap can also show and
+revert what setup wrote.
 
-Exit status: 0 when all went well, 1 when a client failed or there was nothing
-to remove, 2 when the command line is wrong.`,
+Exit status: 0 on success, 1 if a client failed or there was nothing to remove,
+2 if the command line is wrong.`,
 	}
 	f := c.Flags()
 	f.Var((*names)(&o.Clients), "client", "a `CLIENT`, or several with commas; repeatable (default: all that are installed)")
@@ -55,7 +55,7 @@ to remove, 2 when the command line is wrong.`,
 	f.Var((*name)(&o.Name), "name", "the name of the entries (default "+entry+"; for --uninstall all that setup has written)")
 	fixed(c, "name", entry)
 	f.BoolVar(&uninstall, "uninstall", false, "put everything back, and forget it")
-	f.BoolVar(&o.Force, "force", false, "also edit a read-only config; with --uninstall also restore fields that were edited since")
+	f.BoolVar(&o.Force, "force", false, "also edit a read-only config; with --uninstall, also restore fields that were edited since")
 	diffFlags(c, &o.DryRun, &o.ShowSecrets)
 	f.BoolVar(&a.json, "json", false, "print one JSON document (docs/mcp-swap.schema.json describes it)")
 	f.VisitAll(countFlag)
