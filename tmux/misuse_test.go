@@ -99,3 +99,20 @@ func TestRowsThatCannotBe(t *testing.T) {
 	row := check.Only[known](t)(tmux.List[known](ctx, srv, tmux.DisplayMessage{}))
 	check.That(t, row.Note == "n" && row.Status == "on" && row.Keys != "" && row.Future == nil, "%+v", row)
 }
+
+// What this package sends creates a detached session, however it is sent. A script may be for a
+// key, where tmux switches the client that pressed it.
+func TestNewSessionsAreDetached(t *testing.T) {
+	t.Parallel()
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	check.OK(t, do(ctx, srv, tmux.NewSession{Name: "a"}, &tmux.NewSession{Name: "b"}))
+	var b tmux.Batch
+	tmux.Add(&b, tmux.NewSession{Name: "c"})
+	rows := tmux.AddRows[tmux.Session](&b, tmux.NewSession{Name: "d"})
+	check.OK(t, b.Do(ctx, srv))
+	check.Equal(t, "the rows", 1, len(*rows))
+	check.Equal(t, "sessions", 5, len(check.Must[[]tmux.Session](t)(srv.Sessions(ctx))))
+	check.Equal(t, "the script", "'new-session' '-s' 'e'", check.Must[string](t)(srv.Script(ctx, tmux.NewSession{Name: "e"})))
+	// As far as tmux goes: a session that exists is attached to all the same.
+	check.Kind(t, "Attach", do(ctx, srv, tmux.NewSession{Name: "a", Attach: true}), tmux.ErrNoTerminal)
+}

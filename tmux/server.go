@@ -201,6 +201,9 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 	list := make([]item, len(cmds))
 	waits, private := false, s.transport.Private()
 	for i, c := range cmds {
+		if d, ok := c.(interface{ detached() Command }); ok {
+			c = d.detached()
+		}
 		var file *namedFile
 		if f, ok := c.(interface{ named() (Command, *namedFile) }); ok {
 			c, file = f.named()

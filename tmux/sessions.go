@@ -10,8 +10,8 @@ import (
 )
 
 // NewSession creates a session with one window of one pane, and starts the server if none
-// is running. Without Detached tmux attaches its client to the session, which needs a
-// terminal: see [Server.NewSession].
+// is running. The session is detached, as the clients of this package have no terminal: see
+// [SessionRef.Attach].
 type NewSession struct {
 	// Name is the name of the session; if empty, a number. tmux stores backslashes doubled,
 	// control bytes as vis(3) writes them (3.7 refuses these), and before 3.7 "_" for each
@@ -19,7 +19,9 @@ type NewSession struct {
 	Name string `flag:"s,literal,utf8"`
 	// Group is a session whose windows to share or, as a [TargetSpec], the name of a
 	// session group, which is created if it does not exist.
-	Group      Target `flag:"t"`
+	Group Target `flag:"t"`
+	// Detached is for [Server.Script], as for a key binding, where a session is attached to the
+	// client that runs the command unless this is set.
 	Detached   bool   `flag:"d"`
 	WindowName string `flag:"n,literal,utf8"`
 	// Dir is the working directory of the session and its first pane; if empty, that of
@@ -106,6 +108,12 @@ func (c NewSession) rows(f Format) (Command, []Scope) {
 	return c, paneScopes
 }
 
+// detached returns the command as this package sends it.
+func (c NewSession) detached() Command {
+	c.Detached = true
+	return c
+}
+
 // check refuses an empty name, as tmux 3.3 to 3.6 do; other versions accept it.
 func (c RenameSession) check(func() (Version, error)) error {
 	if c.Name == "" {
@@ -118,7 +126,6 @@ func (c RenameSession) check(func() (Version, error)) error {
 // with [ErrArgument] if opts.Dir is known not to be a directory (see [SessionRef.NewWindow]),
 // and for a name with ":" or "." before tmux 3.7, which would change it.
 func (s *Server) NewSession(ctx context.Context, opts NewSession) (Session, error) {
-	opts.Detached = true
 	if err := cmp.Or(checkSessionName(ctx, s, opts.Name), checkDir(ctx, s, &opts.Dir)); err != nil {
 		return Session{}, fmt.Errorf("new-session: %w", err)
 	}

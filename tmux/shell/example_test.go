@@ -27,7 +27,7 @@ func shells(ctx context.Context, n int) (srv *tmux.Server, panes []tmux.PaneRef,
 		log.Fatal(err)
 	}
 	for range n {
-		made, err := srv.NewSession(ctx, tmux.NewSession{Detached: true})
+		made, err := srv.NewSession(ctx, tmux.NewSession{})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -120,7 +120,7 @@ func (c Terminal) Start(t testing.TB, argv ...string) *Program {
 	out, err := srv.Do(ctx,
 		tmux.StartServer{},
 		tmux.SetOption{Global: true, Name: "status", Value: &off},
-		tmux.NewSession{Detached: true, Print: true, Format: "#{pane_id}", Command: []string{"sleep", "1000000"}},
+		tmux.NewSession{Print: true, Format: "#{pane_id}", Command: []string{"sleep", "1000000"}},
 	)
 	if err == nil {
 		// The program starts at the right size: tmux 3.2 makes sessions of another one.

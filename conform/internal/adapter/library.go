@@ -173,7 +173,7 @@ var libraryCalls = map[string]func(ctx context.Context, l *Library, p params) (r
 		return r, err
 	},
 	"new_session": func(ctx context.Context, l *Library, p params) (result, error) {
-		return rowResult(l.srv.NewSession(ctx, tmux.NewSession{Name: p.Name, Detached: true}))
+		return rowResult(l.srv.NewSession(ctx, tmux.NewSession{Name: p.Name}))
 	},
 	"select_window": func(ctx context.Context, l *Library, p params) (result, error) {
 		index, err := strconv.Atoi(p.Window)

@@ -16,7 +16,7 @@ import (
 func hosts(t *testing.T) (*tmux.Server, []string) {
 	t.Helper()
 	srv := tmuxtest.Server(t)
-	session, err := srv.NewSession(t.Context(), tmux.NewSession{Name: "hosts", Detached: true})
+	session, err := srv.NewSession(t.Context(), tmux.NewSession{Name: "hosts"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // Two of ten panes print FAIL, one of them in parts.
 func TestWatch(t *testing.T) {
 	srv := tmuxtest.Server(t)
-	session, err := srv.NewSession(t.Context(), tmux.NewSession{Detached: true, Width: 80, Height: 24, Command: []string{"exec cat"}})
+	session, err := srv.NewSession(t.Context(), tmux.NewSession{Width: 80, Height: 24, Command: []string{"exec cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}

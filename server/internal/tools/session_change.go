@@ -22,7 +22,7 @@ func createSession(st *launch.Starter) *tool.Tool {
 		Desc: "Create a new detached tmux session with one window and a shell, starting the server if needed. Returns session, window and pane. " +
 			"Its environment applies to all panes created in it later.",
 	}, func(ctx context.Context, c tool.Call, in createSessionIn) (*createdSession, error) {
-		cmd := tmux.NewSession{Detached: true, WindowName: in.WindowName, Width: in.X, Height: in.Y}
+		cmd := tmux.NewSession{WindowName: in.WindowName, Width: in.X, Height: in.Y}
 		if in.SessionName != nil {
 			if err := target.CheckSessionName("session_name", *in.SessionName); err != nil {
 				return nil, err
