@@ -240,8 +240,8 @@ func (f *commandField) values(v reflect.Value) (words []string, ok bool, err err
 	if f.isBool {
 		return nil, v.Bool(), nil
 	}
-	if c, ok := v.Interface().(interface{ checkTarget() error }); ok {
-		if err := c.checkTarget(); err != nil {
+	if t, ok := v.Interface().(Target); ok {
+		if err := checkTarget(t); err != nil {
 			return nil, false, err
 		}
 	}

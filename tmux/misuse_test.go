@@ -55,6 +55,31 @@ func TestHandlesWithoutServer(t *testing.T) {
 	}
 }
 
+// A nil pointer to an id or a row, such as the ModalPane of a window without one, is no target,
+// and nothing panics.
+func TestNilTargets(t *testing.T) {
+	t.Parallel()
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	window := check.Must[tmux.Window](t)(srv.Window("@0").Info(ctx))
+	var pane *tmux.Pane
+	for what, call := range map[string]func(to tmux.Target) error{
+		"a command": func(to tmux.Target) error { return do(ctx, srv, tmux.SelectPane{Target: to}) },
+		"a switch":  func(to tmux.Target) error { return srv.Client("c").Switch(ctx, to) },
+		"a new window": func(to tmux.Target) error {
+			return check.Second(srv.Session("$0").NewWindow(ctx, tmux.NewWindow{Target: to}))
+		},
+		"a second one": func(to tmux.Target) error {
+			return check.Second(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Target: to}))
+		},
+		"an option": func(to tmux.Target) error { return check.Second(srv.OptionsAt(tmux.PaneOptions, to).Get(ctx, "@x")) },
+		"a pane":    func(to tmux.Target) error { return check.Second(srv.PaneAt(ctx, to)) },
+	} {
+		check.Kind(t, what+" without a modal pane", call(window.ModalPane), tmux.ErrArgument)
+		check.Kind(t, what+" without a row", call(pane), tmux.ErrArgument)
+	}
+	check.OK(t, do(ctx, srv, tmux.SelectPane{Target: &window}))
+}
+
 func TestRowsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	srv, ctx := testserver.Started(t), testserver.Context(t)

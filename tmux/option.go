@@ -158,7 +158,7 @@ func (o Options) Items(ctx context.Context, name string) ([]Option, error) {
 	var b Batch
 	if o.target != nil {
 		// Quiet commands do not report a missing target either.
-		Add(&b, Raw{Name: "has-session", Args: []string{"-t", o.target.TargetSpec()}})
+		Add(&b, HasSession{Target: o.target})
 	}
 	items := AddOption(&b, o, name)
 	if err := b.Do(ctx, o.srv); err != nil {

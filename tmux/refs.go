@@ -94,6 +94,9 @@ type givenTwice struct{ own, given Target }
 func (t givenTwice) TargetSpec() string { return "" }
 
 func (t givenTwice) checkTarget() error {
+	if err := checkTarget(t.given); err != nil {
+		return err
+	}
 	if t.own == nil {
 		return argumentError("a target, %s, for what has none", t.given.TargetSpec())
 	}
@@ -105,6 +108,18 @@ func (r SessionRef) object() Object { return Object{"session", string(r.ID)} }
 func (r WindowRef) object() Object  { return Object{"window", string(r.ID)} }
 func (r PaneRef) object() Object    { return Object{"pane", string(r.ID)} }
 func (r ClientRef) object() Object  { return Object{"client", r.Name} }
+
+// checkTarget refuses a target that says itself that it is none, and a nil pointer, such as the
+// ModalPane of a window without one.
+func checkTarget(t Target) error {
+	if v := reflect.ValueOf(t); v.Kind() == reflect.Pointer && v.IsNil() {
+		return argumentError("a target that is a nil %s", v.Type())
+	}
+	if c, ok := t.(interface{ checkTarget() error }); ok {
+		return c.checkTarget()
+	}
+	return nil
+}
 
 // checkTarget refuses malformed ids: tmux would take "2" or "main" for an index or a name,
 // and act on another object.
@@ -154,10 +169,8 @@ func (r ClientRef) Command(ctx context.Context, name string, args ...string) ([]
 }
 
 func commandOn(ctx context.Context, srv *Server, target Target, field, name string, args []string) ([]byte, error) {
-	if c, ok := target.(interface{ checkTarget() error }); ok {
-		if err := c.checkTarget(); err != nil {
-			return nil, err
-		}
+	if err := checkTarget(target); err != nil {
+		return nil, err
 	}
 	plan, known := commandsByName()[name]
 	flag := "t"

@@ -236,6 +236,9 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 	}
 	if id, _, _ := strings.Cut(opts.Target.TargetSpec(), ":"); strings.HasPrefix(id, "$") && id != string(r.ID) {
 		return Window{}, argumentError("new-window: target %s is in another session than %s", opts.Target.TargetSpec(), r.ID)
+	if err := checkTarget(opts.Target); err != nil {
+		return Window{}, fmt.Errorf("new-window: %w", err)
+	}
 	}
 	if !opts.SelectExisting {
 		return one[Window](ctx, r.srv, opts)
