@@ -195,7 +195,9 @@ func parseOld(s string) (Cell, error) {
 		return Cell{}, fmt.Errorf("checksum %s, which is not the text's own %04x", sum, have)
 	}
 	root, rest, err := cutOldCell(body, 0)
-	if err == nil && rest != "" {
+	if err == nil && strings.HasPrefix(rest, "<") {
+		err = fmt.Errorf("floating panes, %s: tmux 3.7 prints them so, and does not read them", abbreviate(rest))
+	} else if err == nil && rest != "" {
 		err = fmt.Errorf("%q after its end", abbreviate(rest))
 	}
 	if err == nil {

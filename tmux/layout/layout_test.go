@@ -53,6 +53,30 @@ func TestCustomLayoutsComeBack(t *testing.T) {
 	check.Kind(t, "a dead window", check.Second(srv.Window("@99").SelectLayout(ctx, root.Layout())), tmux.ErrNotFound)
 }
 
+// A layout with floating panes is listed as it is. tmux 3.7 does not read its own form of them,
+// only the JSON of 3.8.
+func TestLayoutsWithFloatingPanes(t *testing.T) {
+	t.Parallel()
+	srv, w := threePanes(t)
+	ctx := testserver.Context(t)
+	if !check.Must[bool](t)(srv.Supports(ctx, tmux.FloatingPanes)) {
+		t.Skip("this tmux has no floating panes")
+	}
+	check.Must[tmux.Pane](t)(srv.Pane("%0").Float(ctx, tmux.NewPane{Width: tmux.Cells(20), Height: tmux.Cells(5)}))
+	before := check.Must[tmux.Window](t)(w.Info(ctx)).Layout
+	check.Must[tmux.Window](t)(w.SelectLayout(ctx, layout.Tiled))
+	after, err := w.SelectLayout(ctx, before)
+	if strings.HasPrefix(string(before), "{") {
+		check.OK(t, err)
+		check.Equal(t, "layout", before, after.Layout)
+		return
+	}
+	check.Contains(t, "the layout", string(before), ">")
+	check.Kind(t, "the layout", err, tmux.ErrArgument)
+	check.Contains(t, "the error", fmt.Sprint(err), "floating panes")
+	check.Kind(t, "a command", do(ctx, srv, tmux.SelectLayout{Target: w, Layout: before}), tmux.ErrArgument)
+}
+
 // The old form of a layout in JSON is what tmux 3.7 would print for the same panes.
 func TestClassicLayouts(t *testing.T) {
 	t.Parallel()
