@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // Size is a width or height, or a position: [Cells] or [Percent].
@@ -202,7 +203,8 @@ type DisplayPanes struct {
 	Source Target `flag:"s" since:"3.8"`
 	// Background returns without waiting for a choice.
 	Background bool `flag:"b" until:"3.7"`
-	Duration   *int `flag:"d"` // milliseconds; 0 until a key is pressed
+	// Duration is how long they stay, in whole milliseconds; 0 waits for a key.
+	Duration *time.Duration `flag:"d,milliseconds"`
 	// IgnoreKeys keeps the numbers open when a key is pressed.
 	IgnoreKeys bool `flag:"N"`
 	Kill       bool `flag:"k" since:"3.8"` // kill the pane they are shown in afterwards

@@ -122,6 +122,7 @@ func TestDelays(t *testing.T) {
 		{tmux.RunShell{Delay: time.Minute, Command: "true"}, "run-shell -d 60 true"},
 		{tmux.DisplayMessage{Delay: ptr(1500 * time.Millisecond), Message: "x"}, "display-message -d 1500 x"},
 		{tmux.DisplayMessage{Delay: ptr(time.Duration(0)), Message: "x"}, "display-message -d 0 x"},
+		{tmux.DisplayPanes{Duration: ptr(2 * time.Second)}, "display-panes -d 2000"},
 	} {
 		if got := check.Must[string](t)(srv.Script(ctx, c.cmd)); strings.ReplaceAll(got, "'", "") != c.want {
 			t.Errorf("%+v: %s, want %s", c.cmd, got, c.want)
