@@ -17,10 +17,12 @@ which flag a field stands for, so that quoting is done in one place:
 	out, err := srv.Do(ctx, tmux.SplitWindow{Target: tmux.PaneID("%3"), Right: true, Dir: "/srv"})
 
 Rows are structs too. Their field tags name tmux's format tokens, as tags for
-encoding/json name keys, and tmux is asked for exactly these tokens:
+encoding/json name keys, and tmux is asked for exactly these tokens, also those of
+the objects around:
 
 	type row struct {
 		ID      tmux.PaneID `tmux:"pane_id"`
+		Session string      `tmux:"session_name"`
 		Command string      `tmux:"pane_current_command"`
 	}
 	rows, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
@@ -45,6 +47,7 @@ Servers and sessions:
   - from inside tmux: [FromEnv] is the server, [Server.CurrentPane] the pane
   - start, end or inspect it: [Server.NewSession], [StartServer], [Server.Kill], [Server.Info]
   - choose how commands are sent: [Transport]
+  - choose the index of a session's first window: [MoveWindow], with [SessionRef.At]
   - find sockets: [SocketDir], [SocketName]
   - find a session by its exact name: [Server.SessionNamed], [Named], [Server.HasSession]
   - attach this terminal to one: [SessionRef.Attach]; switch a client: [ClientRef.Switch]
@@ -54,7 +57,7 @@ Finding objects:
   - find the pane that a user means by "work:1.0": [Server.PaneAt]
   - list everything: [Server.Sessions], [Server.Windows], [Server.Panes], [Server.Clients]
   - list the parts of one object: [SessionRef.Windows], [WindowRef.Panes], [SessionRef.Clients]
-  - list with your own row type: [List]
+  - list with your own row type, as of panes with the names of their sessions: [List]
   - let tmux search: the Filter of [ListPanes] and the other lists, with
     [MatchContent] (the screen), [MatchToken], [MatchEqual], [MatchOneOf], [And], [Or], [Not]
   - read one object again: [PaneRef.Info] and the like
@@ -62,7 +65,8 @@ Finding objects:
 
 Windows and panes:
 
-  - make them: [SessionRef.NewWindow], [PaneRef.Split], [PaneRef.Float]
+  - make them: [SessionRef.NewWindow], [PaneRef.Split], [PaneRef.Float]; a window with its
+    panes in one round trip: [Batch], as in its example Window
   - run another program in one: [PaneRef.Respawn]
   - select, rename, resize, zoom, move, kill: the methods of [PaneRef] and [WindowRef]
   - arrange panes: [WindowRef.SelectLayout], [tmuxmcp/tmux/layout.Parse]

@@ -52,6 +52,11 @@ func restore(ctx context.Context, srv *tmux.Server, name string, saved []byte) (
 	if err != nil {
 		return session, err
 	}
+	if first := panes[0].Index; session.ActiveWindowIndex != first {
+		if _, err := srv.Do(ctx, tmux.MoveWindow{Source: session, Target: session.At(first)}); err != nil {
+			return session, err
+		}
+	}
 	for i, p := range panes {
 		target, to := session.At(p.Index), layout.Tiled // makes room for the next pane
 		if i == len(panes)-1 || panes[i+1].Index != p.Index {

@@ -91,6 +91,27 @@ func ExampleServer_NewSession() {
 	// <nil>
 }
 
+// Create a session whose first window has an index that you choose, whatever the option
+// base-index says.
+func ExampleServer_NewSession_index() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+
+	session, err := srv.NewSession(ctx, tmux.NewSession{Name: "docs", WindowName: "edit"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if session.ActiveWindowIndex != 3 { // which tmux refuses to move to 3
+		if _, err := srv.Do(ctx, tmux.MoveWindow{Source: session, Target: session.At(3)}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	windows, err := session.Windows(ctx)
+	fmt.Println(len(windows), windows[0].Index, windows[0].Name, err)
+	// Output: 1 3 edit <nil>
+}
+
 // End a server with everything in it. It is not an error if there is none.
 func ExampleServer_Kill() {
 	srv, done := throwaway()

@@ -143,6 +143,41 @@ func ExampleList() {
 	// <nil>
 }
 
+// List everything on a server: each pane, with the names of its session and window, which a
+// [tmux.Pane] does not have.
+func ExampleList_everything() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+	if _, err := srv.Do(ctx,
+		tmux.RenameWindow{Target: srv.Window("@0"), Name: "shell"},
+		tmux.NewSession{Name: "docs", WindowName: "edit"},
+		tmux.SplitWindow{Target: tmux.Named("docs")},
+	); err != nil {
+		log.Fatal(err)
+	}
+
+	type row struct {
+		tmux.PaneRef `tmux:"pane_id"` // the row is a handle then
+		Session      string           `tmux:"session_name"`
+		Window       int              `tmux:"window_index"`
+		Name         string           `tmux:"window_name"`
+		Pane         int              `tmux:"pane_index"`
+		Active       bool             `tmux:"pane_active"`
+	}
+	panes, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range panes {
+		fmt.Printf("%s:%d.%d is %s in window %s, active: %t\n", p.Session, p.Window, p.Pane, p.ID, p.Name, p.Active)
+	}
+	// Output:
+	// docs:0.0 is %1 in window edit, active: false
+	// docs:0.1 is %2 in window edit, active: true
+	// work:0.0 is %0 in window shell, active: true
+}
+
 // Make several queries and changes in one round trip. If a command fails, those after it
 // are not run.
 func ExampleBatch() {

@@ -30,6 +30,40 @@ func ExampleSessionRef_NewWindow() {
 	// <nil>
 }
 
+// Create a window with three panes, each with a command, in one round trip. Its index is chosen
+// here, so that the other commands can name it; the row of the session has the last one in use.
+func ExampleBatch_window() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+	session, err := srv.SessionNamed(ctx, "work")
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	at := session.At(session.LastWindowIndex + 1)
+	var b tmux.Batch
+	made := tmux.AddRows[tmux.Window](&b, tmux.NewWindow{Target: at, Name: "dev", Dir: "/", Command: []string{"cat"}})
+	for _, command := range []string{"exec sleep 1000", "exec tail -f /dev/null"} {
+		tmux.Add(&b, tmux.SplitWindow{Target: at, Dir: "/", Command: []string{command}})
+		tmux.Add(&b, tmux.SelectLayout{Target: at, Layout: layout.Tiled}) // makes room for the next
+	}
+	tmux.Add(&b, tmux.SelectLayout{Target: at, Layout: layout.MainVertical})
+	panes := tmux.AddRows[tmux.Pane](&b, tmux.ListPanes{Target: at})
+	if err := b.Do(ctx, srv); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println((*made)[0].ID, (*made)[0].Index, (*made)[0].Name)
+	for _, p := range *panes {
+		fmt.Println(p.ID, p.Index, p.Left > 0)
+	}
+	// Output:
+	// @1 1 dev
+	// %1 0 false
+	// %2 1 true
+	// %3 2 true
+}
+
 // Arrange the panes of a window, and go back to the arrangement that it had.
 func ExampleWindowRef_SelectLayout() {
 	srv, done := throwaway()

@@ -460,8 +460,9 @@ type Pane struct {
 	Right int `json:"pane_right" tmux:"pane_right"`
 	// What was last searched for in copy mode.
 	SearchString *string `json:"pane_search_string" tmux:"pane_search_string" token:"nullable"`
-	// The command the pane was started with, quoted as tmux reads it; none for the
-	// default shell.
+	// The command the pane was started with, quoted as tmux reads it, for
+	// [Server.Source] and not for Command of [RespawnPane]; none for the default
+	// shell.
 	StartCommand *string `json:"pane_start_command" tmux:"pane_start_command" token:"nullable"`
 	// The command the pane was started with, its words quoted for a shell; none
 	// for the default shell. Since tmux 3.8.

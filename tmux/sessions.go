@@ -125,6 +125,8 @@ func (c RenameSession) check(func() (Version, error)) error {
 // NewSession creates a detached session, and starts the server if none is running. It fails
 // with [ErrArgument] if opts.Dir is known not to be a directory (see [SessionRef.NewWindow]),
 // and for a name with ":" or "." before tmux 3.7, which would change it.
+//
+// Its window has the index in the option base-index until it is moved: see the example Index.
 func (s *Server) NewSession(ctx context.Context, opts NewSession) (Session, error) {
 	if err := cmp.Or(checkSessionName(ctx, s, opts.Name), checkDir(ctx, s, &opts.Dir)); err != nil {
 		return Session{}, fmt.Errorf("new-session: %w", err)
@@ -234,11 +236,11 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 	if opts.Target == nil {
 		opts.Target = r
 	}
-	if id, _, _ := strings.Cut(opts.Target.TargetSpec(), ":"); strings.HasPrefix(id, "$") && id != string(r.ID) {
-		return Window{}, argumentError("new-window: target %s is in another session than %s", opts.Target.TargetSpec(), r.ID)
 	if err := checkTarget(opts.Target); err != nil {
 		return Window{}, fmt.Errorf("new-window: %w", err)
 	}
+	if id, _, _ := strings.Cut(opts.Target.TargetSpec(), ":"); strings.HasPrefix(id, "$") && id != string(r.ID) {
+		return Window{}, argumentError("new-window: target %s is in another session than %s", opts.Target.TargetSpec(), r.ID)
 	}
 	if !opts.SelectExisting {
 		return one[Window](ctx, r.srv, opts)
