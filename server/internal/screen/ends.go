@@ -85,7 +85,7 @@ func (e *ending) sees(pid int, l *follow.Look) {
 		e.back = now
 	}
 	e.proven = proven
-	e.arrives(proven, runs)
+	e.arrives(proven, runs, now)
 }
 
 // prompt returns what is known of the prompt by a look that has shown it so, and whether an
@@ -93,8 +93,8 @@ func (e *ending) sees(pid int, l *follow.Look) {
 // known. again is when to look again though nothing is printed; zero if not.
 func (e *ending) prompt(shown ledger.Prompt, isShell, mayRun bool, now time.Time) (prompt ledger.Prompt, proven bool, again time.Time) {
 	proven = shown == ledger.EmptyPrompt
-	if read := e.line.At.Add(readWait); proven && !e.line.Read && !e.changed && !e.runs && now.Before(read) {
-		return ledger.NoPrompt, false, read
+	if proven && !e.shows(now) {
+		return ledger.NoPrompt, false, e.line.At.Add(readWait)
 	}
 	switch {
 	case !e.runs || mayRun:
@@ -105,15 +105,25 @@ func (e *ending) prompt(shown ledger.Prompt, isShell, mayRun bool, now time.Time
 	return ledger.EmptyPrompt, proven, time.Time{} // as far as is known
 }
 
+// shows reports whether the looks so far can show what the line has done, because something
+// has been printed since, or it was typed a while ago. Otherwise tmux may not have passed that on,
+// though the shell has read the line, and even run it. That a program ran which does no more is
+// enough if the line was for that.
+func (e *ending) shows(now time.Time) bool {
+	submitted := e.line.SubmittedSince(e.since)
+	atPrompt := len(submitted) > 0 && submitted[len(submitted)-1].Prompt != ""
+	return e.changed || e.line.Read || e.runs && !atPrompt || !now.Before(e.line.At.Add(readWait))
+}
+
 // arrives records whether the line has been read. At the first look that finds that, tmux may
 // not have passed it on.
-func (e *ending) arrives(proven, runs bool) {
+func (e *ending) arrives(proven, runs bool, now time.Time) {
 	n := e.line.Number()
 	if !proven && !runs {
 		e.sure, e.arrived = false, 0
 		return
 	}
-	e.sure, e.arrived = e.arrived == n, n
+	e.sure, e.arrived = e.shows(now) && e.arrived == n, n
 	if e.sure && proven {
 		e.taken = n
 	}

@@ -255,8 +255,9 @@ func (r *Reader) wiped(ctx context.Context, srv *tmux.Server, pane tmux.Target, 
 			break
 		}
 		now, _ := promptOf(pid, l, line)
-		runs := line.Ran || line.Read || inForeground(pid)
-		if sure++; !runs && (now != ledger.EmptyPrompt || !l.Printed && time.Since(line.At) < readWait) {
+		read := line.Ran || line.Read || now == ledger.EmptyPrompt || inForeground(pid)
+		shown := l.Printed || line.Read || time.Since(line.At) >= readWait
+		if sure++; !read || !shown {
 			sure = 0
 		}
 		if sure == 2 {

@@ -98,3 +98,63 @@ func TestAnOldLookIsNoPrompt(t *testing.T) {
 		t.Errorf("the new lines are %q", got)
 	}
 }
+
+// TestWhatIsNotPassedOnWipesNothing: a line that has been read, but of which tmux shows nothing
+// yet, has not cleared the screen, though the prompt is where it was and a program runs. Here
+// the terminal does not echo it at all.
+func TestWhatIsNotPassedOnWipesNothing(t *testing.T) {
+	t.Parallel()
+	srv, ctx := testserver.New(t), testserver.Context(t)
+	testserver.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "exec env PS1='$ ' sh")
+	testserver.WaitScreen(t, srv, "%0", "$")
+	testserver.Run(t, srv, "send-keys", "-t", "%0", "stty -echo; echo above", "Enter")
+	testserver.WaitScreen(t, srv, "%0", "\nabove\n$")
+	r := &Reader{Ledger: new(ledger.Ledger)}
+	look := func(since *follow.Mark) *follow.Look {
+		t.Helper()
+		l, err := follow.LookAt(ctx, srv, srv.Pane("%0"), since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	// types submits a line, and returns how the pane looked and a wait for it.
+	types := func(line string, at time.Time) (*follow.Look, *waitedPane) {
+		before := look(nil)
+		r.Ledger.Typed(inLedger(srv, before), ledger.Line{Began: at, At: at, Submitted: at, AtPrompt: true, Prompt: "$ ", Last: line}, before.CursorIn())
+		testserver.Run(t, srv, "send-keys", "-t", "%0", line, "Enter")
+		testserver.Wait(t, srv, "%0", line, func() bool {
+			return testserver.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_current_command}") == "sleep"
+		})
+		return before, &waitedPane{id: "%0", echo: new(Echo), ending: ending{since: at, row: before.CursorIn(), y: before.CursorY}}
+	}
+	wipes := func(p *waitedPane, l *follow.Look) bool {
+		p.line, p.known = r.Ledger.Of(inLedger(srv, l))
+		p.sees(*l.PID, l)
+		return p.wipes(l)
+	}
+	notYet := time.Now().Add(time.Hour) // so that it has not been long
+	before, p := types("sleep 1000", notYet)
+	for range 3 {
+		if wipes(p, look(before.Mark())) {
+			t.Error("a wait takes the screen for cleared")
+		}
+	}
+	line, _ := r.Ledger.Of(inLedger(srv, before))
+	since := Bookmark{Mark: before.Mark(), prompt: true, at: notYet}
+	if _, wiped, err := r.wiped(ctx, srv, srv.Pane("%0"), since, look(before.Mark()), line.SubmittedSince(notYet)); wiped || err != nil {
+		t.Errorf("capture_since takes the screen for cleared: %t, %v", wiped, err)
+	}
+
+	testserver.Run(t, srv, "send-keys", "-t", "%0", "C-c")
+	testserver.Wait(t, srv, "%0", "the prompt", func() bool { return look(nil).CursorX == 2 && !inForeground(*before.PID) })
+	before, p = types("clear; sleep 1000", notYet)
+	l := look(before.Mark())
+	if first, second := wipes(p, l), wipes(p, look(l.Mark())); first || !second {
+		t.Errorf("a screen that was cleared: %t at the first look, %t at the second", first, second)
+	}
+	line, _ = r.Ledger.Of(inLedger(srv, before))
+	if _, wiped, err := r.wiped(ctx, srv, srv.Pane("%0"), Bookmark{Mark: before.Mark(), prompt: true, at: notYet}, l, line.SubmittedSince(notYet)[1:]); !wiped || err != nil {
+		t.Errorf("capture_since does not see that the screen was cleared: %v", err)
+	}
+}
