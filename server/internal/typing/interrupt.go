@@ -61,7 +61,7 @@ func (t *Typist) interrupting(ctx context.Context, on target.Object) *interrupte
 }
 
 // InterruptTaken waits, if the last key that was typed was C-c, until the program has taken
-// it: until another one reads, such as the shell below, or the pane has printed and rests.
+// it: until another one reads, or the pane has printed and rests or a shell is at its prompt.
 func (t *Typist) InterruptTaken(ctx context.Context) error {
 	i := t.interrupted
 	if i == nil || t.last == nil {
@@ -89,9 +89,10 @@ func (i *interrupted) taken(ctx context.Context, srv *tmux.Server, after time.Du
 		now = runner.ReaderOf(i.pid, i.tty)
 	}
 	atPrompt := now.IsShell() && now.Prompt && now.Waiting
-	if now.Known() && !i.program.Same(now) {
-		return atPrompt || !now.IsShell(), nil
+	if now.Known() && !i.program.Same(now) && !atPrompt {
+		return !now.IsShell(), nil
 	}
+	// What the program and the shell have printed by then, tmux may not have passed on.
 	l, err := follow.LookAt(ctx, srv, i.mark.Pane, i.mark)
 	if err != nil || l.Dead || l.Respawned {
 		return true, ctx.Err() // it has ended
