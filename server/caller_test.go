@@ -58,7 +58,8 @@ func TestADaemonHasNoPane(t *testing.T) {
 	})
 	for _, want := range []string{
 		"refusing to end pane %1, which runs busybox-agent as this agent does, whose own pane is not known",
-		"refusing to type into pane %1, which runs busybox-agent", "Pane killed: %2", "refusing to end the tmux server",
+		"refusing to type into pane %1, which runs busybox-agent", "Pane killed: %2",
+		"refusing to end the tmux server of pane %1, which runs busybox-agent as this agent does",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the calls do not say %q:\n%s", want, got)

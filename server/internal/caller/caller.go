@@ -31,6 +31,9 @@ type Caller struct {
 	// Client, the client's program; Client is empty if that is unknown too.
 	Lost   bool
 	Client string
+	// Below is set if this process runs below Server, as the kernel shows. It may be Lost all
+	// the same: below the server, in no pane that is known.
+	Below bool
 	// Popup is set if Lost is because tmux itself started a program here without a pane: in a
 	// popup, or as a command of run-shell.
 	Popup bool
@@ -78,9 +81,9 @@ func callerOf(env map[string]string, above []ancestor) Caller {
 				own = pane
 			}
 			if own == "" {
-				return Caller{Socket: socket, Server: server, Lost: true, Client: clientOfServer(above), Popup: of == server}
+				return Caller{Socket: socket, Server: server, Below: true, Lost: true, Client: clientOfServer(above), Popup: of == server}
 			}
-			return Caller{Pane: own, Socket: socket, Server: server}
+			return Caller{Pane: own, Socket: socket, Server: server, Below: true}
 		}
 		if !lost.Lost {
 			lost = Caller{Socket: socket, Server: server, Lost: true, Client: clientOfServer(above)}
@@ -149,12 +152,15 @@ func (h Here) Is(id tmux.PaneID) *bool {
 	return &is
 }
 
-// Possible reports whether a caller whose tmux server's process is not known may run in this
-// server; true if unknown.
-func (h Here) Possible() bool {
+// Possible reports whether a caller that is not proven to run below any tmux server may run in
+// this one, whose process is running; true if unknown.
+func (h Here) Possible(running tmux.Process) bool {
 	switch {
 	case h.Pane == "" && h.Socket == "" && !h.Lost:
 		return false
+	case h.Server != 0 && running.Here:
+		// The same process, whatever its socket is called now, or one that follows it there.
+		return h.Server == running.PID || SamePath(h.Socket, h.socket)
 	case h.Socket == "" || filepath.Base(h.Socket) == filepath.Base(h.socket) || SamePath(h.Socket, h.socket):
 		return true
 	}

@@ -45,7 +45,9 @@ func TestCallerNeedsProof(t *testing.T) {
 	server := ancestor{pid: 3, program: "/bin/tmux"}
 	lost := Caller{Socket: "/tmp/s", Server: 3, Lost: true, Client: "/bin/agent"}
 	noPane := map[string]string{"TMUX": "/tmp/s,3,0"}
-	popup := lost
+	below := lost
+	below.Below = true
+	popup := below
 	popup.Popup = true
 	for _, c := range []struct {
 		name  string
@@ -54,17 +56,17 @@ func TestCallerNeedsProof(t *testing.T) {
 		want  Caller
 	}{
 		{"outside tmux", nil, []ancestor{self, client(nil), shell(nil)}, Caller{}},
-		{"in a pane", in("%5", 3), []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
-		{"a client without the variables", nil, []ancestor{self, client(nil), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
-		{"variables of another pane", in("%1", 3), []ancestor{self, client(in("%1", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
-		{"a pane that cannot be read", in("%5", 3), []ancestor{self, client(nil), shell(nil), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
-		{"a pane that nothing names", map[string]string{"TMUX": "/tmp/s,3,0"}, []ancestor{self, client(nil), shell(nil), server}, lost},
+		{"in a pane", in("%5", 3), []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3, Below: true}},
+		{"a client without the variables", nil, []ancestor{self, client(nil), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3, Below: true}},
+		{"variables of another pane", in("%1", 3), []ancestor{self, client(in("%1", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3, Below: true}},
+		{"a pane that cannot be read", in("%5", 3), []ancestor{self, client(nil), shell(nil), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3, Below: true}},
+		{"a pane that nothing names", map[string]string{"TMUX": "/tmp/s,3,0"}, []ancestor{self, client(nil), shell(nil), server}, below},
 		{"a popup", noPane, []ancestor{self, client(noPane), shell(noPane), server}, popup},
 		{"a popup of a client without the variables", nil, []ancestor{self, client(nil), shell(noPane), server}, popup},
 		{"a daemon", in("%5", 3), []ancestor{self, client(in("%5", 3))}, lost},
 		{"a daemon that passes nothing on", nil, []ancestor{self, client(in("%5", 3))}, lost},
 		{"nothing can be read", in("%5", 3), nil, Caller{Socket: "/tmp/s", Server: 3, Lost: true}},
-		{"one empty variable", map[string]string{"TMUX": ""}, []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3}},
+		{"one empty variable", map[string]string{"TMUX": ""}, []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s", Server: 3, Below: true}},
 		{"empty variables", map[string]string{"TMUX": "", "TMUX_PANE": ""}, []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Outside: true}},
 	} {
 		if got := callerOf(c.env, c.above); got != c.want {
@@ -89,6 +91,7 @@ func TestCallerComparators(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	running := tmux.Process{PID: 7, Here: true}
 	for _, c := range []struct {
 		name      string
 		who       Caller
@@ -103,6 +106,11 @@ func TestCallerComparators(t *testing.T) {
 		{"a socket that is gone, or renamed", Caller{Pane: "%0", Socket: filepath.Join(dir, "gone")}, ptr(false), true},
 		{"a socket of the same name", Caller{Pane: "%0", Socket: filepath.Join(dir, "elsewhere", "sock")}, ptr(false), true},
 		{"no socket known", Caller{Pane: "%0"}, ptr(false), true},
+		{"a pane of nothing known", Caller{Lost: true}, nil, true},
+		{"the process", Caller{Socket: filepath.Join(dir, "gone"), Server: running.PID, Lost: true}, nil, true},
+		{"one that ran there before", Caller{Socket: server, Server: running.PID + 1, Lost: true}, nil, true},
+		{"another process, whose socket is gone", Caller{Socket: filepath.Join(dir, "gone"), Server: running.PID + 1, Lost: true}, nil, false},
+		{"another process, a socket of the same name", Caller{Socket: filepath.Join(dir, "elsewhere", "sock"), Server: running.PID + 1, Lost: true}, nil, false},
 	} {
 		srv, err := tmux.New(tmux.Config{Binary: "/bin/true", SocketPath: server})
 		if err != nil {
@@ -115,7 +123,7 @@ func TestCallerComparators(t *testing.T) {
 		if got := here.Is("%0"); !reflect.DeepEqual(got, c.annotated) {
 			t.Errorf("%s: is_caller is %v", c.name, got)
 		}
-		if got := here.Possible(); got != c.guarded {
+		if got := here.Possible(running); got != c.guarded {
 			t.Errorf("%s: guarded is %t", c.name, got)
 		}
 	}

@@ -191,7 +191,7 @@ func (g *Guard) Spare(ctx context.Context, h Harm, kind target.Kind, objects ...
 	}
 	g.doing, g.held = h, own.What(objects...)
 	if kind == target.Server {
-		g.held = "the tmux server in which this agent runs"
+		g.held = own.whole()
 	} else if own.Every {
 		return g.Consent(ctx, h, g.held)
 	}

@@ -23,6 +23,8 @@ type Presence struct {
 	panes []tmux.PaneID
 	// Every is set if it may run in any pane.
 	Every bool
+	// below is set if it runs below the tmux server, in whichever pane.
+	below bool
 	// server is the process of the only tmux server that this is about; 0 if it is the one
 	// that is asked.
 	server int
@@ -35,6 +37,17 @@ type Presence struct {
 
 // None reports whether the agent is known to run elsewhere.
 func (p Presence) None() bool { return p.which == "" }
+
+// whole names the tmux server, for what reaches all of it.
+func (p Presence) whole() string {
+	switch {
+	case p.below:
+		return "the tmux server in which this agent runs"
+	case p.Every:
+		return "the tmux server" + p.which
+	}
+	return "the tmux server of " + p.What()
+}
 
 // What names the pane of the agent among those that the call is about.
 func (p Presence) What(about ...target.Object) string {
@@ -72,15 +85,17 @@ func (g *Guard) findPresence(ctx context.Context) (p Presence, err error) {
 	case !process.Here && (g.here.Server == 0 || g.here.Lost):
 		return Presence{Every: true, which: ", in which this agent may run: the processes of this tmux server cannot be seen from here"}, nil
 	case g.here.Lost:
-		if process.PID != g.here.Server && !g.here.Possible() {
+		p.below = g.here.Below && process.PID == g.here.Server
+		if !p.below && !g.here.Possible(process) {
 			return p, nil
 		}
-		return g.lostPresence(ctx)
+		return g.lostPresence(ctx, p)
 	case g.here.Server != 0:
 		p.server = g.here.Server
-	case !g.here.Possible():
+	case !g.here.Possible(process):
 		return p, nil
 	}
+	p.below = true
 	p.which = ", in which this agent runs"
 	if g.here.Pane != "" {
 		p.panes = []tmux.PaneID{g.here.Pane}
@@ -91,9 +106,9 @@ func (g *Guard) findPresence(ctx context.Context) (p Presence, err error) {
 	return p, err
 }
 
-// lostPresence returns the panes in which the client's program runs; all of them if that
-// cannot be known.
-func (g *Guard) lostPresence(ctx context.Context) (p Presence, err error) {
+// lostPresence adds the panes in which the client's program runs; all of them if that cannot
+// be known.
+func (g *Guard) lostPresence(ctx context.Context, p Presence) (Presence, error) {
 	rows, err := tmux.List[struct {
 		ID  tmux.PaneID `tmux:"pane_id"`
 		PID int         `tmux:"pane_pid"`
@@ -108,14 +123,17 @@ func (g *Guard) lostPresence(ctx context.Context) (p Presence, err error) {
 	}
 	at, known := caller.WhichRun(client, pids)
 	if !known {
-		return Presence{Every: true, which: ", in which this agent may run: its own pane is not known"}, nil
+		p.Every, p.which = true, ", in which this agent may run: its own pane is not known"
+		return p, nil
 	}
 	for _, r := range rows {
 		if at[r.PID] {
 			p.panes = append(p.panes, r.ID)
 		}
 	}
-	p.which = ", which runs " + filepath.Base(client) + " as this agent does, whose own pane is not known"
+	if len(p.panes) > 0 || p.below {
+		p.which = ", which runs " + filepath.Base(client) + " as this agent does, whose own pane is not known"
+	}
 	return p, nil
 }
 
