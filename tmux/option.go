@@ -354,6 +354,16 @@ func DefaultScope(option string) OptionScope {
 	return kind.scope()
 }
 
+// FitScope returns the given scope if an option or hook of this name can be set there, as can
+// user options and names unknown to this package, and otherwise its [DefaultScope].
+func FitScope(name string, scope OptionScope) OptionScope {
+	base, _, _ := strings.Cut(name, "[")
+	if kind, full := kindOfOption(base); full != "" && !kind.fits(scope) {
+		return kind.scope()
+	}
+	return scope
+}
+
 // optionBase checks the syntax of an option or hook name and strips its index.
 func optionBase(name string) (string, error) {
 	base, index, indexed := strings.Cut(name, "[")

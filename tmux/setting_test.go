@@ -64,3 +64,21 @@ func TestSettingNames(t *testing.T) {
 		t.Errorf("without a scope: %v", err)
 	}
 }
+
+func TestFitScope(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		scope, want OptionScope
+	}{
+		{"mode-keys", SessionOptions, WindowOptions}, {"mode-keys", PaneOptions, WindowOptions}, {"mode-keys", WindowOptions, WindowOptions},
+		{"remain-on-exit", PaneOptions, PaneOptions}, {"remain-on-exit", SessionOptions, WindowOptions},
+		{"status", WindowOptions, SessionOptions}, {"status-format[1]", PaneOptions, SessionOptions}, {"buffer-limit", SessionOptions, ServerOptions},
+		{"pane-exited", SessionOptions, WindowOptions}, {"pane-exited", PaneOptions, PaneOptions}, {"pane-exited", GlobalHooks, GlobalHooks},
+		{"after-new-window", PaneOptions, SessionOptions}, {"session-renamed[2]", WindowOptions, SessionOptions},
+		{"@mine", PaneOptions, PaneOptions}, {"not-known-here", PaneOptions, PaneOptions}, {"", PaneOptions, PaneOptions},
+	} {
+		if got := FitScope(tt.name, tt.scope); got != tt.want {
+			t.Errorf("%s in %s: %s, want %s", tt.name, tt.scope, got, tt.want)
+		}
+	}
+}

@@ -28,7 +28,7 @@ type hookList struct {
 
 // hooksOf reads one hook, or all if name is empty.
 func hooksOf(ctx context.Context, c tool.Call, in scopeSelect, name string) (l hookList, err error) {
-	p, err := optionTargetOf(ctx, c, in, "")
+	p, err := optionTargetOf(ctx, c, in, tmux.ServerOptions, name)
 	if err != nil {
 		return l, err
 	}

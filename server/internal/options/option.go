@@ -13,126 +13,6 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// scopeSelect are the parameters that say whose options or hooks are meant.
-type scopeSelect struct {
-	Scope  string `json:"scope,omitempty" enum:"server,session,window,pane" desc:"default: the option's own"`
-	Target string `json:"target,omitempty" desc:"session name, @N or %N, as scope says"`
-	Global bool   `json:"global_,omitempty" desc:"for all sessions or windows"`
-}
-
-// optionTarget is where options or hooks are: a scope and, in some, an object.
-type optionTarget struct {
-	scope  tmux.OptionScope
-	target tmux.Target      // nil if tmux picks one, or if there is no object
-	asked  target.Selection // what the caller named
-}
-
-// optionTargetOf determines the target that a call means. If the call names no scope, or only
-// says that it is global, it is the option's own scope; without an option, the whole server.
-func optionTargetOf(ctx context.Context, c tool.Call, in scopeSelect, option string) (p optionTarget, err error) {
-	byName := tmux.ServerOptions
-	if option != "" {
-		byName = tmux.DefaultScope(option)
-	}
-	switch in.Scope {
-	case "server":
-		p.scope = tmux.ServerOptions
-		if in.Global && !strings.HasPrefix(option, "@") {
-			p.scope = byName
-		}
-	case "session":
-		p.scope = tmux.SessionOptions
-		if p.asked.Session = tmux.SessionID(in.Target); !p.asked.Session.Valid() {
-			p.asked = target.Selection{Name: in.Target}
-		}
-	case "window":
-		p.scope, p.asked.Window = tmux.WindowOptions, tmux.WindowID(in.Target)
-	case "pane":
-		p.scope, p.asked.Pane = tmux.PaneOptions, tmux.PaneID(in.Target)
-	default:
-		p.scope = byName
-	}
-	switch {
-	case in.Target != "" && in.Scope == "":
-		return p, reply.Argument("target", "needs a scope").Suggest("the scope is session for a session's name, window for @N, pane for %%N")
-	case in.Target != "" && in.Scope == "server":
-		return p, reply.Argument("target", "is not for the scope server")
-	case in.Target != "" && in.Global:
-		return p, reply.Argument("target", "is one object and global_ is all of them").Suggest("leave one out")
-	}
-	if global := globalScopes[p.scope]; in.Global && global != "" {
-		p.scope = global
-	}
-	if !p.ofObject() {
-		return p, nil
-	}
-	if err := p.asked.Check(); err != nil {
-		return p, reply.Argument("target", "must be @N for a window and %%N for a pane")
-	}
-	err = p.resolve(ctx, c)
-	return p, err
-}
-
-// globalScopes are the scopes of the values for all sessions, or all windows and panes.
-var globalScopes = map[tmux.OptionScope]tmux.OptionScope{
-	tmux.SessionOptions: tmux.GlobalSessionOptions, tmux.WindowOptions: tmux.GlobalWindowOptions, tmux.PaneOptions: tmux.GlobalWindowOptions,
-}
-
-func (p *optionTarget) resolve(ctx context.Context, c tool.Call) (err error) {
-	plain := p.asked
-	if !plain.Zero() {
-		if plain, err = target.Resolve(ctx, c.Tmux, c.Guard.Tool, plain); err != nil {
-			return err
-		}
-	}
-	p.target, err = plain.TargetFor(c.Here.Own())
-	return err
-}
-
-// ofObject reports whether the target belongs to one session, window or pane.
-func (p *optionTarget) ofObject() bool {
-	return p.scope == tmux.SessionOptions || p.scope == tmux.WindowOptions || p.scope == tmux.PaneOptions
-}
-
-// do runs commands about the target in one round trip, and returns the id of its object; nil
-// if it has none. For some objects that do not exist, tmux answers all the same.
-func (p *optionTarget) do(ctx context.Context, c tool.Call, add func(*tmux.Batch)) (*string, error) {
-	var b tmux.Batch
-	ids := new([]target.IDs)
-	if p.ofObject() {
-		ids = tmux.AddRows[target.IDs](&b, tmux.DisplayMessage{Target: p.target})
-	}
-	add(&b)
-	err := b.Do(ctx, c.Tmux)
-	if err != nil && !errors.Is(err, tmux.ErrNotFound) || !p.ofObject() {
-		return nil, err
-	}
-	var row target.IDs
-	if len(*ids) > 0 {
-		row = (*ids)[0]
-	}
-	var id string
-	var other bool
-	switch p.scope {
-	case tmux.SessionOptions:
-		id = string(row.Session)
-		other = p.asked.Session != "" && p.asked.Session != row.Session || p.asked.Name != "" && p.asked.Name != row.Name
-	case tmux.WindowOptions:
-		id = string(row.Window)
-		other = p.asked.Window != "" && p.asked.Window != row.Window
-	case tmux.PaneOptions:
-		id = string(row.Pane)
-		other = p.asked.Pane != "" && p.asked.Pane != row.Pane
-	}
-	switch {
-	case id != "" && !other:
-		return &id, err
-	case p.asked.Zero():
-		return nil, reply.Faultf(reply.KindNotFound, "the tmux server has no sessions").Suggest("create_session makes one")
-	}
-	return nil, target.Missing(ctx, c.Tmux, p.asked)
-}
-
 // optionValue is the text of an option, the items of an array option by index, or null if
 // it is not set.
 type optionValue struct{ v any }
@@ -174,7 +54,7 @@ var showOption = tool.New(tool.Decl{
 	Aim:  target.Nowhere,
 	Desc: "Show the value of a tmux option in effect for a session, window or pane, and the scope it is set in. Defaults to the caller's.",
 }, func(ctx context.Context, c tool.Call, in showOptionIn) (info optionInfo, err error) {
-	p, err := optionTargetOf(ctx, c, in.scopeSelect, in.Option)
+	p, err := optionTargetOf(ctx, c, in.scopeSelect, tmux.DefaultScope(in.Option), in.Option)
 	if err != nil {
 		return info, err
 	}
@@ -206,7 +86,7 @@ var setOption = tool.New(tool.Decl{
 	if (in.Value == nil) != in.Unset {
 		return out, reply.Argument("value", "must be given, or unset be true, and not both")
 	}
-	p, err := optionTargetOf(ctx, c, in.scopeSelect, in.Option)
+	p, err := optionTargetOf(ctx, c, in.scopeSelect, tmux.DefaultScope(in.Option), in.Option)
 	if err != nil {
 		return out, err
 	}
