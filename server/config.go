@@ -384,6 +384,16 @@ const (
 // Text returns the text of all blocks of a result.
 func Text(res *mcp.CallToolResult) string { return reply.TextOf(res) }
 
+// Notice returns what a typed result has to say besides; "" if that is nothing. A text begins
+// with it.
+func Notice(res *mcp.CallToolResult) string {
+	if res.Meta == nil {
+		return ""
+	}
+	notice, _ := res.Meta.AdditionalFields["notice"].(string)
+	return notice
+}
+
 // leastMaxResult is the least [Config.MaxResult] that the environment can set.
 const leastMaxResult = 1_000
 

@@ -332,7 +332,7 @@ func callCommand(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "call TOOL [JSON]",
 		Short:   "Run one tool and print its result",
-		Long:    "Call runs one tool and prints its result: the text that a model would read, or\nwith --json the typed form. If the tool fails, its error goes to standard error\nand the exit code is 1. run_command does not fail if its command does.\n\ntmux-mcp call TOOL --help shows the parameters of a tool.",
+		Long:    "Call runs one tool and prints its result: the text that a model would read, or\nwith --json the typed form. If the tool fails, its error goes to standard error\nand the exit code is 1. run_command does not fail if its command does. What the\ntyped form has no place for, such as what a hook printed, also goes to standard\nerror.\n\ntmux-mcp call TOOL --help shows the parameters of a tool.",
 		Example: "  tmux-mcp call capture_pane '{\"pane_id\": \"%1\"}'\n  tmux-mcp call run_command --help\n  tmux-mcp call --json list_sessions | jq .total",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -382,6 +382,10 @@ func callCommand(o *options) *cobra.Command {
 			text := server.Text(res)
 			if raw, ok := res.StructuredContent.(json.RawMessage); ok {
 				text = string(raw)
+			}
+			// Of a text it is a part.
+			if notice := server.Notice(res); notice != "" {
+				fmt.Fprintln(cmd.ErrOrStderr(), "tmux-mcp:", notice)
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
 			return err
