@@ -153,7 +153,7 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 			values = append(values, value(r))
 		}
 	} else if a.Name == "socket_name" && !c.s.sockets.Pinned() && refusal(c.s.cfg, c.s.tools["list_servers"]) == nil {
-		servers, _ := c.s.sockets.All(nil)
+		servers, _, _ := c.s.sockets.All(nil)
 		for _, srv := range servers {
 			values = append(values, filepath.Base(srv.SocketPath()))
 		}

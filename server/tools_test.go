@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"tmuxmcp/internal/test/testserver"
@@ -62,9 +64,101 @@ func TestListServers(t *testing.T) {
 	if want := other.SocketPath() + " " + one.SocketPath(); got.column("socket_path") != want {
 		t.Errorf("servers are %q, want %q", got.column("socket_path"), want)
 	}
-	p.fails("list_servers", `{"extra_socket_paths":["/etc/passwd"]}`, "/etc/passwd, which is not a socket")
 	if got.column("session_count") != "2 1" {
 		t.Errorf("session counts are %q, want 2 and 1", got.column("session_count"))
+	}
+}
+
+// TestListServersSkips: a path at which there is no tmux server to use does not keep others
+// out of the list, and is named with the reason.
+func TestListServersSkips(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	session(t, srv, "a")
+	dir, err := os.MkdirTemp("", "skips") // short, for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	listen := func(name string) *net.UnixListener {
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, name), Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.SetUnlinkOnClose(false)
+		t.Cleanup(func() { l.Close() })
+		return l
+	}
+	listen("left").Close()
+	strange := listen("strange")
+	go func() {
+		for c, err := strange.Accept(); err == nil; c, err = strange.Accept() {
+			c.Close()
+		}
+	}()
+	for path, err := range map[string]error{
+		"plain": os.WriteFile(filepath.Join(dir, "plain"), nil, 0o600), "dangling": os.Symlink("nothing", filepath.Join(dir, "dangling")),
+		"link": os.Symlink(srv.SocketPath(), filepath.Join(dir, "link")), "deep": os.Mkdir(filepath.Join(dir, strings.Repeat("d", 120)), 0o700),
+	} {
+		if err != nil {
+			t.Fatal(path, err)
+		}
+	}
+	// A socket with a path of more bytes than an address has room for.
+	listen("far")
+	far := filepath.Join(dir, strings.Repeat("d", 120), "far")
+	if err := os.Rename(filepath.Join(dir, "far"), far); err != nil {
+		t.Fatal(err)
+	}
+	skips := []struct{ path, why string }{
+		{filepath.Join(dir, "none"), "it does not exist"},
+		{"", "it does not exist"},
+		{filepath.Join(dir, "plain"), "not a socket"},
+		{dir, "a directory, not a socket"},
+		{filepath.Join(dir, "dangling"), "a link to a file that does not exist"},
+		{filepath.Join(dir, "plain", "below"), "not a directory"},
+		{filepath.Join(dir, "left"), "no tmux server listens there"},
+		{filepath.Join(dir, "strange"), ""},
+		{far, "the path of the socket has "},
+		{strings.Repeat("/long", 1000), "file name too long"},
+		{"/a\x00b", "invalid argument"},
+	}
+	if os.Geteuid() == 0 {
+		open, err := os.MkdirTemp("", "skips")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(open)
+		if err := os.Chmod(open, 0o777|os.ModeSticky); err != nil {
+			t.Fatal(err)
+		}
+		his := filepath.Join(open, "his", "s")
+		testserver.NewForeign(t, his, "", "")
+		skips = append(skips, struct{ path, why string }{his, "65534"})
+	} else {
+		t.Log("only root can make another user's socket")
+	}
+	link := filepath.Join(dir, "link")
+	p := serve(t, configFor(srv))
+	for _, c := range skips {
+		res := p.tool("list_servers", args(t, "extra_socket_paths", []string{c.path, link}))
+		var got rows
+		if err := json.Unmarshal(res.Structured, &got); err != nil || res.IsError {
+			t.Fatalf("%q: %v %s", c.path, err, res.text())
+		}
+		named := "skipped " + strings.ReplaceAll(c.path[:min(len(c.path), 100)], "\x00", `\u0000`)
+		if notice := fmt.Sprint(res.Meta["notice"]); got.Total != 1 || !strings.HasPrefix(notice, named) || !strings.Contains(notice, c.why) {
+			t.Errorf("%q: %s, %s", c.path, res.Structured, notice)
+		}
+	}
+	var all []string
+	for _, c := range skips {
+		all = append(all, c.path)
+	}
+	res := p.tool("list_servers", args(t, "extra_socket_paths", append(all, link)))
+	notice := fmt.Sprint(res.Meta["notice"])
+	if res.IsError || strings.Count(notice, "skipped ") != 6 || !strings.Contains(notice, fmt.Sprintf("skipped %d more", len(skips)-5)) {
+		t.Errorf("%s, %s", res.Structured, notice)
 	}
 }
 

@@ -124,32 +124,37 @@ func (s *Sockets) pinned(argument string) *reply.Fault {
 // Pinned reports whether no other socket than the configured one is allowed.
 func (s *Sockets) Pinned() bool { return s.cfg.Pin }
 
+// Skipped is a path at which there is no tmux server to use, and why.
+type Skipped struct{ Path, Why string }
+
 // All returns handles on the sockets in tmux's directory, in order of their names, followed
-// by the extra ones, each once. If the configured one is pinned, it is the only one.
-func (s *Sockets) All(extra []string) ([]*tmux.Server, error) {
+// by the extra ones, each once. Extra paths that are no sockets are skipped. If the configured
+// one is pinned, it is the only one.
+func (s *Sockets) All(extra []string) (servers []*tmux.Server, skipped []Skipped, err error) {
 	if s.cfg.Pin {
 		if len(extra) > 0 {
-			return nil, s.pinned("extra_socket_paths")
+			return nil, nil, s.pinned("extra_socket_paths")
 		}
-		return []*tmux.Server{s.configured}, nil
+		return []*tmux.Server{s.configured}, nil, nil
 	}
 	dir := tmux.SocketDir(s.cfg.Tmux.Env)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, reply.Faultf(reply.KindTmux, "cannot list the sockets of tmux: %v", err)
+		return nil, nil, reply.Faultf(reply.KindTmux, "cannot list the sockets of tmux: %v", err)
 	}
 	paths := make([]string, 0, len(entries)+len(extra))
 	for _, e := range entries {
 		paths = append(paths, filepath.Join(dir, e.Name()))
 	}
-	var servers []*tmux.Server
 	seen := map[string]bool{}
 	for i, p := range append(paths, extra...) {
-		info, err := os.Stat(p)
-		if err == nil && info.Mode().Type() != os.ModeSocket && i >= len(entries) {
-			return nil, reply.Argument("extra_socket_paths", "has %s, which is not a socket (%v)", p, info.Mode())
+		if why := noSocket(p); why != "" {
+			if i >= len(entries) {
+				skipped = append(skipped, Skipped{p, why})
+			}
+			continue
 		}
-		if err != nil || info.Mode().Type() != os.ModeSocket || seen[caller.RealPath(p)] {
+		if seen[caller.RealPath(p)] {
 			continue
 		}
 		seen[caller.RealPath(p)] = true
@@ -163,11 +168,33 @@ func (s *Sockets) All(extra []string) ([]*tmux.Server, error) {
 		}
 		srv, err := tmux.New(cfg)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		servers = append(servers, srv)
 	}
-	return servers, nil
+	return servers, skipped, nil
+}
+
+// noSocket returns why a path is no socket; "" if it is one.
+func noSocket(path string) string {
+	info, err := os.Stat(path)
+	var reason *os.PathError
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if link, err := os.Lstat(path); err == nil && link.Mode().Type() == os.ModeSymlink {
+			return "a link to a file that does not exist"
+		}
+		return "it does not exist"
+	case errors.As(err, &reason):
+		return reason.Err.Error()
+	case err != nil:
+		return err.Error()
+	case info.IsDir():
+		return "a directory, not a socket"
+	case info.Mode().Type() != os.ModeSocket:
+		return "not a socket"
+	}
+	return ""
 }
 
 // Slot is a call's permission to work on a tmux server.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"tmuxmcp/server/internal/lost"
@@ -58,7 +59,7 @@ func listServers(s *sockets.Sockets) *tool.Tool {
 		Aim:  target.Nowhere,
 		Desc: "Find running tmux servers (sockets) of this user, when there may be more than the configured one. Use a socket_name it returns in other tools.",
 	}, func(ctx context.Context, c tool.Call, in listServersIn) (l reply.List[rows.Server], err error) {
-		servers, err := s.All(in.ExtraSocketPaths)
+		servers, skipped, err := s.All(in.ExtraSocketPaths)
 		if err != nil {
 			return l, err
 		}
@@ -71,17 +72,40 @@ func listServers(s *sockets.Sockets) *tool.Tool {
 		wg.Wait()
 		found := []rows.Server{}
 		for i, info := range infos {
-			if errors.Is(errs[i], tmux.ErrUntrusted) || errors.Is(errs[i], tmux.ErrExhausted) || errors.Is(errs[i], tmux.ErrVersionMismatch) {
-				return l, errs[i]
-			}
-			// Something that listens but is not a tmux server is omitted.
-			if errs[i] == nil && info.IsAlive {
+			switch err := errs[i]; {
+			case errors.Is(err, tmux.ErrExhausted): // no server is to blame
+				return l, err
+			case err != nil:
+				why := err.Error()
+				var e *tmux.Error
+				if errors.As(err, &e) {
+					why = strings.TrimPrefix(why, e.Command+": ")
+				}
+				skipped = append(skipped, sockets.Skipped{Path: info.SocketPath, Why: why})
+			case info.IsAlive:
 				found = append(found, info)
+			case info.SocketName == nil || slices.Contains(in.ExtraSocketPaths, info.SocketPath): // tmux leaves those of servers that ended in its own directory
+				skipped = append(skipped, sockets.Skipped{Path: info.SocketPath, Why: "no tmux server listens there"})
 			}
 		}
+		noteSkipped(ctx, skipped)
 		return rows.Page(found, in.Paging), ctx.Err()
 	})
 }
+
+// noteSkipped says which sockets are not in the list, and why.
+func noteSkipped(ctx context.Context, skipped []sockets.Skipped) {
+	for i, s := range skipped {
+		if i == mostSkipped {
+			reply.Note(ctx, "skipped %d more", len(skipped)-i)
+			return
+		}
+		reply.Note(ctx, "skipped %s: %s", reply.Flat(s.Path), reply.Flat(s.Why))
+	}
+}
+
+// mostSkipped is how many skipped sockets a list names.
+const mostSkipped = 5
 
 type listServersIn struct {
 	ExtraSocketPaths []string `json:"extra_socket_paths,omitempty" desc:"sockets outside tmux's own directory"`
