@@ -38,7 +38,11 @@ const (
 var resources = []resource{
 	{"get_sessions", "tmux://sessions{?socket_name}", "All Sessions", "All tmux sessions.", jsonType, false, "list_sessions",
 		func(ctx context.Context, src rows.Source, _ map[string]string) (any, error) {
-			return rows.List[rows.Session](ctx, src, new(tmux.Batch), tmux.ListSessions{})
+			all, err := rows.List[rows.Session](ctx, src, new(tmux.Batch), tmux.ListSessions{})
+			if all == nil {
+				all = []rows.Session{}
+			}
+			return all, target.NoServerIsEmpty(ctx, err)
 		}},
 	{"get_session", "tmux://sessions/{session_name}{?socket_name}", "Session Detail", "A tmux session and its windows.", jsonType, false, "list_sessions list_windows",
 		func(ctx context.Context, src rows.Source, vars map[string]string) (any, error) {

@@ -48,6 +48,9 @@ var showEnvironment = tool.New(tool.Decl{
 	}
 	var vars *[]tmux.Variable
 	id, err := p.do(ctx, c, func(b *tmux.Batch) { vars = tmux.AddEnvironment(b, e) })
+	if in.Name == "" && p.asked.Zero() {
+		err = target.NoServerIsEmpty(ctx, err)
+	}
 	if err != nil {
 		return info, err
 	}

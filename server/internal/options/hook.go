@@ -38,6 +38,9 @@ func hooksOf(ctx context.Context, c tool.Call, in scopeSelect, name string) (l h
 	}
 	var hooks *[]tmux.Hook
 	l.Target, err = p.do(ctx, c, func(b *tmux.Batch) { hooks = tmux.AddHooks(b, c.Tmux.HooksAt(scope, p.target), name) })
+	if name == "" && !p.ofObject() {
+		err = target.NoServerIsEmpty(ctx, err)
+	}
 	if err != nil {
 		return l, err
 	}

@@ -45,7 +45,9 @@ func (n *Notices) Add(text string) {
 func (n *Notices) note(text Words) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notes = append(n.notes, text)
+	if !slices.Contains(n.notes, text) {
+		n.notes = append(n.notes, text)
+	}
 }
 
 // noticesKey is the key of a call's notices in its context.

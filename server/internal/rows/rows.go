@@ -313,7 +313,10 @@ func Answer[R reply.Tabular[R], P row[R]](ctx context.Context, src Source, on ta
 		return l, err
 	}
 	rows, err := listEach[R, P](ctx, src, new(tmux.Batch), cmd, only...)
-	if err == nil && len(rows) == 0 && !on.Zero() {
+	switch {
+	case on.Zero():
+		err = target.NoServerIsEmpty(ctx, err)
+	case err == nil && len(rows) == 0:
 		err = target.Missing(ctx, src.Tmux, on.Selection)
 	}
 	if err != nil {

@@ -2,9 +2,11 @@ package target
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -41,6 +43,18 @@ func NoneIsEmpty(err error) error {
 		return nil
 	}
 	return err
+}
+
+// NoServerIsEmpty removes the error that no tmux server is running, and notes it instead: to a
+// list of all that a server has, that is no failure. A server that runs without its socket
+// remains an error.
+func NoServerIsEmpty(ctx context.Context, err error) error {
+	var e *tmux.Error
+	if !errors.Is(err, tmux.ErrNoServer) || !errors.As(err, &e) || reply.LostFault(e.Socket) != nil {
+		return err
+	}
+	reply.Note(ctx, "no tmux server is running on %s; create_session starts one, list_servers finds others", e.Socket)
+	return nil
 }
 
 // UniqueBy keeps the first row of each id: tmux lists an object once for each session that

@@ -29,6 +29,9 @@ func searchPanes(r *screen.Reader, j *jobs.Runner) *tool.Tool {
 			return nil, err
 		}
 		panes, err := screen.Candidates(ctx, c.Tmux, c.On)
+		if c.On.Zero() {
+			err = target.NoServerIsEmpty(ctx, err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -74,6 +77,9 @@ func searchPanes(r *screen.Reader, j *jobs.Runner) *tool.Tool {
 		res.Jobs = []jobs.Match{}
 		if in.Jobs {
 			found, unsearched, err := j.Search(ctx, c.Tmux, c.On.Selection, in.query(), m)
+			if c.On.Zero() {
+				err = target.NoServerIsEmpty(ctx, err)
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -124,7 +124,11 @@ var listClients = tool.New(tool.Decl{
 	}
 	var b tmux.Batch
 	clients := tmux.AddRows[rows.Client](&b, tmux.ListClients{}, only...)
-	if err := target.NoneIsEmpty(b.Do(ctx, c.Tmux)); err != nil {
+	err = target.NoneIsEmpty(b.Do(ctx, c.Tmux))
+	if c.On.Zero() {
+		err = target.NoServerIsEmpty(ctx, err)
+	}
+	if err != nil {
 		return l, err
 	}
 	listed := *clients
