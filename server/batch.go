@@ -110,7 +110,7 @@ func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResu
 func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) batchRow {
 	row := batchRow{Content: []any{}}
 	fail := func(f *reply.Fault) batchRow {
-		res := s.form.Error(f, true)
+		res := s.form.Error(advised(s, f), true)
 		row.fill(res)
 		return row
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/reply"
@@ -30,4 +31,23 @@ func refusal(cfg Config, t *tool.Tool) *reply.Fault {
 			Suggest("its user can start it with --toolsets %s", strings.Join(append(slices.Clone(cfg.Toolsets), t.Set), ","))
 	}
 	return nil
+}
+
+// advised returns a fault without what it advises to do with tools that this server does not
+// offer: a part of the suggestion up to a semicolon.
+func advised(s *Server, f *reply.Fault) *reply.Fault {
+	withheld := func(word string) bool {
+		t := s.tools[word]
+		return t != nil && (t.Retired || refusal(s.cfg, t) != nil)
+	}
+	parts := strings.Split(f.Suggestion, "; ")
+	kept := slices.DeleteFunc(slices.Clone(parts), func(part string) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(part, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) }), withheld)
+	})
+	if len(kept) == len(parts) {
+		return f
+	}
+	fewer := *f
+	fewer.Suggestion = strings.Join(kept, "; ")
+	return &fewer
 }

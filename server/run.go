@@ -91,6 +91,7 @@ func (s *Server) failed(ctx context.Context, tool string, err error) (*mcp.CallT
 		return q.ToolResult(), nil
 	}
 	f, expected := reply.FaultOf(err)
+	f = advised(s, f)
 	if f.Kind == reply.KindForged {
 		return nil, f
 	}

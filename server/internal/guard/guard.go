@@ -136,7 +136,7 @@ func (g *Guard) resolve(ctx context.Context, s target.Selection) (on target.Obje
 	switch {
 	case s.Zero() && g.Aim.Rule == target.AimDefault:
 	case own.None():
-		on.Selection, err = target.Resolve(ctx, g.tmux, g.Tool, s)
+		on.Selection, err = target.Resolve(ctx, g.tmux, g.Tool, g.Aim.Object, s)
 	default:
 		on.Selection, err = g.identify(ctx, s)
 	}
@@ -150,12 +150,12 @@ func (g *Guard) resolve(ctx context.Context, s target.Selection) (on target.Obje
 // identify finds the id of the one object that a selection names: names and positions may
 // change from one round trip to the next, and what is guarded is what is acted on.
 func (g *Guard) identify(ctx context.Context, s target.Selection) (target.Selection, error) {
-	if err := s.Required(g.Tool); err != nil || s.Pane != "" {
+	if err := s.Required(g.Tool, g.Aim.Object); err != nil || s.Pane != "" {
 		return s, err
 	}
 	if s.Window != "" && s.Name != "" { // the name is that of the session to act in
 		var err error
-		if s, err = target.Resolve(ctx, g.tmux, g.Tool, s); err != nil {
+		if s, err = target.Resolve(ctx, g.tmux, g.Tool, g.Aim.Object, s); err != nil {
 			return s, err
 		}
 	}

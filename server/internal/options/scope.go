@@ -188,7 +188,7 @@ var globalScopes = map[tmux.OptionScope]tmux.OptionScope{
 func (p *optionTarget) resolve(ctx context.Context, c tool.Call) (err error) {
 	plain := p.asked
 	if !plain.Zero() {
-		if plain, err = target.Resolve(ctx, c.Tmux, c.Guard.Tool, plain); err != nil {
+		if plain, err = target.Resolve(ctx, c.Tmux, c.Guard.Tool, c.Guard.Aim.Object, plain); err != nil {
 			return err
 		}
 	}

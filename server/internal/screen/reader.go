@@ -151,7 +151,7 @@ func died(l *follow.Look) *reply.Fault {
 		status = fmt.Sprintf(" with status %d", *l.DeadStatus)
 	}
 	return reply.Faultf(reply.KindPaneGone, "pane_gone: pane %s died: its program ended%s", l.ID, status).
-		Suggest("capture_pane still reads it, respawn_pane starts it again").LastWords(l.Tail())
+		Suggest("capture_pane still reads it; respawn_pane starts it again").LastWords(l.Tail())
 }
 
 // Respawned returns the fault for a pane that now runs another program.

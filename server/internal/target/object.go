@@ -53,7 +53,7 @@ func NoServerIsEmpty(ctx context.Context, err error) error {
 	if !errors.Is(err, tmux.ErrNoServer) || !errors.As(err, &e) || reply.LostFault(e.Socket) != nil {
 		return err
 	}
-	reply.Note(ctx, "no tmux server is running on %s; create_session starts one, list_servers finds others", e.Socket)
+	reply.Note(ctx, "no tmux server is running on %s", e.Socket)
 	return nil
 }
 

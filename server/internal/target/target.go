@@ -2,6 +2,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -147,10 +148,12 @@ func (s Selection) TargetFor(own tmux.PaneID) (tmux.Target, error) {
 	return nil, nil
 }
 
-// Required refuses a selection that names no object, for tools that must not guess.
-func (s Selection) Required(tool string) error {
+// Required refuses a selection that names no object, for tools that must not guess and act on
+// an object of this kind.
+func (s Selection) Required(tool string, kind Kind) error {
 	if s.Zero() {
-		return reply.Faultf(reply.KindValidation, "%s needs a target", tool).Suggest("pass pane_id; list_panes returns the ids")
+		pass := map[Kind]string{Session: "pass session_name; list_sessions returns the names", Window: "pass window_id; list_windows returns the ids"}[kind]
+		return reply.Faultf(reply.KindValidation, "%s needs a target", tool).Suggest("%s", cmp.Or(pass, "pass pane_id; list_panes returns the ids"))
 	}
 	if s.Index != "" && s.Window == "" && s.Session == "" && s.Name == "" {
 		return reply.Argument("window_index", "needs session_id or session_name").Suggest("or pass window_id")
@@ -162,8 +165,8 @@ func (s Selection) Required(tool string) error {
 // returns one that tmux cannot misinterpret. Ids and plain names are unambiguous already.
 // What tmux matches loosely costs a round trip: it takes an index that does not exist for the
 // beginning of a window's name, and a session's name for an id, a client or a pattern.
-func Resolve(ctx context.Context, srv *tmux.Server, tool string, s Selection) (Selection, error) {
-	if err := s.Required(tool); err != nil {
+func Resolve(ctx context.Context, srv *tmux.Server, tool string, kind Kind, s Selection) (Selection, error) {
+	if err := s.Required(tool, kind); err != nil {
 		return s, err
 	}
 	if s.Pane != "" || s.Window != "" && s.Name == "" || s.Index == "" && (s.Session != "" || plainName(s.Name)) {

@@ -207,7 +207,7 @@ var moveWindow = tool.New(tool.Decl{
 	if d := in.DestinationSession; tmux.SessionID(d).Valid() {
 		to.Session = tmux.SessionID(d)
 	} else if d != "" {
-		if to, err = target.Resolve(ctx, c.Tmux, c.Guard.Tool, target.Selection{Name: d}); err != nil {
+		if to, err = target.Resolve(ctx, c.Tmux, c.Guard.Tool, target.Session, target.Selection{Name: d}); err != nil {
 			return nil, err
 		}
 	}
