@@ -166,18 +166,17 @@ var settings = []Setting{
 		Flag: "log-level", Usage: "`level` of the log on standard error: debug, info, warning or error (default warning; error for commands)",
 		Values:   []string{"debug", "info", "warning", "error"},
 		Set:      setLogLevel,
-		variable: "TMUX_MCP_LOG_LEVEL", meaning: "as --log-level",
+		variable: "TMUX_MCP_LOG_LEVEL", old: "FASTMCP_LOG_LEVEL", meaning: "as --log-level",
 		otherwise: "is none of debug, info, warning, error: the level is warning",
 	}, {
-		Set:      setHistory,
-		variable: "TMUX_MCP_SUPPRESS_HISTORY", meaning: "1 or 0: the default of suppress_history of run_command (default 1)",
+		Set:      func(cfg *Config, value string) (err error) { cfg.SuppressHistory, err = parseFlag(value); return err },
+		variable: "TMUX_MCP_SUPPRESS_HISTORY", old: "LIBTMUX_SUPPRESS_HISTORY", meaning: "1 or 0: the default of suppress_history of run_command (default 1)",
 	}, {
 		Set:      setWaitMax,
-		variable: "TMUX_MCP_WAIT_MAX_SECONDS", meaning: "the longest time that a tool waits, 1 to 300 seconds (default 300)",
-		otherwise: "is not a number: waits are bounded to " + screen.MaxWait.String(),
+		variable: "TMUX_MCP_WAIT_MAX_SECONDS", old: "LIBTMUX_MCP_WAIT_MAX_SECONDS", meaning: "the longest time that a tool waits, 1 to 300 seconds (default 300)",
 	}, {
-		Set:      func(cfg *Config, value string) error { cfg.PromptsAsTools = value == "1"; return nil },
-		variable: "TMUX_MCP_PROMPTS_AS_TOOLS", meaning: "1 adds the tools list_prompts and get_prompt (default 0)",
+		Set:      func(cfg *Config, value string) (err error) { cfg.PromptsAsTools, err = parseFlag(value); return err },
+		variable: "TMUX_MCP_PROMPTS_AS_TOOLS", old: "LIBTMUX_MCP_PROMPTS_AS_TOOLS", meaning: "1 adds the tools list_prompts and get_prompt (default 0)",
 	}, {
 		Set:      func(cfg *Config, value string) error { cfg.NoTranscripts = value != "0"; return nil },
 		variable: "TMUX_MCP_NO_TRANSCRIPTS", meaning: "anything but 0: as --no-transcripts",
@@ -273,7 +272,11 @@ func checkNames(values map[string]string) (warnings []string, err error) {
 			if alike := "TMUX_MCP_" + strings.ToUpper(near[0]); own && slices.Contains(known, alike) {
 				meant = alike
 			}
-			return nil, fmt.Errorf("unknown variable %s; did you mean %s?", params.Short(name, 100), meant)
+			err := fmt.Errorf("unknown variable %s; did you mean %s?", params.Short(name, 100), meant)
+			if instead, refused := unobeyed[meant]; refused {
+				err = fmt.Errorf("%w This server does not obey that: %s", err, instead)
+			}
+			return nil, err
 		case own:
 			return nil, fmt.Errorf("unknown variable %s; tmux-mcp environment lists the variables", params.Short(name, 100))
 		}
@@ -458,12 +461,11 @@ func setLogLevel(cfg *Config, value string) error {
 	return nil
 }
 
-func setHistory(cfg *Config, value string) error {
+func parseFlag(value string) (bool, error) {
 	if value != "0" && value != "1" {
-		return errors.New("must be 0 or 1")
+		return false, errors.New("must be 0 or 1")
 	}
-	cfg.SuppressHistory = value == "1"
-	return nil
+	return value == "1", nil
 }
 
 func setWaitMax(cfg *Config, value string) error {
