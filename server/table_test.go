@@ -83,6 +83,83 @@ func TestDeclarationsAreWhole(t *testing.T) {
 	}
 }
 
+// eachObject visits the struct of a tool's arguments and those in it, with their schemas.
+func eachObject(t *testing.T, in reflect.Type, visit func(fields []params.Field, schema map[string]any)) {
+	t.Helper()
+	var schema map[string]any
+	if err := json.Unmarshal(params.InputSchema(in, nil), &schema); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(in reflect.Type, schema map[string]any)
+	walk = func(in reflect.Type, schema map[string]any) {
+		properties, isObject := schema["properties"].(map[string]any)
+		if !isObject {
+			return
+		}
+		fields := params.FieldsOf(in)
+		visit(fields, schema)
+		for _, f := range fields {
+			property, listed := properties[f.Name].(map[string]any)
+			of := params.Elem(f.Type)
+			if items, ok := property["items"].(map[string]any); ok && of.Kind() == reflect.Slice {
+				property, of = items, of.Elem()
+			}
+			if listed {
+				walk(of, property)
+			}
+		}
+	}
+	walk(in, schema)
+}
+
+// takes reports whether a schema allows a type.
+func takes(schema map[string]any, name string) bool {
+	alternatives, _ := schema["anyOf"].([]any)
+	return schema["type"] == name || slices.ContainsFunc(alternatives, func(a any) bool { return a.(map[string]any)["type"] == name })
+}
+
+// TestSchemasAllowWhatIsTaken: clients check arguments against the schema, so it allows what a
+// description promises, and does not forbid an argument that it leaves out. That one is
+// documented.
+func TestSchemasAllowWhatIsTaken(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "docs", "tools.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	promised, unlisted := 0, 0
+	for _, d := range allTools(t) {
+		_, section, found := strings.Cut(string(page), "\n### "+d.Name+"\n")
+		if section, _, _ = strings.Cut(section, "\n### "); !found && !d.Retired && d.Set != "" && !strings.HasSuffix(d.Name, "_prompts") && d.Name != "get_prompt" {
+			t.Errorf("%s is not in docs/tools.md", d.Name)
+		}
+		eachObject(t, d.In, func(fields []params.Field, schema map[string]any) {
+			for _, f := range fields {
+				property, listed := schema["properties"].(map[string]any)[f.Name].(map[string]any)
+				for phrase, name := range map[string]string{"or a list": "array", "or an object": "object", "or a text": "string"} {
+					if listed && strings.Contains(f.Desc, phrase) {
+						if promised++; !takes(property, name) {
+							t.Errorf("%s: %s promises %q, and its schema is %v", d.Name, f.Name, phrase, property)
+						}
+					}
+				}
+				if !f.Unlisted {
+					continue
+				}
+				if unlisted++; listed || schema["additionalProperties"] != nil {
+					t.Errorf("%s: the schema forbids %s, or lists it: %v", d.Name, f.Name, schema)
+				}
+				if !strings.Contains(section, "`"+f.Name+"`") {
+					t.Errorf("%s: docs/tools.md does not have %s", d.Name, f.Name)
+				}
+			}
+		})
+	}
+	if promised < 2 || unlisted < 40 {
+		t.Errorf("found %d promises and %d arguments that are not listed", promised, unlisted)
+	}
+}
+
 // TestListsSayOfWhat: the first line of a list is made from the name of the rows' type.
 func TestListsSayOfWhat(t *testing.T) {
 	t.Parallel()

@@ -313,12 +313,13 @@ func (a *Raw) BindJSON(raw json.RawMessage) error {
 	return nil
 }
 
-// StringMap is an object of strings, such as the environment of a new process.
+// StringMap is an object of strings, such as the environment of a new process, or JSON of
+// one in a string.
 type StringMap map[string]string
 
 // JSONSchema implements [Schema].
 func (StringMap) JSONSchema() string {
-	return `"type":"object","additionalProperties":{"type":"string"}`
+	return `"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"string"}]`
 }
 
 // BindJSON implements [Binder].

@@ -125,9 +125,10 @@ func (w *schemas) object(t reflect.Type, nullable bool) {
 	w.defaults = nil
 	var required []string
 	w.write(typeNamed("object", nullable), `,"properties":{`)
-	comma := ""
+	comma, closed := "", w.input
 	for _, f := range FieldsOf(t) {
 		if w.input && f.Unlisted {
+			closed = false // clients check arguments against the schema: it must not forbid this one
 			continue
 		}
 		w.write(comma, strconv.Quote(f.Name), ":{")
@@ -142,7 +143,7 @@ func (w *schemas) object(t reflect.Type, nullable bool) {
 	if w.input && required != nil {
 		w.write(`,"required":`, jsonOf(required))
 	}
-	if w.input {
+	if closed {
 		w.write(`,"additionalProperties":false`)
 	}
 }

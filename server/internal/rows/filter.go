@@ -29,7 +29,7 @@ type filter struct {
 	want      []string // more than one only with "in" and "nin"
 }
 
-func (Filters) JSONSchema() string { return `"type":"object"` }
+func (Filters) JSONSchema() string { return `"anyOf":[{"type":"object"},{"type":"string"}]` }
 
 func (f *Filters) BindJSON(raw json.RawMessage) error {
 	var o params.Object

@@ -23,8 +23,10 @@ const MaxItems = 1000
 // TextList is a text, or a list of them.
 type TextList []string
 
-// JSONSchema omits the list, since not every client can express alternatives.
-func (TextList) JSONSchema() string { return `"type":"string"` }
+// JSONSchema has alternatives, not a list of types, for which some clients drop the tool.
+func (TextList) JSONSchema() string {
+	return `"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]`
+}
 
 // BindJSON sets the list.
 func (l *TextList) BindJSON(raw json.RawMessage) error {

@@ -23,6 +23,7 @@ var (
 	Presets  = Kind{Tier: guard.Mutating, Idempotent: true, OpenWorld: true}
 	Shell    = Kind{Tier: guard.Mutating, Destructive: true, OpenWorld: true} // what the caller sends reaches a shell
 	Discards = Kind{Tier: guard.Mutating, Destructive: true, Idempotent: true}
+	Empties  = Kind{Tier: guard.Mutating, Destructive: true} // repeating discards what has come since
 	Destroys = Kind{Tier: guard.Destructive, Destructive: true}
 	// SetsAnything is what a mutating tool does with arguments that need tier destructive.
 	SetsAnything = Kind{Tier: guard.Destructive, Destructive: true, Idempotent: true, OpenWorld: true}

@@ -18,7 +18,7 @@ var capturePane = tool.New(tool.Decl{
 	Name: "capture_pane", Title: "Capture Pane", Kind: tool.Reads, Set: tool.Panes, Core: true,
 	Aim:  target.Default(target.Pane),
 	Hint: "read scrollback or history",
-	Desc: "Read text of a pane from its screen and scrollback (history), by line range. Defaults to the visible screen of the caller's pane. For " +
+	Desc: "Read text of a tmux pane from its screen and scrollback (history), by line range. Defaults to the visible screen of the caller's pane. For " +
 		"screen and state in one call use snapshot_pane; to follow output use capture_since.",
 }, func(ctx context.Context, c tool.Call, in capturePaneIn) (screenText, error) {
 	at := c.On.Target
@@ -129,7 +129,7 @@ type paneSnapshot struct {
 var snapshotPane = tool.New(tool.Decl{
 	Name: "snapshot_pane", Title: "Snapshot Pane", Kind: tool.Reads, Set: tool.Panes, Core: true, AlwaysLoad: true,
 	Aim: target.Default(target.Pane),
-	Desc: "See a pane's screen now: visible text, cursor position, size, running command, directory, mode. Use it for full-screen programs (vim, less, " +
+	Desc: "See a tmux pane's screen now: visible text, cursor position, size, running command, directory, mode. Use it for full-screen programs (vim, less, " +
 		"menus). Defaults to the caller's pane.",
 }, func(ctx context.Context, c tool.Call, in snapshotPaneIn) (*paneSnapshot, error) {
 	at := c.On.Target

@@ -15,7 +15,7 @@ func captureSince(r *screen.Reader) *tool.Tool {
 	return tool.New(tool.Decl{
 		Name: "capture_since", Title: "Capture Since", Kind: tool.Reads, Set: tool.Panes, Core: true, AlwaysLoad: true,
 		Aim: target.Default(target.Pane),
-		Desc: "Follow a pane: read only the lines that are new or changed since the last call, on the normal and the alternate screen. The first call " +
+		Desc: "Follow a tmux pane: read only the lines that are new or changed since the last call, on the normal and the alternate screen. The first call " +
 			"returns the screen and a cursor; pass that to the next. Says so if output may have been lost.",
 	}, func(ctx context.Context, c tool.Call, in captureSinceIn) (*captureSinceResult, error) {
 		start := time.Now()

@@ -19,7 +19,7 @@ import (
 )
 
 var clearPane = tool.New(tool.Decl{
-	Name: "clear_pane", Title: "Clear Pane", Kind: tool.Discards, Set: tool.Panes,
+	Name: "clear_pane", Title: "Clear Pane", Kind: tool.Empties, Set: tool.Panes,
 	Aim: target.Need(target.Pane), Harm: guard.Disturbs,
 	Desc: "Clear a pane: reset its terminal and discard its screen and scrollback. A shell keeps its prompt and line; other programs do not redraw.",
 }, func(ctx context.Context, c tool.Call, in target.OfPane) (reply.PaneText, error) {

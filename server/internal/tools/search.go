@@ -21,7 +21,7 @@ func searchPanes(r *screen.Reader, j *jobs.Runner) *tool.Tool {
 		Name: "search_panes", Title: "Search Panes", Kind: tool.Reads, Set: tool.Panes, Core: true,
 		Aim:  target.Filter(target.Pane),
 		Hint: "find an error in any terminal",
-		Desc: "Search for text or a regex in the screens of all panes or, without a match, the scrollback: find which terminal shows an error. Returns the " +
+		Desc: "Search for text or a regex in the screens of all tmux panes or, without a match, the scrollback: find which terminal shows an error. Returns the " +
 			"last matching lines of each pane with their row, as start of capture_pane.",
 	}, func(ctx context.Context, c tool.Call, in searchPanesIn) (*searchPanesResult, error) {
 		m, err := match.New("pattern", in.Pattern, in.Regex, in.MatchCase)
