@@ -15,9 +15,25 @@ import (
 	"tmuxmcp/server/cli"
 )
 
-// tables writes the figures of sizes in README.md: a table made of the program, and what models
-// have read.
+// tables writes what pages say of the program, each part between two comments.
 func tables() error {
+	return errors.Join(sizesOfLists(), fromLibtmux())
+}
+
+// within replaces what is between the comments of a name in a page.
+func within(page, name, made string) (string, error) {
+	begin, end := "<!-- "+name+": made by go generate ./tools/docs -->\n", "<!-- end of "+name+" -->"
+	before, rest, found := strings.Cut(page, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		return "", fmt.Errorf("the page has no place for the %s", name)
+	}
+	return before + begin + "\n" + made + "\n" + end + after, nil
+}
+
+// sizesOfLists writes the figures of sizes in README.md: a table made of the program, and what
+// models have read.
+func sizesOfLists() error {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
 		return err
@@ -25,12 +41,6 @@ func tables() error {
 	sizes, err := sizes()
 	if err != nil {
 		return err
-	}
-	const begin, end = "<!-- sizes: made by go generate ./tools/docs -->\n", "<!-- end of sizes -->"
-	before, rest, found := strings.Cut(string(text), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		return errors.New("README.md has no place for the sizes")
 	}
 	page, err := os.ReadFile("docs/performance.md")
 	if err != nil {
@@ -40,7 +50,10 @@ func tables() error {
 	if read == nil {
 		return errors.New("docs/performance.md does not say what 40 panes are")
 	}
-	made := before + begin + "\n" + sizes + "\n" + end + after
+	made, err := within(string(text), "sizes", sizes)
+	if err != nil {
+		return err
+	}
 	bytes, err := strconv.ParseFloat(strings.Replace(string(read[1]), ",", "", 1), 64)
 	if err != nil {
 		return err
@@ -66,18 +79,8 @@ func sizes() (string, error) {
 		{"`--toolsets core`", "--toolsets core"},
 		{"`--toolsets core --safety readonly`", "--toolsets core --safety readonly"},
 	} {
-		var out, errs bytes.Buffer
-		args := append([]string{"tools", "--json", "--tmux", "/bin/true"}, strings.Fields(c.args)...)
-		if code := cli.Main(args, nil, &out, &errs, nil); code != 0 {
-			return "", fmt.Errorf("tmux-mcp %q: %s", args, &errs)
-		}
-		// What models read of a tool: docs/clients.md.
-		var tools []struct {
-			Name        string          `json:"name"`
-			Description string          `json:"description"`
-			Schema      json.RawMessage `json:"inputSchema"`
-		}
-		if err := json.Unmarshal(out.Bytes(), &tools); err != nil {
+		tools, err := listed(strings.Fields(c.args)...)
+		if err != nil {
 			return "", err
 		}
 		var read bytes.Buffer
@@ -89,4 +92,21 @@ func sizes() (string, error) {
 		fmt.Fprintf(&b, "| %s | %d | %d kB |\n", c.title, len(tools), (read.Len()+500)/1000)
 	}
 	return b.String(), nil
+}
+
+// declaration is what models read of a tool: docs/clients.md.
+type declaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"inputSchema"`
+}
+
+// listed returns the tools of a tmux-mcp that is started with these flags.
+func listed(flags ...string) (tools []declaration, err error) {
+	var out, errs bytes.Buffer
+	args := append([]string{"tools", "--json", "--tmux", "/bin/true"}, flags...)
+	if code := cli.Main(args, nil, &out, &errs, nil); code != 0 {
+		return nil, fmt.Errorf("tmux-mcp %q: %s", args, &errs)
+	}
+	return tools, json.Unmarshal(out.Bytes(), &tools)
 }
