@@ -358,13 +358,16 @@ func (t *reverting) undoing(c *clients.Client, r *journal.Record, p *place) (*un
 			return nil, err
 		}
 	}
-	if !t.State.Files[r.Target].Created || !c.OnlySeed(u.text) {
+	if !t.State.Files[r.Target].Created {
 		return u, nil
 	}
-	if p.doc.Target == r.Target {
+	switch here, empty := p.doc.Target == r.Target, c.Kind.Empty(); {
+	case here && c.OnlySeed(u.text):
 		u.remove, u.how = true, "config removed"
-	} else if empty := c.Kind.Empty(); empty != "" && len(bytes.TrimSpace(u.text)) == 0 {
-		u.text, u.how = []byte(empty), "emptied: the swap has created it" // behind a link that was made since
+	case here:
+		u.how += "; the config did not exist before the first swap, and stays for what else is in it"
+	case empty != "" && len(bytes.TrimSpace(u.text)) == 0: // behind a link that was made since
+		u.text, u.how = []byte(empty), "emptied: the swap has created it"
 	}
 	return u, nil
 }

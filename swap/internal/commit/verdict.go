@@ -189,11 +189,19 @@ func (v Verdict) first() bool {
 	return v.became == fileBefore || v.became == fileWritten && v.Landed.Base == v.rec.Before
 }
 
+// onlyEntry is how a swap is undone in a file that something else has written to, before or after
+// the swap was repeated.
+const onlyEntry = "the entry only: the file has changed since"
+
 // undo returns the text without the swap, and how it was obtained.
 func (v Verdict) undo(d *configs.Document, force bool) (text []byte, how string, err error) {
 	switch v.became {
 	case fileWritten:
-		return v.Landed.Undone(d.Text), "exact bytes", nil
+		how = onlyEntry
+		if v.first() {
+			how = "exact bytes"
+		}
+		return v.Landed.Undone(d.Text), how, nil
 	case fileBefore, entryBefore:
 		return d.Text, "already restored", nil
 	case entryEdited:
@@ -226,7 +234,7 @@ func (v Verdict) undo(d *configs.Document, force bool) (text []byte, how string,
 			e.Out = text
 		}
 	}
-	return e.Out, cmp.Or(how, "the entry only: the file has changed since"), nil
+	return e.Out, cmp.Or(how, onlyEntry), nil
 }
 
 // moved undoes the write wherever its bytes are now, if they occur exactly once. The result
