@@ -17,29 +17,33 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// A Finding is one problem, or a swap that is in force.
+// A Finding is one problem, or a fact: a swap that is in force, or what may be as it was meant.
 type Finding struct {
 	Kind   string        `json:"kind"` // one of the Found constants
 	Client string        `json:"client,omitempty"`
 	Scope  clients.Scope `json:"scope,omitempty"`
 	Server string        `json:"server,omitempty"`
 	Path   string        `json:"path,omitempty"`
-	// InForce is set for a swap that is as UseLocal wrote it, which is no problem.
-	InForce bool `json:"in_force,omitempty"`
+	By     string        `json:"by,omitempty"` // of a swap: the program that set itself up
 	// Meant is set for what the user may have intended, or what may be so only here and now. That
-	// is no problem either: an entry that is switched off, a folder that is not trusted, a login from
+	// is no problem: a swap that is in force, an entry that is switched off, a folder that is not trusted, a login from
 	// the environment, a variable that is not set, a program on another PATH, an entry that
 	// perhaps runs the checkout, or one that was built before the last edit.
 	Meant bool `json:"meant,omitempty"`
 	// Text describes it, and what to do about it.
 	Text string `json:"text"`
+
+	// More is set for a swap in force if Text says more than that: what was edited since, or in
+	// which other files it is.
+	More bool `json:"-"`
 }
 
 // Kinds of a [Finding].
 const (
 	FoundOtherName   = "other-name"       // the repo is registered under another server name
 	FoundTwice       = "twice"            // … in addition to that name
-	FoundSwapped     = "not-reverted"     // a swap that revert would undo
+	FoundInForce     = "in-force"         // a swap that is as it was written
+	FoundSwapped     = "not-reverted"     // a swap that revert could not undo now
 	FoundBack        = "brought-back"     // a reverted swap that is in its config again
 	FoundHalf        = "half-finished"    // a swap or revert that was interrupted
 	FoundEdited      = "edited-since"     // a swapped entry that was edited since
@@ -119,7 +123,7 @@ type examination struct {
 
 // Failed reports whether there is a problem.
 func (d *Diagnosis) Failed() bool {
-	return slices.ContainsFunc(d.Findings, func(f Finding) bool { return !f.InForce && !f.Meant })
+	return slices.ContainsFunc(d.Findings, func(f Finding) bool { return !f.Meant })
 }
 
 func (d *Diagnosis) add(f Finding) { d.Findings = append(d.Findings, f) }
@@ -268,7 +272,7 @@ func (x *examination) refusals() {
 
 // record compares a record with the files on disk.
 func (x *examination) record(r *journal.Record) {
-	f := Finding{Client: r.Client, Scope: clients.Scope(r.Scope), Server: r.Server, Path: r.Config}
+	f := Finding{Client: r.Client, Scope: clients.Scope(r.Scope), Server: r.Server, Path: r.Config, By: r.By}
 	c := clients.Lookup(r.Client)
 	label := r.Client
 	if c != nil {
@@ -289,18 +293,19 @@ func (x *examination) record(r *journal.Record) {
 	v, err := commit.Judge(x.Env, c, x.recorded, r)
 	if len(v.Elsewhere) > 0 && !v.Unread {
 		what += ", and also in " + strings.Join(v.Elsewhere, " and ")
+		f.More = true
 	}
 	kind, why := x.unfinished(r, v, err)
 	switch {
 	case kind != "":
 		x.add(f.says(kind, "%s: %s", what, why))
 	case v.Edited():
-		f.InForce = true
+		f.Meant, f.More = true, true
 		stays := "stays"
 		if r.Action == journal.Added {
 			stays = "goes with the entry"
 		}
-		x.add(f.says(FoundSwapped, "%s; %s since, which %s: mcp-swap revert undoes the swap", what, v.Edits(), stays))
+		x.add(f.says(FoundInForce, "%s; %s since, which %s: %s undoes the swap", what, v.Edits(), stays, Undo(r.By)))
 	default:
 		x.inForce(f, c, v.Landed.Value, what)
 	}
@@ -361,8 +366,16 @@ func (x *examination) inForce(f Finding, c *clients.Client, entry map[string]any
 		}
 		x.add(f.says(FoundNoProgram, "%s: %v", what, err))
 	}
-	f.InForce = true
-	x.add(f.says(FoundSwapped, "%s; mcp-swap revert undoes it", what))
+	f.Meant = true
+	x.add(f.says(FoundInForce, "%s; %s undoes it", what, Undo(f.By)))
+}
+
+// Undo returns the command that undoes swaps: by is the program that set itself up, or "".
+func Undo(by string) string {
+	if by != "" {
+		return by + " setup --uninstall"
+	}
+	return "mcp-swap revert"
 }
 
 // files reports what killed runs left behind.

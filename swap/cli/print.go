@@ -13,6 +13,7 @@ import (
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/clients"
 )
 
 // Terminal manners: an error line begins with the command's name, is in lower case and has
@@ -300,6 +301,14 @@ func (p *printer) verified(clients []swap.Verified, done int) {
 	}
 }
 
+// count returns a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 func tagColour(t *swap.Tag) string {
 	if t.ThisRepo || t.Kind == swap.TagCommand {
 		return green
@@ -308,16 +317,52 @@ func tagColour(t *swap.Tag) string {
 }
 
 func (p *printer) diagnosis(d *swap.Diagnosis) {
+	said := map[string]bool{}
 	for _, f := range d.Findings {
-		colour := yellow
-		if f.InForce || f.Meant {
+		colour, text := yellow, f.Text
+		if f.Meant {
 			colour = dim
 		}
-		p.linef("%s %s", p.paint(colour, f.Kind+":", 0), p.wrap(f.Text, len(f.Kind)+2))
+		if f.Kind == swap.FoundInForce && !f.More {
+			if text = inForce(d.Findings, f.By); said[text] {
+				continue
+			}
+			said[text] = true
+		}
+		p.linef("%s %s", p.paint(colour, f.Kind+":", 0), p.wrap(text, len(f.Kind)+2))
 	}
 	if !d.Failed() {
 		p.linef("no problems found")
 	}
+}
+
+// inForce returns one line about all entries that a program, or use-local, has written and that are
+// as it left them.
+func inForce(all []swap.Finding, by string) string {
+	var servers []string
+	in := map[string][]string{}
+	n := 0
+	for _, f := range all {
+		if f.Kind != swap.FoundInForce || f.More || f.By != by {
+			continue
+		}
+		if n++; in[f.Server] == nil {
+			servers = append(servers, f.Server)
+		}
+		in[f.Server] = append(in[f.Server], clients.Lookup(f.Client).Label(f.Scope))
+	}
+	for i, name := range servers {
+		servers[i] = fmt.Sprintf("%q in %s", name, strings.Join(in[name], ", "))
+	}
+	with := "use-local"
+	if by != "" {
+		with = by + " setup"
+	}
+	are, them := "are", "them"
+	if n == 1 {
+		are, them = "is", "it"
+	}
+	return fmt.Sprintf("%s %s as %s wrote %s: %s; %s puts %s back", count(n, "entry", "entries"), are, with, them, strings.Join(servers, ", and "), swap.Undo(by), them)
 }
 
 // diff prints a diff, exactly if patch(1) is to apply it, which --show-secrets asks for.
