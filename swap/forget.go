@@ -64,7 +64,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		out = append(out, res)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("nothing to forget: no recorded swap matches; " + selectMore)
+		return nil, o.noMatch(s.Words, "forget", all)
 	}
 	if o.DryRun || len(forgotten) == 0 {
 		return out, nil

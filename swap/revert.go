@@ -2,9 +2,11 @@ package swap
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 
+	"tmuxmcp/internal/nearest"
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/commit"
@@ -22,7 +24,23 @@ type Selection struct {
 	By      string // the program that set itself up
 }
 
-const selectMore = "check --cli, --scope, --server and --repo"
+// noMatch returns the error that no record is selected.
+func (o Selection) noMatch(words configs.Words, verb string, all []journal.Record) error {
+	var servers []string
+	for _, r := range all {
+		if !slices.Contains(servers, r.Server) {
+			servers = append(servers, r.Server)
+		}
+	}
+	check := "check --cli, --scope, --server and --repo"
+	if o.By != "" {
+		check = "check " + words.Client + " and " + words.Server
+	}
+	if o.Server != "" && !slices.Contains(servers, o.Server) {
+		check = fmt.Sprintf("%s %s has none", words.Server, ask.CommandLine([]string{o.Server})) + nearest.Meant(o.Server, servers)
+	}
+	return fmt.Errorf("nothing to %s: no recorded swap matches; %s", verb, check)
+}
 
 // RevertOptions say what [Swapper.Revert] undoes.
 type RevertOptions struct {
@@ -43,7 +61,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	defer c.End()
 	out, err := undo(ctx, c, wanted, o)
 	if out == nil && err == nil && len(c.State.Records) > 0 {
-		err = errors.New("nothing to revert: no recorded swap matches; " + selectMore)
+		err = o.noMatch(s.Words, "revert", c.State.Records)
 	}
 	return out, err
 }

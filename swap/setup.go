@@ -51,7 +51,11 @@ func (p Program) Remove(ctx context.Context, s *Swapper, o SetupOptions) ([]Resu
 			s.Warn(fmt.Sprintf("%s: mcp-swap use-local has written the entry %q, so it stays; mcp-swap revert puts back what was there before", res.Label, r.Server))
 		}
 	}
+	mine := slices.DeleteFunc(slices.Clone(c.State.Records), func(r journal.Record) bool { return r.By != p.Name })
 	out, err := undo(ctx, c, wanted, RevertOptions{DryRun: o.DryRun, Force: o.Force, ShowSecrets: o.ShowSecrets})
+	if err == nil && len(out) == 0 && len(mine) > 0 {
+		err = selection.noMatch(s.Words, "remove", mine)
+	}
 	if err != nil || o.DryRun {
 		return out, err
 	}

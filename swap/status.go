@@ -62,28 +62,30 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	}
 	env := s.Anew()
 	st := &Status{Clients: []ClientState{}}
-	if st.Repo, st.Server, st.NoServer = repoAndServer(o.Repo, o.Server); st.Repo == "" {
-		return nil, st.NoServer
+	want, err := wanted(o.Repo, o.Server)
+	if st.Repo, st.Server, st.NoServer = want.Repo, want.Server, err; st.Repo == "" {
+		return nil, err
 	}
-	if st.NoServer == nil {
+	if err == nil {
 		st.Clients = configs.States(env, chosen, o.Scope, st.Repo, st.Server)
+		configs.Instead(env, want, st.Clients)
 	}
 	addSwaps(env, st, o, chosen)
 	return st, nil
 }
 
-// repoAndServer determines the server's name; a given name needs no checkout. The directory
-// is "" if it does not exist.
-func repoAndServer(repo, server string) (string, string, error) {
+// wanted determines the server's name; a given name needs no checkout. The directory is "" if it
+// does not exist.
+func wanted(repo, server string) (configs.Wanted, error) {
 	real, err := checkout.RealDir(repo)
 	if err != nil || server != "" {
-		return real, server, err
+		return configs.Wanted{Repo: real, Server: server}, err
 	}
 	co, err := checkout.Read(real, "")
 	if err != nil {
-		return real, "", unnamed(err)
+		return configs.Wanted{Repo: real}, unnamed(err)
 	}
-	return real, co.Server, nil
+	return configs.Wanted{Repo: real, Server: co.Server, Published: configs.Publishes(co)}, nil
 }
 
 func unnamed(err error) error {

@@ -87,10 +87,11 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 	if err != nil {
 		return nil, err
 	}
-	repo, server, err := repoAndServer(o.Repo, o.Server)
+	want, err := wanted(o.Repo, o.Server)
 	if err != nil {
 		return nil, err
 	}
+	repo, server := want.Repo, want.Server
 	env := s.Anew()
 	swapped := clientsSwapped(env, repo, server)
 	if len(o.Clients) == 0 {
@@ -100,7 +101,9 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 		})
 	}
 	out := &Verification{Repo: repo, Server: server, Clients: []Verified{}}
-	for _, cs := range configs.States(env, chosen, "", repo, server) {
+	states := configs.States(env, chosen, "", repo, server)
+	configs.Instead(env, want, states)
+	for _, cs := range states {
 		if last := len(out.Clients) - 1; last < 0 || out.Clients[last].Client != cs.Client {
 			out.Clients = append(out.Clients, Verified{ClientState: cs})
 		} else if !out.Clients[last].Found && cs.Found {
@@ -309,7 +312,7 @@ func (r verifying) entry(v *Verified, named bool) (doc *configs.Document, contai
 		v.problem("the config cannot be read: %s", v.Error)
 		return nil, nil
 	case !v.Found:
-		v.NotAsked = "no such entry"
+		v.NotAsked = also("no such entry", v.Instead)
 		if named {
 			v.problem("no entry %q in %s", r.server, v.Config)
 		}
@@ -337,6 +340,14 @@ func (r verifying) entry(v *Verified, named bool) (doc *configs.Document, contai
 		return nil, nil
 	}
 	return doc, container
+}
+
+// also adds advice to a text, if there is any.
+func also(text, advice string) string {
+	if advice != "" {
+		text += "; " + advice
+	}
+	return text
 }
 
 // unasked returns why a client is not queried, or "".

@@ -242,6 +242,9 @@ func (a *app) stateText(c swap.ClientState, server, what string) {
 		a.out.linef("%-*s %s", a.out.labels, c.Label, a.out.paint(dim, what+"no config at "+c.Config, 0))
 	case !c.Found:
 		a.out.linef("%-*s %s", a.out.labels, c.Label, a.out.paint(dim, what+fmt.Sprintf("no entry %q", server), 0))
+		if c.Instead != "" {
+			a.out.below(yellow, "!", c.Instead)
+		}
 	default:
 		command := ""
 		if len(c.Command) > 0 {

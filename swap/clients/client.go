@@ -13,6 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"tmuxmcp/internal/nearest"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/hint"
@@ -30,7 +31,7 @@ const (
 // Check returns an error for an invalid scope. "" means all scopes, or the default.
 func (s Scope) Check() error {
 	if s != "" && s != ScopeUser && s != ScopeProject {
-		return hint.Usagef("--scope %q is neither user nor project", string(s))
+		return hint.Usagef("--scope %q is neither user nor project%s", string(s), nearest.Meant(string(s), []string{string(ScopeUser), string(ScopeProject)}))
 	}
 	return nil
 }

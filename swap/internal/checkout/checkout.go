@@ -14,6 +14,7 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/nearest"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/hint"
@@ -89,11 +90,20 @@ func Read(dir, entry string) (*Checkout, error) {
 		return nil, err
 	}
 	c, err := read(real, entry)
-	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrNone) {
+	switch {
+	case errors.Is(err, ErrNoServer), errors.Is(err, ErrNone):
 		err = inWorkspace(real, err)
+	case entry != "" && errors.As(err, new(*unknownEntry)):
+		err = &hint.UsageError{Msg: err.Error()}
 	}
 	return c, err
 }
+
+// An unknownEntry is the error that a checkout has no program of a name, which the caller or the
+// checkout itself gave.
+type unknownEntry struct{ msg string }
+
+func (e *unknownEntry) Error() string { return e.msg }
 
 // read determines what is in a directory, a real path.
 func read(real, entry string) (*Checkout, error) {
@@ -212,7 +222,10 @@ func choose(names []string, entry, what, several string) (string, error) {
 	case slices.Contains(names, entry):
 		return entry, nil
 	case entry != "":
-		return "", fmt.Errorf("has no %s named %q; it has: %s", what, entry, all)
+		if len(names) > 1 {
+			all += nearest.Meant(entry, names)
+		}
+		return "", &unknownEntry{fmt.Sprintf("has no %s named %q; it has: %s", what, entry, all)}
 	case len(servers) == 1:
 		return servers[0], nil
 	case len(servers) > 1:

@@ -34,6 +34,10 @@ type State struct {
 	// Effective is what the client uses instead of this entry, because it reads stronger files
 	// too and merges them; nil if that changes nothing.
 	Effective *Effective `json:"effective,omitempty"`
+	// OtherNames are the client's entries of other names that run this server, if it has none of this
+	// name. Instead says so, or names one that is spelled like it.
+	OtherNames []string `json:"other_names,omitempty"`
+	Instead    string   `json:"-"`
 	// Stale says that the checkout was edited after what the entry runs was built.
 	Stale string `json:"stale,omitempty"`
 	Error string `json:"error,omitempty"`

@@ -65,6 +65,8 @@ func Gather(env configs.Env, want *Wanted, o Options) ([]Source, error) {
 			c.weaker, c.stronger = c.doc.Around(env, c.scope, want.Repo, want.Name)
 			if c.twin = noTwin(env, c, want); want.unnamed {
 				c.err = c.twin
+			} else if c.twin == nil && want.By == "" {
+				c.twin = misspelt(env, c, want)
 			}
 		}
 		out = append(out, c)

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/nearest"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/checkout"
@@ -245,7 +246,11 @@ func (o Options) checkMode() error {
 	case o.PR > 0 && (o.Mode != "" && o.Mode != checkout.ModeDev || o.Ref != ""):
 		return hint.Usagef("--pr cannot be combined with --mode or --ref")
 	case o.Mode != "" && !slices.Contains(checkout.Modes, o.Mode):
-		return hint.Usagef("--mode %q is not one of dev, build, installed, released", string(o.Mode))
+		var modes []string
+		for _, m := range checkout.Modes {
+			modes = append(modes, string(m))
+		}
+		return hint.Usagef("--mode %q is not one of %s%s", string(o.Mode), strings.Join(modes, ", "), nearest.Meant(string(o.Mode), modes))
 	case o.Ref != "" && o.Mode != checkout.ModeReleased:
 		return hint.Usagef("--ref needs --mode released")
 	}

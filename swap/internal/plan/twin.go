@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
@@ -49,6 +50,33 @@ func noTwin(env configs.Env, c Source, want *Wanted) error {
 		}
 	})
 	return cmp.Or(twin, likely)
+}
+
+// misspelt returns an error if an entry would be added under a given name that is one slip away from
+// that of another.
+func misspelt(env configs.Env, c Source, want *Wanted) (slip error) {
+	if _, e, err := c.doc.Find(c.scope, want.project, want.Name); err != nil || e.Found {
+		return nil
+	}
+	configs.EachOther(env, c.client, want.Repo, want.Name, func(_ configs.Held, name string, _ map[string]any) {
+		if slip == nil && oneSlip(name, want.Name) {
+			slip = fmt.Errorf("its entry %q stays beside the new %q; did you mean %s %s?", name, want.Name, env.Words.Server, ask.CommandLine([]string{name}))
+		}
+	})
+	return slip
+}
+
+// oneSlip reports whether one letter is missing, added or another, or two are swapped. A digit is
+// meant.
+func oneSlip(a, b string) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return (len(a) <= 1 && len(b) <= 1 || swapped) && !strings.ContainsAny(a+b, "0123456789")
 }
 
 // sameServer returns what an entry runs if that is the wanted server, or "". perhaps is "perhaps " if
