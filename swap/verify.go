@@ -505,6 +505,11 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 	}):
 	default:
 		v.problem("the server does not answer: %v", t.Err)
+		for _, word := range st.Argv {
+			if note := configs.Unexpanded(word); note != "" {
+				v.problem("%s%s", word, note)
+			}
+		}
 		if advice := r.tries.LacksVariables(ctx, c.Name, st); advice != nil {
 			v.Problems = append(v.Problems, advice...)
 			v.explain(c)

@@ -2,7 +2,9 @@ package configs
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/internal/checkout"
+	"tmuxmcp/swap/internal/commands"
 	"tmuxmcp/swap/internal/machine"
 )
 
@@ -59,10 +62,69 @@ func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]a
 	if x.err != nil {
 		return st, x.err
 	}
-	if info, serr := os.Stat(st.Dir); serr != nil || !info.IsDir() {
-		return st, fmt.Errorf("its cwd %s is no directory", st.Dir)
+	serr := enterable(st.Dir)
+	switch {
+	case serr == nil:
+	case cwd != "":
+		return st, fmt.Errorf("its cwd %s %w%s", st.Dir, serr, Unexpanded(cwd))
+	case scope != clients.ScopeUser:
+		return st, fmt.Errorf("its project %s %w", st.Dir, serr)
+	default:
+		// The client starts it anywhere, so only a relative path needs the directory.
+		if word := relative(st.Argv, value, repo); word != "" {
+			return st, fmt.Errorf("%s is a path below %s, which %w: write the whole path", ask.CommandLine(ask.ShowArgs([]string{word})), repo, serr)
+		}
+		st.Dir, st.Elsewhere = env.Sys.Home, ""
 	}
 	return st, nil
+}
+
+// enterable returns why no process can start in a directory.
+func enterable(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
+		_, err = os.Stat(dir + string(filepath.Separator) + ".")
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("does not exist")
+	case errors.Is(err, fs.ErrPermission):
+		return errors.New("cannot be entered: you may not search it")
+	case err != nil:
+		return fmt.Errorf("cannot be entered: %w", err)
+	case !info.IsDir():
+		return errors.New("is no directory")
+	}
+	return nil
+}
+
+// Unexpanded says of a path that begins with ~ what becomes of that.
+func Unexpanded(path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		return " (no shell reads it, so ~ stays: write the whole path)"
+	}
+	return ""
+}
+
+// relative returns the word of a command that names what it starts by a path relative to a directory;
+// "" if there is none.
+func relative(argv []string, value map[string]any, dir string) string {
+	if len(argv) == 0 {
+		return ""
+	}
+	below := maps.Clone(value)
+	below["cwd"] = dir
+	at := commands.Starts(argv, below, "")
+	place := cmp.Or(at.Place, at.Program)
+	for _, word := range argv {
+		_, after, _ := strings.Cut(word, "=")
+		for _, path := range []string{word, after} {
+			if path != "" && !filepath.IsAbs(path) && filepath.Join(dir, path) == place {
+				return word
+			}
+		}
+	}
+	return ""
 }
 
 // unclearWords returns an error if the command or the arguments of an entry contain null, a list or an
