@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
@@ -275,7 +276,7 @@ func (p *printer) verified(clients []swap.Verified, done int) {
 	}
 	var said []string
 	if h := v.Handshake; h != nil {
-		said = append(said, fmt.Sprintf("server %s %s, %d tools, %.1f s", h.Name, h.Version, len(h.Tools), h.Seconds))
+		said = append(said, fmt.Sprintf("server %s %s, %s, %s", h.Name, shortVersion(h.Version), count(len(h.Tools), "tool", "tools"), seconds(h.Seconds)))
 	}
 	if v.NotTried != "" {
 		said = append(said, v.NotTried)
@@ -283,9 +284,9 @@ func (p *printer) verified(clients []swap.Verified, done int) {
 	if q := v.Asked; q != nil {
 		text := fmt.Sprintf("%s says %s", v.Client, q.State)
 		if q.ToolCount != nil {
-			text += fmt.Sprintf(", %d tools", *q.ToolCount)
+			text += ", " + count(*q.ToolCount, "tool", "tools")
 		}
-		said = append(said, fmt.Sprintf("%s, %.1f s", text, q.Seconds))
+		said = append(said, text+", "+seconds(q.Seconds))
 	}
 	if v.NotAsked != "" {
 		said = append(said, v.NotAsked)
@@ -302,6 +303,19 @@ func (p *printer) verified(clients []swap.Verified, done int) {
 	if v.Stale != "" {
 		p.below(yellow, "+", v.Stale)
 	}
+}
+
+// pseudo matches the version of a Go module that is not tagged.
+var pseudo = lazy.Regexp(`^v[0-9]+\.[-0-9A-Za-z.]*[0-9]{14}-([0-9a-f]{12}(\+.*)?)$`)
+
+// shortVersion returns the commit of a version that is one, and any other version unchanged.
+func shortVersion(version string) string { return pseudo().ReplaceAllString(version, "$1") }
+
+func seconds(s float64) string {
+	if s < 0.1 {
+		return "under 0.1 s"
+	}
+	return fmt.Sprintf("%.1f s", s)
 }
 
 // count returns a number with its noun.
