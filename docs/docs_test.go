@@ -54,8 +54,8 @@ var only = map[string][]string{
 	"swap/format":            {"internal/lazy"},
 	"swap/internal/hint":     {},
 	"swap/internal/machine":  {},
-	"swap/internal/checkout": {"internal/atomicfile", "internal/lazy", "swap/ask", "swap/format", "swap/internal/hint"},
-	"swap/clients":           {"internal/lazy", "internal/nearest", "swap/ask", "swap/format", "swap/internal/hint", "swap/internal/machine"},
+	"swap/internal/checkout": {"internal/atomicfile", "internal/lazy", "internal/nearest", "swap/ask", "swap/format", "swap/internal/hint"},
+	"swap/clients":           {"internal/lazy", "internal/nearest", "internal/secret", "swap/ask", "swap/format", "swap/internal/hint", "swap/internal/machine"},
 }
 
 // treeOf returns the innermost tree that a package is in, and its floor.
