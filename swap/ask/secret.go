@@ -19,6 +19,8 @@ var plainFlag = lazy.Regexp(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
 var (
 	// secretFlag matches flags whose value is, or contains, a secret.
 	secretFlag = lazy.Regexp(`^(-H|-e|--env)$`)
+	// without matches flags that switch something off, and take no value.
+	without = lazy.Regexp(`^--?(no|skip|disable|without)-(auth|oauth|authentication|authorization|cookies?|headers?|tokens?)$`)
 	// userFlag matches flags whose value may be a user with a password.
 	userFlag = lazy.Regexp(`^(-u|-U|--user|--proxy-user|--login)$`)
 	// variable matches an assignment, whose value may always be a secret.
@@ -83,7 +85,7 @@ func announced(argv []string, i int) bool {
 	header, isHeader := strings.CutSuffix(before, ":")
 	plain := plainFlag().MatchString(arg)
 	return secretFlag().MatchString(before) && !variable().MatchString(arg) ||
-		strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secret.Name(before) && !plain ||
+		strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !without().MatchString(before) && secret.Name(before) && !plain ||
 		before != "" && before == dbFlags[programOf(argv)] && !plain ||
 		before == "-p" && isPassword(argv, i, arg) ||
 		isHeader && isSecretHeader(header) ||
@@ -219,6 +221,8 @@ func isPassword(argv []string, i int, value string) bool {
 // pFlag reports whether a word without its dash is a flag, not p with a password.
 func pFlag(w string) bool { return pFlags().MatchString(w) }
 
+var commit = lazy.Regexp(`^[0-9a-f]{7,40}$`)
+
 // plainFragment matches fragments that package installers read.
 var plainFragment = lazy.Regexp(`^(egg|subdirectory|branch|tag|rev|ref|commit|semver|path)=[^=&]*(&(egg|subdirectory)=[^=&]*)*$`)
 
@@ -239,7 +243,8 @@ func ShowURL(s string) string {
 	if u.RawQuery != "" {
 		u.RawQuery, masked = format.Masked, true
 	}
-	if u.Fragment != "" && (secret.Text(u.Fragment) || strings.Contains(u.Fragment, "=") && !plainFragment().MatchString(u.Fragment)) {
+	git := strings.HasPrefix(u.Scheme, "git") || strings.HasSuffix(u.Path, ".git") // then a fragment may be a commit
+	if u.Fragment != "" && (!git || !commit().MatchString(u.Fragment)) && (secret.Text(u.Fragment) || strings.Contains(u.Fragment, "=") && !plainFragment().MatchString(u.Fragment)) {
 		u.Fragment, masked = format.Masked, true
 	}
 	if !masked {
