@@ -47,7 +47,7 @@ type RevertOptions struct {
 	Selection
 	DryRun bool
 	Force  bool // also fields edited since, read-only configs, and if a client still reads the swap elsewhere
-	// ShowSecrets leaves the diffs of DryRun unmasked, so that patch(1) applies them.
+	// ShowSecrets leaves the diffs of DryRun unmasked.
 	ShowSecrets bool
 }
 

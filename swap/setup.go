@@ -23,7 +23,7 @@ type SetupOptions struct {
 	Clients     []string // none: all that are installed, and for Remove all
 	DryRun      bool     // return diffs and write nothing
 	Force       bool     // also edit a config that is read-only, and undo what was edited since
-	ShowSecrets bool     // make the diffs of DryRun applicable by patch(1)
+	ShowSecrets bool     // leave the diffs of DryRun unmasked
 }
 
 // Setup writes the server's command into the clients' configs, for all projects, as

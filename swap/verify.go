@@ -312,7 +312,9 @@ func (r verifying) entry(v *Verified, named bool) (doc *configs.Document, contai
 		v.problem("the config cannot be read: %s", v.Error)
 		return nil, nil
 	case !v.Found:
-		v.NotAsked = also("no such entry", v.Instead)
+		if v.NotAsked = "no such entry"; v.Instead != "" {
+			v.NotAsked += "; " + v.Instead
+		}
 		if named {
 			v.problem("no entry %q in %s", r.server, v.Config)
 		}
@@ -340,14 +342,6 @@ func (r verifying) entry(v *Verified, named bool) (doc *configs.Document, contai
 		return nil, nil
 	}
 	return doc, container
-}
-
-// also adds advice to a text, if there is any.
-func also(text, advice string) string {
-	if advice != "" {
-		text += "; " + advice
-	}
-	return text
 }
 
 // unasked returns why a client is not queried, or "".

@@ -94,7 +94,7 @@ func givenTwice(c *cobra.Command) (err error) {
 
 func diffFlags(c *cobra.Command, dryRun, showSecrets *bool) {
 	c.Flags().BoolVar(dryRun, "dry-run", false, "print the changes as a diff, and write nothing")
-	c.Flags().BoolVar(showSecrets, "show-secrets", false, "do not mask values in the diff of --dry-run, so that patch(1) applies it")
+	c.Flags().BoolVar(showSecrets, "show-secrets", false, "do not mask secrets in the diff of --dry-run, so that patch(1) applies it if they are in the change")
 }
 
 func fixed(c *cobra.Command, flag string, values ...string) {

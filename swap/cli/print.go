@@ -15,6 +15,7 @@ import (
 	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/internal/patch"
 )
 
 // Terminal manners: an error line begins with the command's name, is in lower case and has
@@ -386,10 +387,7 @@ func inForce(all []swap.Finding, by string) string {
 func (a *app) diff(text string) {
 	for line := range strings.Lines(text) {
 		if !a.exact {
-			body := strings.TrimRight(line, "\r\n")
-			sign, rest := body[:min(1, len(body))], body[min(1, len(body)):]
-			mark := rest[:len(rest)-len(strings.TrimPrefix(rest, "\ufeff"))] // at the beginning of a file
-			line = sign + mark + terminal.Printable(rest[len(mark):]) + line[len(body):]
+			line = line[:1] + patch.Printable(line[1:])
 		}
 		_, _ = io.WriteString(a.out.w, line)
 	}
@@ -428,7 +426,7 @@ func (a *app) diffs(results []swap.Result) {
 		}
 	}
 	if len(masked) > 0 {
-		a.note(strings.Join(masked, ", ") + ": possible secrets are masked, so patch(1) refuses the diff; --show-secrets prints it in full")
+		a.note(strings.Join(masked, ", ") + ": possible secrets, and what acts on a terminal, are masked, so patch(1) refuses the diff; --show-secrets prints it in full")
 	}
 }
 

@@ -37,7 +37,8 @@ func Setup(program, entry string, stderr io.Writer, flags func(*cobra.Command) (
 		Long: `setup adds this program to the config of every installed agent client, for all
 projects. --uninstall puts everything back: a config that nothing else has
 written to since gets its exact old bytes, and one that setup created is
-removed. Server flags that you give here go into the entries.
+removed, unless something else was added to it. Server flags that you give here
+go into the entries.
 
 Before writing anything, setup starts the server as each client would. It then
 changes only the entry in a config. An entry that already runs this program

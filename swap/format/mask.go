@@ -12,11 +12,17 @@ import (
 // Masked replaces what [Mask] hides.
 const Masked = "***"
 
+// Visible says what [Mask] shows.
+type Visible struct {
+	Value   func(string) bool // of strings and numbers
+	Comment func(string) bool // nil: no comments
+}
+
 // Mask returns the text, with the same lines, in which only keys, structure, true, false,
-// null, numbers below 1000 and strings for which visible returns true are readable: no
-// other strings, and no comments. A text that does not parse is masked entirely.
-func Mask(kind Kind, src []byte, visible func(string) bool) []byte {
-	m := &masker{src: src, visible: visible}
+// null, numbers below 1000, and what is visible are readable. A text that does not parse is masked
+// entirely.
+func Mask(kind Kind, src []byte, visible Visible) []byte {
+	m := &masker{src: src, visible: visible.Value, prose: visible.Comment}
 	d, err := Parse(kind, src)
 	if err != nil {
 		m.hide(0, len(src))
@@ -39,6 +45,7 @@ type masker struct {
 	src, out []byte
 	i        int // src[:i] is done
 	visible  func(string) bool
+	prose    func(string) bool
 }
 
 var harmless = lazy.Regexp(`^(true|false|null|[-+]?[0-9]{1,3})$`)
@@ -67,6 +74,14 @@ func (m *masker) hide(start, end int) {
 	m.i = end
 }
 
+// comment masks the text of a comment, unless it is visible.
+func (m *masker) comment(start, end int) {
+	if m.prose == nil || !m.prose(string(m.src[start:end])) {
+		m.hide(start, end)
+	}
+	m.keep(end)
+}
+
 // str masks a string with quotes of n characters, unless its value is visible.
 func (m *masker) str(start, end, n int, value string) {
 	if m.visible(value) {
@@ -79,7 +94,7 @@ func (m *masker) str(start, end, n int, value string) {
 
 // bare masks a number, a date or the like.
 func (m *masker) bare(start, end int) {
-	if !harmless().Match(m.src[start:end]) {
+	if text := m.src[start:end]; !harmless().Match(text) && !m.visible(string(text)) {
 		m.hide(start, end)
 	}
 	m.keep(end)
@@ -90,9 +105,9 @@ func (m *masker) json() {
 		i := m.i
 		switch end, line := comment(m.src, i, false); {
 		case line:
-			m.hide(i+2, end)
+			m.comment(i+2, end)
 		case end > i:
-			m.hide(i+2, end-2)
+			m.comment(i+2, end-2)
 			m.keep(end)
 		case m.src[i] == '"':
 			end = skipString(m.src, i)
@@ -127,7 +142,7 @@ func (m *masker) node(n *unstable.Node, base int) {
 	end := start + int(n.Raw.Length)
 	switch n.Kind {
 	case unstable.Comment:
-		m.hide(start+1, end)
+		m.comment(start+1, end)
 	case unstable.String:
 		quotes := 1
 		if text := m.src[start:end]; bytes.HasPrefix(text, []byte(`"""`)) || bytes.HasPrefix(text, []byte("'''")) {
@@ -155,6 +170,9 @@ func (m *masker) yaml(d *yamlDoc) {
 			switch c := m.src[i]; {
 			case c == '#':
 				stop = lineEnd(m.src, i)
+				m.comment(i+1, stop)
+				i = stop - 1
+				continue
 			case c == '&' || c == '*' || c == '!':
 				for stop < end && m.src[stop] > ' ' {
 					stop++
@@ -176,6 +194,9 @@ func (m *masker) yaml(d *yamlDoc) {
 			case name:
 			case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
 				m.str(at.start, at.end, 1, n.Value)
+			case isBlock(n) && m.visible(n.Value): // a command may be folded
+				between(lineEnd(m.src, at.start))
+				m.keep(at.end)
 			case isBlock(n):
 				between(lineEnd(m.src, at.start))
 				m.hide(m.i, at.end)

@@ -12,7 +12,7 @@ import (
 func TestMask(t *testing.T) {
 	for _, c := range textCases(t, "mask.txtar") {
 		t.Run(c.kind.String()+"/"+c.name, func(t *testing.T) {
-			got := Mask(c.kind, []byte(c.before), func(s string) bool { return s == "shown" || s == "" })
+			got := Mask(c.kind, []byte(c.before), Visible{Value: func(s string) bool { return s == "shown" || s == "" }})
 			if diff := cmp.Diff(c.after, string(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -29,7 +29,7 @@ func FuzzMask(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind byte, text []byte) {
 		k := Kind(int(kind) % len(kinds))
-		out := Mask(k, text, func(string) bool { return false })
+		out := Mask(k, text, Visible{Value: func(string) bool { return false }})
 		if bytes.Count(out, []byte("\n")) != bytes.Count(text, []byte("\n")) {
 			t.Fatalf("lines of %q: %q", text, out)
 		}

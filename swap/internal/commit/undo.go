@@ -430,7 +430,8 @@ func (t *reverting) show(c *clients.Client, r *journal.Record, u *undoing, out *
 		text = nil
 	}
 	if !t.opts.ShowSecrets {
-		f.Visible = c.Plain(c.Dialect.Runs(r.Writes[len(r.Writes)-1].Value), r.Old)
+		doc, _ := c.Parse(u.doc.Text) // what it does not parse is masked
+		f.Visible = c.Visible(doc, r.Container, r.Old, r.Writes[len(r.Writes)-1].Value, u.verdict.Now)
 	}
 	diff, masked := f.Unified(u.doc.Target, u.doc.Text, text)
 	out.Diff, out.Masked = out.Diff+diff, out.Masked || masked

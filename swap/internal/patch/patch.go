@@ -3,6 +3,7 @@ package patch
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,20 +11,23 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/swap/format"
 )
 
 // A Differ makes the diffs of a dry run.
 type Differ struct {
-	Kind    format.Kind
-	Visible func(string) bool // nil: everything is shown
-	Created bool              // the old file does not exist
-	Removed bool              // the new one does not
+	Kind format.Kind
+	// Visible are ways to mask a text, of which the first is used that masks nothing of the change, or
+	// else the first; none: everything is shown.
+	Visible []format.Visible
+	Created bool // the old file does not exist
+	Removed bool // the new one does not
 }
 
 // Unified returns a diff that patch(1) applies. Context lines that must not be shown are
-// omitted. If the change itself contains secrets, it is masked, and patch refuses the diff,
-// so that no mask gets into a config.
+// omitted. If the change itself contains secrets, or characters that act on a terminal, they are
+// masked, and patch refuses the diff, so that no mask gets into a config.
 func (f Differ) Unified(path string, old, text []byte) (shown string, masked bool) {
 	name := path
 	switch {
@@ -44,15 +48,27 @@ func (f Differ) Unified(path string, old, text []byte) (shown string, masked boo
 	if i := bytes.Index(d, []byte("\n--- ")); i >= 0 {
 		d = d[i+1:]
 	}
-	if f.Visible == nil {
-		return string(d), false
+	for _, visible := range f.Visible {
+		now, hides := f.masked(d, old, text, visible)
+		if !hides {
+			return now, false
+		}
+		shown, masked = cmp.Or(shown, now), true
 	}
-	head, hunks := f.hunks(d, old, text)
+	return cmp.Or(shown, string(d)), masked
+}
+
+// masked masks a diff.
+func (f Differ) masked(d, old, text []byte, visible format.Visible) (shown string, masked bool) {
+	head, hunks := f.hunks(d, old, text, visible)
 	out, all := string(head), string(head)
 	for _, h := range hunks {
 		all += h.String("@@ masked")
-		masked = !h.trim() || masked
-		out += h.String("@@")
+		pieces, ok := h.unmasked()
+		masked = masked || !ok
+		for _, piece := range pieces {
+			out += piece.String("@@")
+		}
 	}
 	if masked {
 		return all, true
@@ -73,9 +89,9 @@ type hunkLine struct {
 }
 
 // hunks parses a diff and masks its lines.
-func (f Differ) hunks(d, old, text []byte) (head []byte, out []*hunk) {
+func (f Differ) hunks(d, old, text []byte, visible format.Visible) (head []byte, out []*hunk) {
 	lines := func(kept []byte) [][]byte { return bytes.SplitAfter(kept, []byte("\n")) }
-	was, is := lines(format.Mask(f.Kind, old, f.Visible)), lines(format.Mask(f.Kind, text, f.Visible))
+	was, is := lines(format.Mask(f.Kind, old, visible)), lines(format.Mask(f.Kind, text, visible))
 	var h *hunk
 	x, y := 0, 0
 	for n, line := range lines(d) {
@@ -109,7 +125,7 @@ func (f Differ) hunks(d, old, text []byte) (head []byte, out []*hunk) {
 			if l.op != '-' {
 				y++
 			}
-			l.text = string(bytes.TrimSuffix(shown, []byte("\n"))) + "\n"
+			l.text = Printable(string(bytes.TrimSuffix(shown, []byte("\n"))) + "\n")
 			l.masked = l.text != string(line[1:])
 			h.lines = append(h.lines, l)
 		}
@@ -117,36 +133,57 @@ func (f Differ) hunks(d, old, text []byte) (head []byte, out []*hunk) {
 	return head, out
 }
 
-// trim removes masked context lines, the same number before and after the change, since
-// patch takes a side with fewer lines for an end of the file. It reports whether no masked
-// line is left.
-func (h *hunk) trim() bool {
-	first, last := 0, len(h.lines)
-	for h.lines[first].op == ' ' {
-		first++
+// Printable returns a line of a text as it may be shown on a terminal, with its end and a byte
+// order mark.
+func Printable(line string) string {
+	body := strings.TrimRight(line, "\r\n")
+	rest := strings.TrimPrefix(body, "\ufeff")
+	return body[:len(body)-len(rest)] + terminal.Printable(rest) + line[len(body):]
+}
+
+// unmasked returns the hunk without masked context lines, in pieces if one is between changes. The
+// pieces have as many lines before the change as after it, since patch takes a side with fewer
+// lines for an end of the file. It reports false if a line that changes is masked.
+func (h *hunk) unmasked() (pieces []*hunk, ok bool) {
+	if slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.masked && l.op != ' ' }) {
+		return nil, false
 	}
-	for h.lines[last-1].op == ' ' {
-		last--
+	if !slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.masked }) {
+		return []*hunk{h}, true
 	}
-	n := 0
-	for first-n > 0 && last+n < len(h.lines) && !h.lines[first-n-1].masked && !h.lines[last+n].masked {
-		n++
+	piece := &hunk{x: h.x, y: h.y}
+	for _, l := range h.lines {
+		if !l.masked {
+			piece.lines = append(piece.lines, l)
+			continue
+		}
+		pieces = append(pieces, piece)
+		nx, ny := piece.size()
+		piece = &hunk{x: piece.x + nx + 1, y: piece.y + ny + 1}
 	}
-	if slices.ContainsFunc(h.lines[first:last], func(l hunkLine) bool { return l.masked }) {
+	pieces = slices.DeleteFunc(append(pieces, piece), func(p *hunk) bool { return !p.balance() })
+	return pieces, true
+}
+
+// balance removes context lines from the side with more of them. It reports false if nothing changes
+// in the hunk.
+func (h *hunk) balance() bool {
+	changes := func(l hunkLine) bool { return l.op != ' ' }
+	first := slices.IndexFunc(h.lines, changes)
+	if first < 0 {
 		return false
 	}
-	for i, l := range h.lines {
-		if l.masked && (i < first || i >= last) {
-			h.x, h.y, h.lines = h.x+first-n, h.y+first-n, h.lines[first-n:last+n]
-			return true
-		}
+	last := len(h.lines)
+	for !changes(h.lines[last-1]) {
+		last--
 	}
+	n := min(first, len(h.lines)-last)
+	h.x, h.y, h.lines = h.x+first-n, h.y+first-n, h.lines[first-n:last+n]
 	return true
 }
 
-func (h *hunk) String(mark string) string {
-	var b strings.Builder
-	nx, ny := 0, 0
+// size returns how many lines of both texts the hunk has.
+func (h *hunk) size() (nx, ny int) {
 	for _, l := range h.lines {
 		if l.op != '+' {
 			nx++
@@ -154,6 +191,14 @@ func (h *hunk) String(mark string) string {
 		if l.op != '-' {
 			ny++
 		}
+	}
+	return nx, ny
+}
+
+func (h *hunk) String(mark string) string {
+	var b strings.Builder
+	nx, ny := h.size()
+	for _, l := range h.lines {
 		b.WriteByte(l.op)
 		b.WriteString(l.text)
 	}

@@ -238,7 +238,7 @@ func (want *Wanted) Before(c Change, text []byte) (map[string]any, format.Undo, 
 func (c Change) Diff(want *Wanted, showSecrets bool) (text string, masked bool) {
 	f := patch.Differ{Kind: c.Client.Kind, Created: c.Doc.Creating()}
 	if !showSecrets {
-		f.Visible = c.Client.Plain(want.runs(), c.Old.Value)
+		f.Visible = c.Client.Visible(c.Doc.Doc, c.Container, c.Old.Value, c.Edit.Value)
 	}
 	return f.Unified(c.Doc.Target, c.Doc.Text, c.Edit.Out)
 }

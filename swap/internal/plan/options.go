@@ -43,7 +43,7 @@ type Options struct {
 	PR          int              // head of a pull request instead of a mode
 	DryRun      bool             // return diffs and write nothing
 	Force       bool             // also edit a config that is read-only
-	ShowSecrets bool             // make the diffs of DryRun applicable by patch(1)
+	ShowSecrets bool             // leave the diffs of DryRun unmasked
 	NoPreflight bool
 	Timeout     time.Duration // of the preflight; 0 is ask.ServerLimit
 }
