@@ -348,7 +348,7 @@ func TestFollowLeavesNothing(t *testing.T) {
 			testtool.Eventually(t, string(way)+" leaves nothing", func() bool {
 				stacks := make([]byte, 1<<20)
 				stacks = stacks[:runtime.Stack(stacks, true)]
-				left := watches() > files || strings.Contains(string(stacks), "AwaitOutput") || strings.Contains(string(stacks), "ttyWatch")
+				left := watches() > files || strings.Contains(string(stacks), "AwaitOutput") || strings.Contains(string(stacks), "ttywatch")
 				for name := range testserver.InFlight(t) {
 					left = left || before[name] == ""
 				}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"tmuxmcp/internal/ttywatch"
 	"tmuxmcp/tmux"
 )
 
@@ -16,7 +17,7 @@ type watcher struct {
 	stop     context.CancelFunc
 	panes    map[tmux.PaneID]*watched
 	wakes    chan wake
-	ttys     ttyWatch
+	ttys     ttywatch.Watch
 	asking   *asking // the query that tmux has not answered, if any
 }
 
@@ -36,6 +37,7 @@ type wake struct {
 // watched is what a watcher knows of a pane.
 type watched struct {
 	state     PaneState
+	remove    func()        // stops the kernel's wakes for it; nil if there are none
 	announced bool          // something sends wakes for it
 	woken     bool          // and has done so since the last look
 	settle    time.Duration // until another look, as tmux may not have read yet what woke it; 0: none
@@ -68,9 +70,18 @@ func watch(ctx context.Context, srv *tmux.Server, interval time.Duration) *watch
 }
 
 func (w *watcher) forget(pane tmux.PaneID) {
-	if _, ok := w.panes[pane]; ok {
+	if p := w.panes[pane]; p != nil {
 		delete(w.panes, pane)
-		w.ttys.remove(pane)
+		if p.remove != nil {
+			p.remove()
+		}
+	}
+}
+
+func (w *watcher) send(k wake) {
+	select {
+	case w.wakes <- k:
+	case <-w.ctx.Done():
 	}
 }
 
@@ -86,7 +97,9 @@ func (w *watcher) looked(state PaneState, began time.Time, printed bool) {
 	if !p.announced && state.Generation == nil {
 		// It fails, for now, if the pane's program is just being started.
 		process, err := w.srv.Process(w.ctx)
-		p.announced = err == nil && process.Here && w.ttys.add(w.ctx, state, w.wakes)
+		if err == nil && process.Here {
+			p.remove, p.announced = w.ttys.Add(w.ctx, state.pid(), state.TTY, func(over bool) { w.send(wake{pane: state.ID, over: over}) })
+		}
 	}
 	printed = printed || state.printedSince(p.state)
 	p.state, p.looked = state, began

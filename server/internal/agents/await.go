@@ -16,13 +16,12 @@ func NoAgent(id tmux.PaneID) *reply.Fault {
 	return reply.Faultf(reply.KindRefused, "no coding agent runs in pane %s", id).Suggest("agent_status shows which panes run one")
 }
 
-const (
-	// awaitPause is the time between two looks at agents that are waited for, and how long
-	// a state must last to count: a screen that is being drawn may look like another one.
-	awaitPause = 150 * time.Millisecond
-	// awaitFind is the time between two looks for their processes.
-	awaitFind = 2 * time.Second
-)
+// awaitPause is the time between two looks at agents that are waited for, and how long a state
+// must last to count: a screen that is being drawn may look like another one.
+const awaitPause = 150 * time.Millisecond
+
+// awaitPace is how often they are looked at.
+var awaitPace = Pace{Search: 2 * time.Second, Silence: 2 * awaitPause, Busy: time.Second, Rest: 30 * time.Second, Blind: time.Second}
 
 // Awaited is the outcome of a wait for agents.
 type Awaited struct {
@@ -49,7 +48,9 @@ type Want struct {
 // Await waits for agents.
 func (f *Finder) Await(ctx context.Context, srv *tmux.Server, want Want) (Awaited, error) {
 	start := time.Now()
-	p := &poll{finder: f, srv: srv, found: start}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := &poll{Lookout: f.NewLookout(ctx, srv, want.Panes, awaitPace)}
 	if err := p.begin(ctx, want); err != nil {
 		return Awaited{}, err
 	}
@@ -72,30 +73,33 @@ func (f *Finder) Await(ctx context.Context, srv *tmux.Server, want Want) (Awaite
 
 // poll looks at agents again and again.
 type poll struct {
-	finder *Finder
-	srv    *tmux.Server
+	*Lookout
 	panes  []tmux.PaneID                  // that had an agent at the first look
 	seen   []Agent                        // at the last look
 	states map[tmux.PaneID]*Steady[State] // of panes
-	found  time.Time                      // when their processes were last looked for
+}
+
+func (p *poll) look(ctx context.Context) (err error) {
+	p.seen, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Agent, error) {
+		return p.Look(ctx, time.Now())
+	})
+	return err
 }
 
 // begin takes the first look.
 func (p *poll) begin(ctx context.Context, want Want) (err error) {
-	p.seen, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Agent, error) {
-		return p.finder.In(ctx, p.srv, want.Panes)
-	})
-	if err != nil {
+	if err := p.look(ctx); err != nil {
 		return err
 	}
 	for _, id := range want.Panes {
+		if !slices.ContainsFunc(p.Lookout.panes, func(pane Pane) bool { return pane.ID == id }) {
+			return reply.PaneNotFound(string(id))
+		}
 		if p.at(id) == nil {
 			return NoAgent(id)
 		}
 	}
-	if want.Panes == nil {
-		p.seen = slices.DeleteFunc(p.seen, func(s Agent) bool { return s.ID == want.Except })
-	}
+	p.seen = slices.DeleteFunc(p.seen, func(s Agent) bool { return want.Panes == nil && s.ID == want.Except })
 	p.states = map[tmux.PaneID]*Steady[State]{}
 	for _, s := range p.seen {
 		p.panes, p.states[s.ID] = append(p.panes, s.ID), new(Steady[State])
@@ -125,45 +129,14 @@ func (p *poll) outcome(states []State, now time.Time) Awaited {
 	return a
 }
 
-// again takes another look after a pause. It looks for the processes too if it is time for
-// that, or if a pane was closed or its program has ended.
-func (p *poll) again(ctx context.Context) (err error) {
-	began := time.Now()
+// again takes another look after a pause.
+func (p *poll) again(ctx context.Context) error {
 	if err := pause.For(ctx, awaitPause); err != nil {
 		return err
 	}
-	if time.Since(p.found) < awaitFind {
-		if same, err := p.reread(ctx); same || err != nil {
-			return err
-		}
-	}
-	p.found = began
-	p.seen, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Agent, error) {
-		panes, err := list(ctx, p.srv, p.panes)
-		if err != nil {
-			return nil, err
-		}
-		return p.finder.among(ctx, p.srv, panes)
-	})
+	err := p.look(ctx)
+	p.seen = slices.DeleteFunc(p.seen, func(s Agent) bool { return !slices.Contains(p.panes, s.ID) })
 	return err
-}
-
-// reread reads the states alone, and reports whether the same programs still run.
-func (p *poll) reread(ctx context.Context) (same bool, err error) {
-	again := slices.Clone(p.seen)
-	for i := range again {
-		if again[i].State != Ended {
-			again[i].State, again[i].Rows = Unknown, nil
-		}
-	}
-	again, err = reply.Within(ctx, p.finder.LookTime, func(ctx context.Context) ([]Agent, error) {
-		return p.finder.read(ctx, p.srv, again)
-	})
-	if err != nil || len(again) < len(p.seen) || slices.ContainsFunc(again, func(s Agent) bool { return s.State != Ended && s.Dead }) {
-		return false, err
-	}
-	p.seen = again
-	return true, nil
 }
 
 // StatesNamed returns the states of agents that a parameter names.

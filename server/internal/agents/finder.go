@@ -29,6 +29,9 @@ type Pane struct {
 	Title   string      `tmux:"pane_title"`
 	X       int         `tmux:"cursor_x"`
 	Y       int         `tmux:"cursor_y"`
+	TTY     string      `tmux:"pane_tty"`
+	// Activity is when the window last printed, in seconds.
+	Activity int64 `tmux:"window_activity"`
 }
 
 // StatusOf determines the state of an agent from its pane. rows are all rows of the screen.
@@ -126,11 +129,16 @@ type Agent struct {
 // been captured while the program was drawing it.
 const lookAgain = 60 * time.Millisecond
 
-// list lists panes, these as far as they exist or all, with what is needed to find the agents in them: each further
-// token costs tmux for every pane, and the command, which counts only where processes cannot
-// be seen, more than all others.
-func list(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID) ([]Pane, error) {
+// list lists panes, these as far as they exist or all, with what is needed to find the agents
+// in them, and further tokens: each costs tmux for every pane, and the command, which counts
+// only where processes cannot be seen, more than all others.
+func list(ctx context.Context, srv *tmux.Server, ids []tmux.PaneID, also ...string) ([]Pane, error) {
 	tokens := []string{"pane_id", "pane_pid", "pane_dead"}
+	for _, token := range also {
+		if !slices.Contains(tokens, token) {
+			tokens = append(tokens, token)
+		}
+	}
 	if !caller.Sees(ctx, srv) {
 		tokens = append(tokens, "pane_current_command")
 	}
@@ -200,30 +208,41 @@ func (f *Finder) among(ctx context.Context, srv *tmux.Server, panes []Pane) (see
 
 // read reads where the agents are, and the states of those whose state is unknown: their
 // screens, and what they say of themselves. It leaves out those whose pane has been closed.
+// It is one list of commands, of which only a capture is for a single pane: tmux logs each.
 func (f *Finder) read(ctx context.Context, srv *tmux.Server, seen []Agent) ([]Agent, error) {
 	for {
-		var b tmux.Batch
-		looks := map[*Agent]Look{}
-		for i := range seen {
-			switch s := &seen[i]; {
-			case s.State == Unknown:
-				looks[s] = AddLook(&b, s.ID)
-			case s.Session == "":
-				looks[s] = addPlace(&b, s.ID)
+		var ids []tmux.PaneID
+		for _, s := range seen {
+			if s.State == Unknown || s.Session == "" {
+				ids = append(ids, s.ID)
 			}
 		}
-		if len(looks) == 0 {
+		if ids == nil {
 			return seen, nil
 		}
-		err := b.Do(ctx, srv)
-		for s, look := range looks {
-			pane := look.Pane()
-			if pane.ID == "" || pane.Session == "" {
-				continue // a pane that has been closed ends the list; one that is being closed has no session
+		var b tmux.Batch
+		placed := tmux.AddRows[Pane](&b, tmux.ListPanes{All: true, Filter: tmux.MatchOneOf("pane_id", ids...)}, sightTokens...)
+		screens := map[tmux.PaneID]*[]byte{}
+		for _, s := range seen {
+			if s.State == Unknown {
+				screens[s.ID] = tmux.Add(&b, tmux.CapturePane{Target: s.ID, Print: true})
+			}
+		}
+		err := target.NoneIsEmpty(b.Do(ctx, srv))
+		places := map[tmux.PaneID]Pane{}
+		for _, p := range target.UniqueBy(*placed, func(p Pane) tmux.PaneID { return p.ID }) {
+			places[p.ID] = p
+		}
+		for i := range seen {
+			s := &seen[i]
+			pane, ok := places[s.ID]
+			if !ok {
+				continue // closed, or the list was cut short
 			}
 			s.Pane = pane
-			if rows := look.Rows(); rows != nil {
-				s.Rows, s.Status = rows, f.StatusOf(ctx, pane, s.Program, rows)
+			if screen := screens[s.ID]; screen != nil && *screen != nil {
+				s.Rows = rowsOf(*screen)
+				s.Status = f.StatusOf(ctx, pane, s.Program, s.Rows)
 			}
 		}
 		var e *tmux.Error

@@ -19,19 +19,17 @@ type Look struct {
 var (
 	placeTokens   = []string{"pane_id", "session_name", "window_index", "pane_index", "pane_pid", "pane_dead", "pane_title", "cursor_x", "cursor_y"}
 	ProgramTokens = []string{"pane_current_command", "pane_start_command"}
+	// sightTokens are for looking again and again.
+	sightTokens = append([]string{"pane_tty", "window_activity"}, placeTokens...)
 )
 
 // AddLook appends the commands that look at a pane, which also ask for further tokens.
 func AddLook(b *tmux.Batch, at tmux.Target, also ...string) Look {
-	l := addPlace(b, at, also...)
-	l.screen = tmux.Add(b, tmux.CapturePane{Target: at, Print: true})
-	return l
-}
-
-// addPlace appends a look at a pane without its screen.
-func addPlace(b *tmux.Batch, at tmux.Target, also ...string) Look {
 	tokens := append(placeTokens[:len(placeTokens):len(placeTokens)], also...)
-	return Look{pane: tmux.AddRows[Pane](b, tmux.DisplayMessage{Target: at}, tokens...)}
+	return Look{
+		pane:   tmux.AddRows[Pane](b, tmux.DisplayMessage{Target: at}, tokens...),
+		screen: tmux.Add(b, tmux.CapturePane{Target: at, Print: true}),
+	}
 }
 
 // Pane returns the pane; its ID is empty if there is none.
@@ -48,7 +46,11 @@ func (l Look) Rows() []string {
 	if l.screen == nil || *l.screen == nil {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(string(*l.screen), "\n"), "\n")
+	return rowsOf(*l.screen)
+}
+
+func rowsOf(screen []byte) []string {
+	return strings.Split(strings.TrimSuffix(string(screen), "\n"), "\n")
 }
 
 // Steady is a value that is looked at again and again, and since when it has been the same.

@@ -41,7 +41,8 @@ type Options struct {
 	// commands.
 	Out, Err io.Writer
 
-	// Every is the time between two looks, ExecTime how long a command may run.
+	// Every is the time between two looks, ExecTime how long a command may run. If zero, they
+	// are what users need.
 	Every, ExecTime time.Duration
 }
 
@@ -53,8 +54,8 @@ const (
 )
 
 type watcher struct {
-	srv    *tmux.Server
-	finder *agents.Finder
+	srv     *tmux.Server
+	lookout *agents.Lookout
 	Options
 	screen *screen // nil if Out is no terminal, or for JSON
 	runs   runs
@@ -97,7 +98,10 @@ func Run(ctx context.Context, srv *tmux.Server, finder *agents.Finder, o Options
 		o.Every, o.ExecTime = every, execTime
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{srv: srv, finder: finder, Options: o, screen: screenOn(o), runs: runs{slots: make(chan struct{}, mostRuns)}}
+	lookout := finder.NewLookout(ctx, srv, nil, agents.Pace{
+		Search: o.Every, Silence: o.Every * 3 / 2, Busy: 5 * o.Every, Rest: 30 * o.Every, Blind: 3 * o.Every,
+	})
+	w := &watcher{srv: srv, lookout: lookout, Options: o, screen: screenOn(o), runs: runs{slots: make(chan struct{}, mostRuns)}}
 	if w.screen != nil {
 		w.Err = w.screen
 		defer w.screen.close()
@@ -130,7 +134,7 @@ func gone(err error) bool {
 
 func (w *watcher) look(ctx context.Context) error {
 	bounded, cancel := tmux.WithTimeout(ctx, lookTime)
-	seen, err := w.finder.In(bounded, w.srv, nil)
+	seen, err := w.lookout.Look(bounded, time.Now())
 	cancel()
 	was := w.down
 	w.down = ""
