@@ -1,17 +1,19 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 
+	"tmuxmcp/internal/cells"
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/server/internal/agents"
 	"tmuxmcp/server/internal/reply"
@@ -144,18 +146,19 @@ func (s *screen) draw(w *watcher) error {
 	if s == nil {
 		return nil
 	}
-	lines := w.table(time.Now())
-	s.mu.Lock()
-	if s.last != "" {
-		lines = append(lines, "", s.last)
-	}
-	s.mu.Unlock()
 	width, height, err := term.GetSize(int(s.out.Fd()))
-	if err == nil && height > 1 && len(lines) > height {
-		more := fmt.Sprintf("… and %d more", len(lines)-height+1)
-		lines = append(lines[:height-1], more)
+	if err != nil || width <= 0 || height <= 0 {
+		width, height = 80, 24
 	}
-	text := "\033[H" + strings.Join(lines, "\033[K\r\n") + "\033[K\033[J"
+	s.mu.Lock()
+	last := s.last
+	s.mu.Unlock()
+	lines := w.lines(time.Now(), width, height, last)
+	// Behind a line in the last column, the rest of the line begins with that column.
+	text := "\033[H\033[K" + strings.Join(lines, "\r\n\033[K")
+	if len(lines) < height {
+		text += "\r\n\033[J"
+	}
 	shown := fmt.Sprint(width, height, text)
 	if shown == s.shown {
 		return nil
@@ -168,41 +171,195 @@ func (s *screen) draw(w *watcher) error {
 	return err
 }
 
-// table returns a line for each agent.
-func (w *watcher) table(now time.Time) []string {
-	var table [][]string
-	var widths [5]int
-	for _, a := range w.agents {
+// lines returns what a terminal of this size shows: a summary, the agents, those that ask
+// first, and the last problem. If there is room for one line, it is the first agent that asks.
+func (w *watcher) lines(now time.Time, width, height int, last string) []string {
+	events, since := w.ordered(now)
+	rows := w.table(events, since, width)
+	if height == 1 && len(events) > 0 && events[0].State == agents.Asks {
+		return rows[:1]
+	}
+	lines := []string{w.header(events, width)}
+	room := height - 1
+	if last != "" && room > 1 {
+		room--
+	}
+	if len(rows) > room && room > 1 {
+		rows = append(rows[:room-1:room-1], cut(fmt.Sprintf("… and %d more", len(rows)-room+1), width))
+	}
+	lines = append(lines, rows[:min(len(rows), room)]...)
+	if last != "" && len(lines) < height {
+		if len(lines) < height-1 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, cut(last, width))
+	}
+	return lines
+}
+
+// ordered returns the agents, those that ask first, and since when they do what they do.
+func (w *watcher) ordered(now time.Time) (events []event, since []string) {
+	sorted := slices.Clone(w.agents)
+	asks := func(a *agent) int {
+		if cmp.Or(a.state, a.State) == agents.Asks {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(sorted, func(a, b *agent) int { return cmp.Compare(asks(a), asks(b)) })
+	for _, a := range sorted {
 		e := eventOf(a.Agent)
 		if a.state != "" {
 			e.State, e.Question = a.state, a.question
 		}
-		cells := e.cells()
-		cells = append(cells[:4], ago(now.Sub(a.since)), cells[4])
-		for i := range widths {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
+		events, since = append(events, e), append(since, ago(now.Sub(a.since)))
+	}
+	return events, since
+}
+
+// header says how many agents do what, and how to end.
+func (w *watcher) header(events []event, width int) string {
+	var counts []string
+	for _, s := range []struct {
+		state     agents.State
+		one, more string
+	}{
+		{agents.Asks, "asks", "ask"}, {agents.Working, "works", "work"}, {agents.Idle, "idle", "idle"},
+		{agents.Ended, "ended", "ended"}, {agents.Unknown, "unknown", "unknown"},
+	} {
+		n := 0
+		for _, e := range events {
+			if e.State == s.state {
+				n++
+			}
 		}
-		table = append(table, cells)
+		switch n {
+		case 0:
+		case 1:
+			counts = append(counts, "1 "+s.one)
+		default:
+			counts = append(counts, fmt.Sprint(n, " ", s.more))
+		}
+	}
+	const ends = "Ctrl-C ends"
+	text := cmp.Or(terminal.Visible(w.down), strings.Join(counts, ", "), "no agents")
+	for n := len(counts) - 1; w.down == "" && n > 1 && cells.Width(text)+2+len(ends) > width; n-- {
+		text = strings.Join(counts[:n], ", ") + ", …"
+	}
+	text = cut(text, width)
+	if room := width - cells.Width(text) - len(ends); room >= 2 {
+		text += strings.Repeat(" ", room) + ends
+	}
+	return text
+}
+
+// Columns of a table, in the order in which they are shown.
+const (
+	paneColumn = iota
+	placeColumn
+	nameColumn
+	stateColumn
+	sinceColumn
+	questionColumn
+	columns
+)
+
+// A question gets at least this room before other columns are left out; a name that gets less
+// than this is left out.
+const (
+	leastQuestion = 20
+	leastName     = 3
+)
+
+// table returns a line for each agent that is no wider than a terminal. What does not fit is
+// left out: the version, the place, since when, and the end of the question and of the name.
+func (w *watcher) table(events []event, since []string, width int) []string {
+	var table [][columns]string
+	for i, e := range events {
+		var row [columns]string
+		copy(row[:], e.cells())
+		row[sinceColumn], row[questionColumn] = since[i], row[sinceColumn]
+		table = append(table, row)
+	}
+	var widths [columns]int
+	measure := func() (fixed int) {
+		widths = [columns]int{}
+		for _, row := range table {
+			for i, cell := range row {
+				widths[i] = max(widths[i], cells.Width(cell))
+			}
+		}
+		for _, n := range widths[:questionColumn] {
+			if n > 0 {
+				fixed += n + 2
+			}
+		}
+		return fixed
+	}
+	fits := func() bool {
+		fixed := measure()
+		return fixed-2 <= width && (widths[questionColumn] == 0 || fixed+min(widths[questionColumn], leastQuestion) <= width)
+	}
+	for _, leave := range []func(i int){
+		func(i int) { table[i][nameColumn] = terminal.Visible(events[i].Agent) },
+		func(i int) { table[i][placeColumn] = "" },
+		func(i int) { table[i][sinceColumn] = "" },
+	} {
+		if fits() {
+			break
+		}
+		for i := range table {
+			leave(i)
+		}
+	}
+	if over := measure() - 2 - width; over > 0 {
+		room := widths[nameColumn] - over
+		for i := range table {
+			if table[i][nameColumn] = cut(table[i][nameColumn], room); room < leastName {
+				table[i][nameColumn] = ""
+			}
+		}
+		measure()
 	}
 	var lines []string
-	switch {
-	case w.down != "":
-		lines = append(lines, terminal.Visible(w.down))
-	case len(table) == 0:
-		lines = append(lines, "no agents")
-	}
-	for _, cells := range table {
-		var line strings.Builder
-		for i, width := range widths {
-			pad := strings.Repeat(" ", width-utf8.RuneCountInString(cells[i])+2)
-			if color := colors[agents.State(cells[3])]; w.Color && i == 3 && color != "" {
-				cells[i] = "\033[" + color + "m" + cells[i] + "\033[0m"
-			}
-			line.WriteString(cells[i] + pad)
-		}
-		lines = append(lines, line.String()+cells[5])
+	for _, row := range table {
+		lines = append(lines, w.line(row, widths, width))
 	}
 	return lines
+}
+
+// line returns a row as a line.
+func (w *watcher) line(row [columns]string, widths [columns]int, width int) string {
+	var line strings.Builder
+	room := width
+	for i, cell := range row {
+		if widths[i] == 0 || room <= 0 {
+			continue
+		}
+		cell = cut(cell, room)
+		shown := cell
+		if color := colors[agents.State(cell)]; w.Color && i == stateColumn && color != "" {
+			shown = "\033[" + color + "m" + cell + "\033[0m"
+		}
+		line.WriteString(shown)
+		if i < questionColumn {
+			line.WriteString(strings.Repeat(" ", widths[i]-cells.Width(cell)+2))
+		}
+		room -= widths[i] + 2
+	}
+	return strings.TrimRight(line.String(), " ")
+}
+
+// cut cuts a text off at a number of columns.
+func cut(text string, width int) string {
+	if cells.Width(text) <= width {
+		return text
+	}
+	if width < 1 {
+		return ""
+	}
+	left, _ := cells.SplitAt(text, width-1)
+	return strings.TrimRight(left, " ") + "…"
 }
 
 var colors = map[agents.State]string{agents.Asks: "1;33", agents.Idle: "32", agents.Working: "34", agents.Ended: "2", agents.Unknown: "2"}

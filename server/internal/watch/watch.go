@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"syscall"
 	"time"
@@ -110,19 +111,26 @@ func Run(ctx context.Context, srv *tmux.Server, finder *agents.Finder, o Options
 	defer cancel()
 	tick := time.NewTicker(o.Every)
 	defer tick.Stop()
-	for {
-		if err := w.look(ctx); err != nil {
-			return err
-		}
+	resized := make(chan os.Signal, 1)
+	if w.screen != nil {
+		signal.Notify(resized, syscall.SIGWINCH)
+		defer signal.Stop(resized)
+	}
+	err := w.look(ctx)
+	for err == nil {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-resized:
+			err = w.screen.draw(w)
 		case <-tick.C:
-		}
-		if closed(o.Out) {
-			return syscall.EPIPE
+			if closed(o.Out) {
+				return syscall.EPIPE
+			}
+			err = w.look(ctx)
 		}
 	}
+	return err
 }
 
 const noServer = "no tmux server"

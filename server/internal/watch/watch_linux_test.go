@@ -71,11 +71,16 @@ func (s *stage) start() {
 // watch starts a watcher, which looks more often than users need.
 func (s *stage) watch(o Options) {
 	s.Helper()
-	o.Every = 30 * time.Millisecond
+	if o.Every == 0 {
+		o.Every = 30 * time.Millisecond
+	}
 	if o.ExecTime == 0 {
 		o.ExecTime = time.Minute
 	}
-	o.Out, o.Err, o.Env = &s.out, &s.errs, os.Environ()
+	o.Err, o.Env = &s.errs, os.Environ()
+	if o.Out == nil {
+		o.Out = &s.out
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, s.srv, agents.NewFinder(agents.BuiltIn()), o) }()
@@ -364,6 +369,61 @@ func TestCommandsEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestInAPane: in a real pane, the table is as wide as that, also once it has been resized.
+func TestInAPane(t *testing.T) {
+	s := newStage(t)
+	idle, _ := testagent.Claude(t)
+	testserver.Run(t, s.srv, "new-session", "-d", "-s", "a-session-with-a-long-name", "-x", "80", "-y", "24", idle)
+	s.draw("screen", dialog)
+	testserver.WaitScreen(t, s.srv, "a:", "Esc to cancel")
+	viewer := testserver.New(t)
+	testserver.Run(t, viewer, "new-session", "-d", "-x", "30", "-y", "8", "exec sleep 1000")
+	tty, err := os.OpenFile(testserver.Run(t, viewer, "display-message", "-p", "#{pane_tty}"), os.O_WRONLY|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	s.watch(Options{Out: tty})
+	shows := func(want string) {
+		t.Helper()
+		testserver.WaitScreen(t, viewer, "", want)
+	}
+	shows("1 asks, 1 idle     Ctrl-C ends\n%0  claude  asks  Bash comman…\n%1  claude  idle")
+	testserver.Run(t, viewer, "resize-window", "-x", "60", "-y", "2")
+	if err := syscall.Kill(os.Getpid(), syscall.SIGWINCH); err != nil {
+		t.Fatal(err)
+	}
+	shows("1 asks, 1 idle                                   Ctrl-C ends\n%0  claude  asks  ")
+	testserver.Run(t, viewer, "resize-window", "-x", "60", "-y", "1")
+	shows("%0  claude  asks  ")
+}
+
+// TestResized: a table is drawn at once when its terminal has another size, and
+// what was there before watch is there again afterwards.
+func TestResized(t *testing.T) {
+	s := newStage(t)
+	viewer := testserver.New(t)
+	testserver.Run(t, viewer, "new-session", "-d", "-x", "80", "-y", "8", "echo before; exec sleep 1000")
+	testserver.WaitScreen(t, viewer, "", "before")
+	tty, err := os.OpenFile(testserver.Run(t, viewer, "display-message", "-p", "#{pane_tty}"), os.O_WRONLY|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	s.watch(Options{Out: tty, Every: time.Hour})
+	testserver.WaitScreen(t, viewer, "", "%0  a:0.0  claude  idle")
+	testserver.Run(t, viewer, "resize-window", "-x", "20")
+	testtool.Eventually(t, "the pane is narrow", func() bool {
+		return testserver.Run(t, viewer, "display-message", "-p", "#{pane_width}") == "20"
+	})
+	if err := syscall.Kill(os.Getpid(), syscall.SIGWINCH); err != nil {
+		t.Fatal(err)
+	}
+	testserver.WaitScreen(t, viewer, "", "%0  claude  idle")
+	s.end()
+	testserver.WaitScreen(t, viewer, "", "before")
 }
 
 // isRunning reports whether a process is neither gone nor a zombie that nobody has waited for.
