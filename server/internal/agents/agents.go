@@ -212,7 +212,7 @@ func identity(executable string, args []string) []string {
 	return words
 }
 
-var interpreter = lazy.Regexp(`^(node|bun|deno|python[0-9.]*)$`)
+var interpreter = lazy.Regexp(`^(node|nodejs|bun|deno|ruby[0-9.]*|(python|pypy)[0-9.]*)$`)
 
 func program(file string) string {
 	base := path.Base(file)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -193,11 +194,10 @@ func (set RuleSet) programOf(pid int) (Program, bool) {
 	if r == nil {
 		return Program{}, false
 	}
-	files := append([]string{exe}, args[:min(len(args), 4)]...)
-	for _, file := range files {
+	for _, file := range identity(exe, args) {
 		// A relative path is relative to the process's own directory.
 		if filepath.IsAbs(file) {
-			if v := set.versionOf(caller.RealPath(file)); v != "" {
+			if v := set.versionOf(r, caller.RealPath(file)); v != "" {
 				return Program{Name: r.Name, Version: v, Rules: r}, true
 			}
 		}
@@ -206,7 +206,10 @@ func (set RuleSet) programOf(pid int) (Program, bool) {
 }
 
 var (
-	versionInPath = lazy.Regexp(`/versions/(\d+\.\d+\.\d+)(/|$)`)
+	// A directory of a version is below one of its program, as in claude/versions/2.1.177,
+	// Cellar/codex/0.171.0 or installs/codex/0.171.0; in Nix's store it has both names.
+	versionInPath = lazy.Regexp(`/([^/]+)(?:/versions)?/v?(\d+\.\d+\.\d+)[^/]*(?:/|$)`)
+	versionInNix  = lazy.Regexp(`^/nix/store/[^/-]+-([^/]+?)-(\d+\.\d+\.\d+)[^/]*(?:/|$)`)
 	versionNumber = lazy.Regexp(`^\d+\.\d+\.\d+`)
 )
 
@@ -217,11 +220,14 @@ const (
 	mostParents  = 8
 )
 
-// versionOf returns the version of a program that was installed by npm or has its version
-// in its path; otherwise "".
-func (set RuleSet) versionOf(file string) string {
-	if m := versionInPath().FindStringSubmatch(file); m != nil {
-		return m[1]
+// versionOf returns the version of an agent if its file shows that: by a path that has the
+// agent's name beside the version, since the path of an interpreter has that of the
+// interpreter, or by the package of npm that it is in. Otherwise it returns "".
+func (set RuleSet) versionOf(r *Rules, file string) string {
+	for _, in := range []*regexp.Regexp{versionInPath(), versionInNix()} {
+		if m := in.FindStringSubmatch(file); m != nil && r.called(m[1]) {
+			return m[2]
+		}
 	}
 	dir := filepath.Dir(file)
 	for range mostParents {
@@ -230,7 +236,7 @@ func (set RuleSet) versionOf(file string) string {
 			text, _ := os.ReadFile(manifest)
 			var p struct{ Name, Version string }
 			if json.Unmarshal(text, &p) == nil && p.Version != "" {
-				if r, _ := set.Recognize("/"+p.Name, nil); r != nil {
+				if of, _ := set.Recognize("/"+p.Name, nil); of != nil && of.Name == r.Name {
 					return versionNumber().FindString(p.Version)
 				}
 			}
@@ -241,4 +247,10 @@ func (set RuleSet) versionOf(file string) string {
 		dir = filepath.Dir(dir)
 	}
 	return ""
+}
+
+// called reports whether a directory has the name of the program or of a package of it.
+func (r *Rules) called(name string) bool {
+	return slices.Contains(r.Names, name) || name != "versions" &&
+		slices.ContainsFunc(r.Packages, func(p string) bool { return filepath.Base(p) == name })
 }

@@ -104,3 +104,81 @@ func TestTopmost(t *testing.T) {
 		}
 	}
 }
+
+// A version is shown only if it is the agent's: not that of what interprets it.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell, err := os.ReadFile(sh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := BuiltIn()
+	for _, c := range []struct{ program, script, manifest, want string }{
+		{".pyenv/versions/3.11.7/bin/python3.11", "bin/codex", "", ""},
+		{".pyenv/versions/3.11.7/bin/python3", ".pyenv/versions/3.11.7/bin/codex", "", ""},
+		{"uv/python/cpython-3.12.1-linux/bin/python3.12", "uv/tools/codex/bin/codex", "", ""},
+		{"mise/installs/python/3.12.1/bin/python3", "mise/installs/codex/0.171.0/bin/codex", "", "0.171.0"},
+		{".rbenv/versions/3.3.0/bin/ruby", ".rbenv/versions/3.3.0/bin/codex", "", ""},
+		{".asdf/installs/deno/2.1.4/bin/deno", ".deno/bin/codex", "", ""},
+		{".bun/1.2.3/bin/bun", ".bun/install/global/node_modules/@openai/codex/bin/codex.js", `{"name": "@openai/codex", "version": "0.171.0"}`, "0.171.0"},
+		{".nvm/versions/node/v22.1.0/bin/node", ".nvm/versions/node/v22.1.0/lib/node_modules/@openai/codex/bin/codex.js", `{"name": "@openai/codex", "version": "0.171.0-alpha.1"}`, "0.171.0"},
+		{".fnm/node-versions/v22.1.0/installation/bin/node", ".fnm/node-versions/v22.1.0/installation/bin/codex", "", ""},
+		{".nvm/versions/node/v22.1.0/bin/node", "src/codex/bin/codex.js", `{"name": "another", "version": "9.9.9"}`, ""},
+		{"opt/node_modules/@openai/codex/vendor/codex", "", `{"name": "@google/gemini-cli", "version": "9.9.9"}`, ""},
+		{".local/share/claude/versions/2.1.177", "", "", "2.1.177"},
+		{"homebrew/Cellar/codex/0.171.0/bin/codex", "", "", "0.171.0"},
+		{"homebrew/Caskroom/claude-code/2.1.177/claude", "", "", "2.1.177"},
+		{"homebrew/Cellar/node/25.1.0/bin/node", "homebrew/Cellar/gemini-cli/0.47.0/bin/gemini", "", "0.47.0"},
+		{"releases/1.2.3/codex", "", "", ""},
+		{"bin/codex", "project/codex/7.7.7/prompt", "", ""},
+	} {
+		dir := t.TempDir()
+		write := func(name string, text []byte) string {
+			file := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := testtool.WriteProgram(file, text); err != nil {
+				t.Fatal(err)
+			}
+			return file
+		}
+		cmd := exec.Command(write(c.program, shell), "-c", ": running; read x")
+		if c.script != "" {
+			cmd.Args = []string{cmd.Path, write(c.script, []byte("read x"))}
+		}
+		if c.manifest != "" {
+			at := filepath.Join(c.program, "..")
+			if c.script != "" {
+				at = filepath.Join(c.script, "..", "..")
+			}
+			write(filepath.Join(at, "package.json"), []byte(c.manifest))
+		}
+		stdin, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		testtool.Eventually(t, c.program+" runs", func() bool { _, ok := set.programOf(cmd.Process.Pid); return ok })
+		if p, _ := set.programOf(cmd.Process.Pid); p.Version != c.want {
+			t.Errorf("%s %s: version %q, want %q", c.program, c.script, p.Version, c.want)
+		}
+		stdin.Close()
+		_ = cmd.Wait()
+	}
+	for file, want := range map[string]string{
+		"/nix/store/0c5z1a-codex-0.171.0/bin/codex":          "0.171.0",
+		"/nix/store/0c5z1a-python3-3.12.8/bin/codex":         "",
+		"/nix/store/0c5z1a-claude-code-2.1.177/bin/.wrapped": "",
+	} {
+		if got := set.versionOf(rulesOf(t, "codex"), file); got != want {
+			t.Errorf("%s: version %q, want %q", file, got, want)
+		}
+	}
+}
