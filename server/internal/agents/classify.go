@@ -192,7 +192,7 @@ func (r *Rules) below(n int, rows []string, t *trace) int {
 }
 
 // border is what surrounds the text of a dialog: lines, and a scroll bar at its right.
-var border = lazy.Regexp(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─╌█]+$`)
+var border = lazy.Regexp(`^[\s│┃╭╰╮╯┌└─╌]+|[\s│╮╯┐┘─╌█]+$`)
 
 var (
 	windowTop    = lazy.Regexp(`^╭─+╮$`)
@@ -277,7 +277,8 @@ func numbered(n int, p pattern, rows []string, t *trace) (choices []Choice, firs
 func listed(n int, p pattern, spaced bool, rows []string, t *trace) (choices []Choice, first int) {
 	marked, top := -1, len(rows)
 	for i := len(rows) - 1; i >= 0 && len(choices) < mostChoices; i-- {
-		if blank := border().ReplaceAllString(rows[i], "") == ""; blank && (spaced || choices == nil) || spaced && i > 0 && rows[i-1] != "" {
+		blank := func(i int) bool { return border().ReplaceAllString(rows[i], "") == "" }
+		if blank(i) && (spaced || choices == nil) || spaced && i > 0 && !blank(i-1) {
 			continue
 		}
 		m := t.find("dialogs.choice", n, p, rows, i)
