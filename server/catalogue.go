@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/rows"
@@ -38,16 +39,25 @@ func (s *Server) offered() (offered []*tool.Tool) {
 	return offered
 }
 
-// WriteTools writes one line for each tool that this server offers, saying what it is for.
-func (s *Server) WriteTools(w io.Writer) error {
+// WriteTools writes a line for each tool that this server offers, saying what it is for. If width
+// is not zero, lines are wrapped at so many columns.
+func (s *Server) WriteTools(w io.Writer, width int) error {
 	for _, t := range s.offered() {
 		first, _, _ := strings.Cut(t.Desc, ". ")
-		if _, err := fmt.Fprintf(w, "%-28s %-11s %s\n", t.Name, t.Kind.Tier, strings.TrimSuffix(first, ".")); err != nil {
+		first = strings.TrimSuffix(first, ".")
+		row, indent := fmt.Sprintf("%-28s %-11s ", t.Name, t.Kind.Tier), 41
+		if width > 0 && width < indent+leastDescription {
+			row, indent = fmt.Sprintf("%s %s\n    ", t.Name, t.Kind.Tier), 4
+		}
+		if _, err := fmt.Fprintln(w, row+terminal.Wrap(first, width, indent)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// leastDescription is the room that a description needs beside the name of a tool.
+const leastDescription = 30
 
 // catalogue is the catalogue of all tools, with marks where the table of tools comes in.
 //

@@ -130,7 +130,7 @@ func newAPISchema() *cobra.Command {
 		Use:     "schema",
 		Short:   "Print the JSON schema of an adapter's answers",
 		Example: "  mcp-conform api schema >adapter.schema.json\n  mcp-conform api schema --requests",
-		Args:    cobra.NoArgs,
+		Args:    noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !requests {
 				_, err := cmd.OutOrStdout().Write(docs.AdapterSchema)

@@ -66,7 +66,7 @@ func newTmuxList(fetcher func(*cobra.Command) *debian.Fetcher) *cobra.Command {
 		Use:     "list",
 		Short:   "List the cached binaries",
 		Example: "  mcp-conform tmux list --json",
-		Args:    cobra.NoArgs,
+		Args:    noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := fetcher(cmd).List()
 			if asJSON && err == nil {

@@ -159,9 +159,10 @@ func Command() *cobra.Command {
 	}
 	root.SetVersionTemplate("mcp-conform {{.Version}}\n")
 	terminal.FitHelp(root)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%w\n  see mcp-conform --help", err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w\n  see %s --help", err, cmd.CommandPath())
 	})
+	terminal.SuggestFlags(root)
 	run := &cobra.Command{
 		Use:     "run",
 		Short:   "Run the scripts and print the matrix (the default)",
@@ -201,9 +202,8 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if gap, err := strconv.ParseUint(args[0], 10, 8); err == nil && cmd.Flags().Lookup("run") != nil {
 		return fmt.Errorf("unknown command %q: run a gap with --run ^%02d, or read about it with explain %d", args[0], gap, gap)
 	}
-	cmd.SuggestionsMinimumDistance = 2
-	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
-		return fmt.Errorf("unknown command %q: did you mean %s?", args[0], strings.Join(meant, " or "))
+	if err := terminal.NoSuchCommand(cmd, args); err != nil {
+		return fmt.Errorf("%w\n  see %s --help", err, cmd.CommandPath())
 	}
-	return fmt.Errorf("unknown command %q\n  see mcp-conform --help", args[0])
+	return nil
 }

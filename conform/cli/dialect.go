@@ -17,7 +17,7 @@ func newDialect() *cobra.Command {
 		Use:     "init",
 		Short:   "Draft the dialect of an MCP server from its list of tools",
 		Example: example,
-		Args:    cobra.NoArgs,
+		Args:    noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Server == "" {
 				return errors.New("dialect init: want --server, the command that starts the server")

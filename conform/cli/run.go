@@ -20,6 +20,7 @@ import (
 	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/debian"
 	"tmuxmcp/internal/gettmux"
+	"tmuxmcp/internal/nearest"
 	"tmuxmcp/tmux"
 )
 
@@ -301,7 +302,13 @@ func findGap(scripts, name string, layer report.Layer) (*conform.Gap, error) {
 			return g, nil
 		}
 	}
-	return nil, errors.New("no such script (see mcp-conform list --suite all)")
+	var names []string
+	for _, g := range gaps {
+		if layer == "" || slices.Contains(g.Layers(), layer) {
+			names = append(names, g.Name)
+		}
+	}
+	return nil, fmt.Errorf("no such script%s\n  see mcp-conform list --suite all", nearest.Meant(name, names))
 }
 
 // targets returns the targets that the flags name, or else the default one.

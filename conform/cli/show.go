@@ -26,7 +26,7 @@ func newList() *cobra.Command {
 		Use:     "list",
 		Short:   "List the gaps, one line each",
 		Example: "  mcp-conform list\n  mcp-conform list --suite all\n  mcp-conform list --suite all --tools",
-		Args:    cobra.NoArgs,
+		Args:    noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			gaps, err := loadGaps(scripts, suites...)
 			if err != nil {

@@ -20,7 +20,7 @@ func newTokens() *cobra.Command {
 		Short:   "Compare the typed format tokens with those of tmux programs",
 		Long:    help("tokens"),
 		Example: help("tokens-examples"),
-		Args:    cobra.NoArgs,
+		Args:    noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			targets, err := o.targets(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {

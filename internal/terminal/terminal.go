@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"tmuxmcp/internal/nearest"
 )
 
 // Environment documents the variables that [Color] reads.
@@ -117,9 +120,44 @@ func FitHelp(root *cobra.Command) {
 			long, short := flags.FlagUsages(), flags.FlagUsagesWrapped(80)
 			fitted = strings.Replace(fitted, strings.TrimSpace(long), strings.TrimSpace(short), 1)
 		}
+		if shown, ok := c.Annotations[inherits]; ok {
+			before, rest, _ := strings.Cut(fitted, "\nGlobal Flags:\n")
+			_, after, _ := strings.Cut(rest, "\n\n")
+			fitted = strings.TrimRight(before, "\n") + "\n" + inherited(c, strings.Fields(shown))
+			if after != "" {
+				fitted += "\n" + after
+			}
+		}
 		_, failed := io.WriteString(out, fitted)
 		return cmp.Or(err, failed)
 	})
+}
+
+// inherits is the annotation of a command whose help shows only some flags of its parents.
+const inherits = "terminal: inherited flags"
+
+// ShowInherited has the help of a command show only these flags of its parents: others are
+// accepted, but mean nothing to it.
+func ShowInherited(c *cobra.Command, names ...string) *cobra.Command {
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[inherits] = strings.Join(names, " ")
+	return c
+}
+
+// inherited returns the part of a help that shows these flags of a command's parents.
+func inherited(c *cobra.Command, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
+	c.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(names, f.Name) {
+			shown.AddFlag(f)
+		}
+	})
+	return "\nGlobal Flags:\n" + shown.FlagUsagesWrapped(80)
 }
 
 // AddCompletion adds the command that prints completion scripts to where root's output goes now,
@@ -139,7 +177,7 @@ func AddCompletion(root *cobra.Command) *cobra.Command {
 		for _, shell := range c.Commands() {
 			shells = append(shells, shell.Name())
 		}
-		return fmt.Errorf("completion %s: no such shell: want one of %s", args[0], strings.Join(shells, ", "))
+		return fmt.Errorf("completion %s: no such shell: want one of %s%s", args[0], strings.Join(shells, ", "), nearest.Meant(args[0], shells))
 	}
 	return c
 }

@@ -31,7 +31,7 @@ reports it and exits with 1.`,
 		Example: `  tmux-mcp agents
   tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/claude.toml
   tmux-mcp agents test %3 --rules ~/.config/tmux-mcp/agents/claude.toml`,
-		Args: usage(cobra.NoArgs),
+		Args: usage(terminal.NoSuchCommand),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.config(cmd)
 			if err != nil {
@@ -51,7 +51,7 @@ reports it and exits with 1.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (docs/agents.md describes it)")
-	c.AddCommand(agentsTestCommand(o), agentsShowCommand(o))
+	c.AddCommand(terminal.ShowInherited(agentsTestCommand(o), "socket-name", "socket-path", "tmux", "transport"), terminal.ShowInherited(agentsShowCommand(o)))
 	return c
 }
 

@@ -57,7 +57,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, setup Setup)
 	root.SetErr(stderr)
 	shells := terminal.AddCompletion(root)
 	for _, c := range append(shells.Commands(), shells) {
-		c.Args = usage(c.Args)
+		terminal.ShowInherited(c).Args = usage(c.Args)
 	}
 	// If the client is gone, writes fail; the process must survive to clean up.
 	signal.Ignore(syscall.SIGPIPE)
@@ -117,7 +117,7 @@ environment is wrong.`,
 		Example: `  tmux-mcp -L work --safety readonly
   tmux-mcp call list_panes '{"filters": {"pane_current_command": "vim"}}'
   tmux-mcp setup`,
-		Args: usage(cobra.NoArgs),
+		Args: usage(terminal.NoSuchCommand),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			leavePlugin()
 			cfg, err := o.config(cmd)
@@ -145,6 +145,7 @@ environment is wrong.`,
 	terminal.ShowVersion(root, version.String())
 	terminal.FitHelp(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	terminal.SuggestFlags(root)
 	f := root.PersistentFlags()
 	for _, setting := range server.Settings() {
 		if setting.Flag == "" {
@@ -162,9 +163,10 @@ environment is wrong.`,
 	f.BoolVar(&o.noTranscripts, "no-transcripts", false, "do not read the transcripts that coding agents write")
 	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
 	if setup != nil {
-		root.AddCommand(setupCommand(setup, stderr))
+		root.AddCommand(terminal.ShowInherited(setupCommand(setup, stderr)))
 	}
-	root.AddCommand(toolsCommand(o), callCommand(o), doctorCommand(o), agentsCommand(o), watchCommand(o), skillCommand(),
+	root.AddCommand(terminal.ShowInherited(toolsCommand(o), "safety", "toolsets", "results"), callCommand(o), doctorCommand(o), terminal.ShowInherited(agentsCommand(o)),
+		terminal.ShowInherited(watchCommand(o), "socket-name", "socket-path", "tmux", "transport", "no-transcripts"), terminal.ShowInherited(skillCommand()),
 		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. If both of two names are set, the first counts.
 
 ` + server.Environment()},
@@ -298,7 +300,7 @@ func toolsCommand(o *options) *cobra.Command {
 		Use:     "tools",
 		Short:   "Print the tools that a client would see",
 		Example: "  tmux-mcp tools --safety readonly\n  tmux-mcp tools --json --toolsets core | wc -c",
-		Args:    usage(cobra.NoArgs),
+		Args:    usage(terminal.NoSuchCommand),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := o.lister(cmd, all)
 			if err != nil {
@@ -311,7 +313,7 @@ func toolsCommand(o *options) *cobra.Command {
 			case asMarkdown:
 				return s.WriteMarkdown(out)
 			}
-			return s.WriteTools(out)
+			return s.WriteTools(out, terminal.Width(out))
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the JSON that a client gets")
@@ -373,7 +375,7 @@ func callCommand(o *options) *cobra.Command {
 			defer s.Close()
 			res, err := s.Call(cmd.Context(), args[0], arguments)
 			if err != nil {
-				return usageError{fmt.Errorf("%w; tmux-mcp tools lists all", err)}
+				return usageError{fmt.Errorf("%w\n  tmux-mcp tools lists all", err)}
 			}
 			if res.IsError {
 				fmt.Fprintln(cmd.ErrOrStderr(), server.Text(res))
@@ -411,7 +413,7 @@ func doctorCommand(o *options) *cobra.Command {
 		Long: `Doctor shows what the server would connect to, and checks for problems. It exits
 with 1 if it finds any. A tmux server that is not running yet is not a problem.`,
 		Example: "  tmux-mcp doctor -L work\n  tmux-mcp doctor --json | jq -r '.findings[].text'",
-		Args:    usage(cobra.NoArgs),
+		Args:    usage(terminal.NoSuchCommand),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.config(cmd)
 			if err != nil {

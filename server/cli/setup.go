@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tmuxmcp/internal/runner"
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/server"
 )
 
@@ -21,7 +22,7 @@ type Setup func(program, name string, stderr io.Writer, flags func(*cobra.Comman
 
 func setupCommand(setup Setup, stderr io.Writer) *cobra.Command {
 	c := setup("tmux-mcp", "tmux", stderr, givenFlags)
-	c.Args = usage(cobra.NoArgs)
+	c.Args = usage(terminal.NoSuchCommand)
 	c.Example = `  tmux-mcp setup --dry-run
   tmux-mcp setup
   tmux-mcp setup --client claude,codex --safety readonly

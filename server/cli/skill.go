@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"tmuxmcp/internal/terminal"
 )
 
 // Skill is a file SKILL.md in the Agent Skills format, for a directory named tmux. It shows a
@@ -24,7 +26,7 @@ description, and the rest when the model asks for it. Claude Code reads it from
 for Claude Code and Codex contains it.`,
 		Example: `  mkdir -p ~/.claude/skills/tmux
   tmux-mcp skill > ~/.claude/skills/tmux/SKILL.md`,
-		Args: usage(cobra.NoArgs),
+		Args: usage(terminal.NoSuchCommand),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), Skill)
 			return err

@@ -47,7 +47,7 @@ server, and 1 if standard output is closed.`,
 		Example: `  tmux-mcp watch
   tmux-mcp watch --exec 'notify-send -- "$TMUX_MCP_AGENT $TMUX_MCP_STATE" "$TMUX_MCP_QUESTION"'
   tmux-mcp watch --once --state asks`,
-		Args: usage(cobra.NoArgs),
+		Args: usage(terminal.NoSuchCommand),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, s := range states {
 				if !slices.Contains(all, s) {

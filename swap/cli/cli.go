@@ -188,7 +188,7 @@ the command line is wrong.`,
   mcp-swap revert               # put everything back`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noSuchCommand,
+		Args:          terminal.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(a.err.w)
 			_ = cmd.Help()
@@ -203,7 +203,7 @@ the command line is wrong.`,
 		help(cmd, args)
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SuggestionsMinimumDistance = 2
+	terminal.SuggestFlags(root)
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.forget(), a.doctor())
 	for _, c := range root.Commands() {
 		c.Flags().BoolVar(&a.json, "json", false, "print one JSON document (docs/mcp-swap.schema.json describes it)")
@@ -259,16 +259,4 @@ func flagsOnly(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("unexpected argument %q; name a checkout with --repo, a client with --cli", args[0])
 	}
 	return fmt.Errorf("unexpected argument %q", args[0])
-}
-
-// noSuchCommand refuses arguments of mcp-swap itself: they are misspelled commands.
-func noSuchCommand(cmd *cobra.Command, args []string) error {
-	err := cobra.NoArgs(cmd, args)
-	if err == nil {
-		return nil
-	}
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
-	}
-	return err
 }

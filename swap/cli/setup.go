@@ -38,7 +38,7 @@ func Setup(program, entry string, stderr io.Writer, flags func(*cobra.Command) (
 projects. --uninstall puts everything back: a config that nothing else has
 written to since gets its exact old bytes, and one that setup created is
 removed, unless something else was added to it. Server flags that you give here
-go into the entries.
+go into the entries; ` + program + ` --help lists them.
 
 Before writing anything, setup starts the server as each client would. It then
 changes only the entry in a config. An entry that already runs this program

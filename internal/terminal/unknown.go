@@ -1,0 +1,48 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tmuxmcp/internal/nearest"
+)
+
+// NoSuchCommand refuses the arguments of a command that takes none. If it has subcommands, the
+// first is a misspelt one, and the error asks which was meant.
+func NoSuchCommand(cmd *cobra.Command, args []string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	switch {
+	case len(args) == 0:
+		return nil
+	case names == nil:
+		return fmt.Errorf("unexpected argument %q: %s takes none", args[0], cmd.CommandPath())
+	}
+	return fmt.Errorf("unknown command %q for %s%s", args[0], cmd.CommandPath(), nearest.Meant(args[0], names))
+}
+
+// SuggestFlags has errors about unknown flags of a command and its subcommands ask which was
+// meant.
+func SuggestFlags(root *cobra.Command) {
+	fail := root.FlagErrorFunc()
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+			var names []string
+			cmd.Flags().VisitAll(func(f *pflag.Flag) {
+				if !f.Hidden {
+					names = append(names, "--"+f.Name)
+				}
+			})
+			err = fmt.Errorf("%w%s", err, nearest.Meant("--"+unknown.GetSpecifiedName(), names))
+		}
+		return fail(cmd, err)
+	})
+}
