@@ -24,14 +24,16 @@ func watchCommand(o *options) *cobra.Command {
 		Use:   "watch",
 		Short: "Watch what the agents in panes are doing",
 		Long: `Watch shows a line for each agent, with its pane, state, since when, and what it
-asks: on a terminal as a table, otherwise as a line for each change. When an
+asks: on a terminal as a table, otherwise as a line for each change. A table
+begins with those that ask, and in a narrow pane leaves columns out. When an
 agent comes to ask something or becomes idle, it rings the terminals of the
 clients that are attached, shows a message in their status lines, and runs the
 command of --exec. A change counts when two looks have seen it.
 
-It looks at tmux once a second. Apart from bells and messages it changes
-nothing. A bell is rung only on a terminal that is proven to be yours and the
-client's, on Linux; if there is none, on that of watch.
+It looks once a second, and asks tmux only if something may have changed, since
+tmux logs each command for show-messages. Apart from bells and messages it
+changes nothing. A bell is rung only on a terminal that is proven to be yours
+and the client's, on Linux; if there is none, on that of watch.
 
 The command of --exec is run by sh, with what it is about in TMUX_MCP_PANE,
 TMUX_MCP_PLACE, TMUX_MCP_AGENT, TMUX_MCP_STATE and TMUX_MCP_QUESTION, and the

@@ -138,10 +138,14 @@ func TestLooksSeeChanges(t *testing.T) {
 		t.Run(fmt.Sprintf("blind %t", blind), func(t *testing.T) {
 			t.Parallel()
 			w := newWatched(t, 2)
+			busy := false // %1 writes before each look
 			within := func(looks int, want string) {
 				t.Helper()
 				var got []string
 				for range looks {
+					if busy {
+						w.write("%1")
+					}
 					got = append(got, w.states())
 					if got[len(got)-1] == want {
 						return
@@ -180,8 +184,11 @@ func TestLooksSeeChanges(t *testing.T) {
 			}
 			shows("footer", "esc to interrupt", "esc to interrupt")
 			within(7, "idle working")
+			w.settle()
 			shows("screen", "────────────────────────\n Bash command\n\n   rm -rf x\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel\n", "Esc to cancel")
+			busy = !blind
 			within(7, "idle asks")
+			busy = false
 			testserver.Run(t, w.srv, "kill-pane", "-t", "%1")
 			pid := w.sights["%1"].PID
 			testtool.Eventually(t, "the agent is gone", func() bool { return syscall.Kill(pid, 0) != nil })
