@@ -308,7 +308,7 @@ func findGap(scripts, name string, layer report.Layer) (*conform.Gap, error) {
 			names = append(names, g.Name)
 		}
 	}
-	return nil, fmt.Errorf("no such script%s\n  see mcp-conform list --suite all", nearest.Meant(name, names))
+	return nil, fmt.Errorf("no such script%s (see mcp-conform list --suite all)", nearest.Meant(name, names))
 }
 
 // targets returns the targets that the flags name, or else the default one.

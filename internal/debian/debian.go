@@ -282,7 +282,7 @@ func (f *Fetcher) fill(ctx context.Context, s slot) (got Installed, err error) {
 	if err != nil {
 		return Installed{}, err
 	}
-	f.say(s.suite, "unpacking %d packages", len(packages))
+	f.say(s.suite, "unpacking packages: %d", len(packages))
 	if err := a.unpack(ctx, root, packages); err != nil {
 		return Installed{}, err
 	}

@@ -23,6 +23,7 @@ import (
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/internal/version"
 	"tmuxmcp/server"
+	"tmuxmcp/server/internal/reply"
 )
 
 // Exit codes of Main.
@@ -338,7 +339,7 @@ func callCommand(o *options) *cobra.Command {
 		Example: "  tmux-mcp call capture_pane '{\"pane_id\": \"%1\"}'\n  tmux-mcp call run_command --help\n  tmux-mcp call --json list_sessions | jq .total",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return usageError{fmt.Errorf("call takes the name of a tool and its arguments, one JSON object in quotes: there are %d words", len(args))}
+				return usageError{fmt.Errorf("call takes the name of a tool and, in quotes, one JSON object with its arguments: got %s", reply.Count(len(args), "argument"))}
 			}
 			return nil
 		},

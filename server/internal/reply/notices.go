@@ -85,7 +85,7 @@ func (n *Notices) Text() Words {
 	if len(n.lines) > 0 {
 		printed := "besides, tmux printed (its configuration, or a hook): " + Listed(n.lines, "; ")
 		if n.more > 0 {
-			printed += Say("; and %d lines more", n.more)
+			printed += Say("; and %s more", Count(n.more, "line"))
 		}
 		facts = append(facts, printed)
 	}

@@ -91,7 +91,7 @@ func (v View) Text(most int) string {
 	text := strings.Join(lines, "\n")
 	facts = append(facts, v.of(len(lines))...)
 	if cut > 0 {
-		facts = append(facts, fmt.Sprintf("%d bytes of a long line left out", cut))
+		facts = append(facts, Count(cut, "byte")+" of a long line left out")
 	}
 	if short && v.More != "" {
 		facts = append(facts, "more: "+string(v.More))
@@ -352,7 +352,7 @@ func (v *View) table(cells [][]string, ours []bool) {
 			equal = append(equal, Say("%s ", name)+wordsOf(first, "", ours[i]))
 		}
 	}
-	v.FactIf(equal != nil, "all with %s", Listed(equal, ", "))
+	v.FactIf(equal != nil, "all: %s", Listed(equal, ", "))
 	if shown == nil {
 		return
 	}

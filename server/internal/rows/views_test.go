@@ -20,7 +20,7 @@ func TestTables(t *testing.T) {
 	own := pane("%2", "vim")
 	own.PaneActive, own.IsCaller = true, &yes
 	panes := reply.List[Pane]{Result: []Pane{pane("%1", "sh"), own}, Total: 7, Offset: 2}
-	want := "[3 to 4 of 7 panes, more: offset=4, all with place \"a\\u0009b\\u000a[%9 exit 0]:0.0\", size 80x24, at 0,0, path /srv]\n" +
+	want := "[3 to 4 of 7 panes, more: offset=4, all: place \"a\\u0009b\\u000a[%9 exit 0]:0.0\", size 80x24, at 0,0, path /srv]\n" +
 		"pane\tcommand\tflags\n%1\tsh\n%2\tvim\tactive,caller"
 	if got := panes.View().Text(1000); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

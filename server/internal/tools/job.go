@@ -67,7 +67,7 @@ func (g *gotJobs) View() reply.View {
 		return g.Result.View()
 	}
 	v := reply.View{More: "get_job with one job_id and match"}
-	v.Fact("%d jobs", 1+len(g.Others))
+	v.Fact("%s", reply.Count(1+len(g.Others), "job"))
 	for _, r := range append([]jobs.Result{g.Result}, g.Others...) {
 		o := r.View()
 		v.Lines = append(v.Lines, string(reply.Say("== %s, %s", o.Summary(), reply.Count(len(o.Lines), "line"))))

@@ -40,7 +40,7 @@ func (s *paneSnapshot) View() reply.View {
 	v.FactIf(s.PaneDead, "dead")
 	v.FactIf(s.HistorySize > 0, "history %d", s.HistorySize)
 	v.FactIf(reply.Value(s.IsCaller), "your own pane")
-	v.FactIf(s.ContentTruncated, "%d lines above left out", s.ContentTruncatedLines)
+	v.FactIf(s.ContentTruncated, "%s above left out", reply.Count(s.ContentTruncatedLines, "line"))
 	v.More = "capture_pane with start and end"
 	return v
 }
@@ -49,8 +49,8 @@ func (r *captureSinceResult) View() reply.View {
 	v := reply.View{Lines: r.Lines}
 	v.Fact("%s cursor %s", r.PaneID, r.Cursor)
 	v.FactIf(r.LinesMissed, "lines may have been missed")
-	v.FactIf(r.TruncatedLines > 0, "%d lines before these left out", r.TruncatedLines)
-	v.FactIf(r.TruncatedLines == 0 && r.TruncatedBytes > 0, "%d bytes left out", r.TruncatedBytes)
+	v.FactIf(r.TruncatedLines > 0, "%s before these left out", reply.Count(r.TruncatedLines, "line"))
+	v.FactIf(r.TruncatedLines == 0 && r.TruncatedBytes > 0, "%s left out", reply.Count(r.TruncatedBytes, "byte"))
 	v.FactIf(len(r.Lines) == 0, "nothing new")
 	v.More = "capture_pane with start and end"
 	return v
@@ -60,7 +60,7 @@ func (r *searchPanesResult) View() reply.View {
 	var v reply.View
 	v.Fact("%s", reply.Count(r.TotalPanesMatched, "pane"))
 	v.FactIf(r.ScrolledOff, "not on the screens: scrolled off")
-	v.FactIf(r.TotalPanesMatched == 0 && r.above > 0, "on the screens and in %d lines above", r.above)
+	v.FactIf(r.TotalPanesMatched == 0 && r.above > 0, "on the screens and in %s above", reply.Count(r.above, "line"))
 	v.FactIf(r.TotalPanesMatched == 0 && r.screens, "on the screens: content_start=-10000 searches what scrolled off too")
 	v.FactIf(len(r.TruncatedPanes) > 0, "after this page %s: offset=%d", reply.Listed(r.TruncatedPanes, ","), r.Offset+len(r.Matches))
 	v.FactIf(r.Truncated && len(r.TruncatedPanes) == 0, "of some panes only the last lines: max_matched_lines_per_pane")
@@ -101,7 +101,7 @@ func (r *searchPanesResult) View() reply.View {
 func (b bufferContent) View() reply.View {
 	v := reply.TextView(strings.TrimSuffix(b.Content, "\n"))
 	v.Fact("%s", b.BufferName)
-	v.FactIf(b.ContentTruncated, "%d lines above left out", b.ContentTruncatedLines)
+	v.FactIf(b.ContentTruncated, "%s above left out", reply.Count(b.ContentTruncatedLines, "line"))
 	v.FactIf(!strings.HasSuffix(b.Content, "\n"), "no newline at its end")
 	v.More = "paste it into a file: a result holds no more"
 	return v
