@@ -4,9 +4,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"text/template"
+
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/format"
 )
 
 // clientConfig is how a client writes down its MCP servers: clients.json beside the templates.
@@ -20,6 +24,7 @@ type clientConfig struct {
 	TrailingComma bool
 	List          bool   // the command and its arguments are one list
 	Type          string // of a local server
+	TypeIs        string // the name of that property, if not type
 	Typed         bool   // it does not take an entry without the type
 	// More are the fields of a new entry besides the command and the type;
 	// MoreLines are the same fields, formatted as in a new file.
@@ -52,6 +57,13 @@ func clientScript(t *testing.T, state, about string) string {
 	if text, err := os.ReadFile(templates + "clients.json"); err != nil || json.Unmarshal(text, &clientConfigs) != nil {
 		t.Fatalf("clients.json: %v", err)
 	}
+	for _, c := range clients.All() {
+		listed := slices.ContainsFunc(clientConfigs, func(l clientConfig) bool { return l.CLI == c.Name })
+		// claude has two scopes in its config, and scripts of its own.
+		if !listed && c.Kind != format.YAML && c.Name != "claude" {
+			t.Errorf("%s is not in testdata/swap/clients/clients.json: add a line like that of a client of its kind", c.Name)
+		}
+	}
 	type client struct {
 		clientConfig
 		Before, After string
@@ -62,11 +74,11 @@ func clientScript(t *testing.T, state, about string) string {
 		if state == "empty" && c.NotEmpty {
 			continue
 		}
-		format := "json.tmpl"
+		file := "json.tmpl"
 		if c.Container == "" {
-			format = "toml.tmpl"
+			file = "toml.tmpl"
 		}
-		tmpl := template.Must(template.ParseFiles(templates + format))
+		tmpl := template.Must(template.ParseFiles(templates + file))
 		render := func(name string) string {
 			if tmpl.Lookup(name) == nil {
 				return "" // an empty file

@@ -24,7 +24,7 @@ func TestAnswers(t *testing.T) {
 		}
 		archive, err := txtar.ParseFile(filepath.Join("testdata/answers", c.Name+".txtar"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("what %s prints about its servers: %v", c.Name, err)
 		}
 		out := ""
 		for _, f := range archive.Files {

@@ -67,7 +67,7 @@ func TestSampleConfigs(t *testing.T) {
 	}
 	for _, name := range clients.Names() {
 		if !seen[name] {
-			t.Errorf("there is no sample config of %s", name)
+			t.Errorf("there is no sample config of %[1]s: make a home with it in %[2]s/%[1]s; %[2]s/README.md says how", name, configs)
 		}
 	}
 }

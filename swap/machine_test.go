@@ -1,61 +1,118 @@
 package swap
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/machine"
 )
 
-// The location of each client's config, on each system. The scripts test which home
-// variables are honoured.
-func TestConfigPaths(t *testing.T) {
+var update = flag.Bool("update", false, "write testdata/paths.txt anew; look at the difference")
+
+// Where each client's files are: its config, on macOS and Windows if that differs; the file in a
+// project that a swap edits; and, on each system, the administrator's files, outside the home
+// directory. The scripts test which home variables are honoured.
+func TestPaths(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the paths are joined with the separator of the system the test runs on")
 	}
-	want := map[string][]string{} // for Linux, macOS, Windows
-	for _, line := range cases.Lines(t, "testdata/config-paths.txt") {
-		name, paths, _ := strings.Cut(line, ": ")
-		if want[name] = strings.Split(paths, "; "); len(want[name]) == 1 {
-			want[name] = []string{paths, paths, paths}
-		}
-	}
-	if len(want) != len(clients.All()) {
-		t.Errorf("%d clients in the table, %d here", len(clients.All()), len(want))
-	}
-	for i, sys := range systems(t) {
-		for _, c := range clients.All() {
-			if got := c.ConfigPath(sys); got != want[c.Name][i] {
-				t.Errorf("%s on %s: %s, want %s", c.Name, sys.GOOS, got, want[c.Name][i])
+	got := "# Files of each client: go test ./swap -run TestPaths -update writes this. /h is the home; on Windows\n" +
+		"# /h/roaming is its directory for what roams, /data is %ProgramData% and /programs %ProgramFiles%.\n"
+	for _, c := range clients.All() {
+		got += c.Name + "\n"
+		before := ""
+		for _, sys := range systems(t) {
+			if path := c.ConfigPath(sys); path != before {
+				got += "\t" + sys.GOOS + ": " + path + "\n"
+				before = path
 			}
 		}
-	}
-}
-
-// The location of administrators' files, which take precedence over a user's config, on
-// each system: the client's files outside the home directory.
-func TestManagedPaths(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the paths are joined with the separator of the system the test runs on")
-	}
-	var got []string
-	for _, sys := range systems(t) {
-		for _, c := range clients.All() {
+		project := projectFile(c, systems(t)[0], "/repo")
+		if project == "" {
+			project = "none"
+		}
+		got += "\tproject: " + project + "\n"
+		for _, sys := range systems(t) {
 			for _, p := range c.Places(sys) {
 				if !strings.HasPrefix(p.Path, "/h/") {
-					got = append(got, sys.GOOS+" "+c.Name+": "+p.Path)
+					got += "\t" + sys.GOOS + ", administrator: " + p.Path + "\n"
 				}
 			}
 		}
 	}
-	if diff := cmp.Diff(cases.Lines(t, "testdata/managed-paths.txt"), got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	const file = "testdata/paths.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(readFile(t, file), got); diff != "" {
+		t.Errorf("%s is not what clients.toml says; go test ./swap -run TestPaths -update writes it (-want +got):\n%s", file, diff)
+	}
+}
+
+// projectFile returns the file that a swap in the project scope creates or edits, "" if none.
+func projectFile(c *clients.Client, sys machine.System, repo string) string {
+	if !c.InFiles(clients.ScopeProject) {
+		return c.ConfigPath(sys)
+	}
+	if _, into := c.ProjectFiles(sys, repo, repo); len(into) > 0 {
+		return into[0]
+	}
+	return ""
+}
+
+// TestClientsAreDocumented: docs/mcp-swap.md has each client in its table of configs, with the
+// variables that move the config and the key above its servers, and in that of files that override
+// them.
+func TestClientsAreDocumented(t *testing.T) {
+	page := readFile(t, "../docs/mcp-swap.md")
+	row := func(heading, name string) string {
+		t.Helper()
+		_, table, _ := strings.Cut(page, "\n"+heading+"\n")
+		table, _, _ = strings.Cut(table, "\n#")
+		for line := range strings.Lines(table) {
+			first, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+			names := strings.FieldsFunc(first, func(r rune) bool { return strings.ContainsRune(" ,()", r) })
+			if strings.HasPrefix(line, "| ") && slices.Contains(names, name) {
+				return line
+			}
+		}
+		t.Errorf("docs/mcp-swap.md: the table below %q has no row of %s", heading, name)
+		return ""
+	}
+	sys := systems(t)[0]
+	for _, c := range clients.All() {
+		main := row("## The clients", c.Name)
+		containers := c.Scopes[clients.ScopeUser][0]
+		want := []string{"`" + containers[0] + "`"}
+		if !strings.Contains(main, "the same in") {
+			for _, l := range c.Layers {
+				for _, d := range l.Dirs {
+					if l.Role == clients.Own && d.Env != "" {
+						want = append(want, "$"+d.Env)
+					}
+				}
+			}
+		}
+		for _, w := range want {
+			if main != "" && !strings.Contains(main, w) {
+				t.Errorf("docs/mcp-swap.md: the row of %s lacks %s: %s", c.Name, w, main)
+			}
+		}
+		if file, ok := strings.CutPrefix(projectFile(c, sys, "/repo"), "/repo/"); ok {
+			if r := row("### Files that override yours", c.Name); r != "" && !strings.Contains(r, "`"+file+"`") {
+				t.Errorf("docs/mcp-swap.md: the row of %s lacks `%s`: %s", c.Name, file, r)
+			}
+		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/internal/atomicfile"
-	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
@@ -22,17 +21,8 @@ import (
 // sample config. It is created and removed with its directories, and an existing one gets
 // an entry; nothing else changes, and revert restores the bytes.
 func TestProjectScope(t *testing.T) {
-	want := map[string]string{}
-	for _, line := range cases.Lines(t, "testdata/project-files.txt") {
-		name, file, _ := strings.Cut(line, ": ")
-		want[name] = file
-	}
 	for _, c := range clients.All() {
 		t.Run(c.Name, func(t *testing.T) {
-			file, listed := want[c.Name]
-			if !listed {
-				t.Fatal("it is not in testdata/project-files.txt")
-			}
 			home := tempDir(t, map[string]string{"repo/pyproject.toml": pyproject, "repo/.git/HEAD": "", "repo/.git/objects/x": "", "repo/.git/refs/x": ""})
 			if err := os.CopyFS(home, os.DirFS("testdata/configs/"+c.Name)); err != nil {
 				t.Fatal(err)
@@ -40,15 +30,13 @@ func TestProjectScope(t *testing.T) {
 			s := swapperAt(home, nil)
 			repo := filepath.Join(home, "repo")
 			use := UseOptions{Repo: repo, Clients: []string{c.Name}, Scope: clients.ScopeProject, NoPreflight: true}
-			if file == "none" {
+			file := projectFile(c, s.Sys, repo)
+			if file == "" {
 				r, err := s.UseLocal(t.Context(), use)
 				if err != nil || len(r) != 1 || r[0].Err == nil || !strings.Contains(r[0].Err.Error(), "no servers from files of a project") {
 					t.Errorf("it is not refused: %v %+v", err, r)
 				}
 				return
-			}
-			if file = filepath.Join(repo, file); strings.HasPrefix(want[c.Name], "~/") {
-				file = filepath.Join(home, want[c.Name][2:])
 			}
 			sample := readFile(t, c.ConfigPath(s.Sys))
 			for _, text := range []string{"", sample} {
