@@ -248,12 +248,12 @@ func TestListIsShort(t *testing.T) {
 			core += len(raw)
 		}
 		if len(raw) > perTool {
-			t.Errorf("%s takes %d bytes of the list, want at most %d", d.Name, len(raw), perTool)
+			t.Errorf("%s takes %d bytes of the list, want at most %d: shorten a desc or leave one out, see package params", d.Name, len(raw), perTool)
 		}
 	}
 	t.Logf("%d tools: %d bytes of names, descriptions and inputs, %d with outputs, %d in core", len(allTools(t)), input, all, core)
 	if input > mostInput || all > mostAll || core > mostCore {
-		t.Errorf("the list has %d bytes (at most %d), %d with outputs (%d), %d in core (%d)", input, mostInput, all, mostAll, core, mostCore)
+		t.Errorf("the list has %d bytes (at most %d), %d with outputs (%d), %d in core (%d): shorten a desc or leave one out, see package params", input, mostInput, all, mostAll, core, mostCore)
 	}
 }
 
