@@ -11,7 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// screens returns real screens of real programs; the lines before them say what they show.
+// screens returns real screens of real programs, testdata/NAME-WHAT.screen: what tmux capture-pane -p
+// prints, below a line "---". Above it are "agent: NAME" of its rules, "version: ", and the pane's
+// "title: " and "cursor: X,Y"; -update adds what the screen shows.
 func screens(t *testing.T) map[string]struct {
 	View
 	want string
@@ -113,6 +115,25 @@ func TestClassify(t *testing.T) {
 			rewrite(t, file, got)
 		} else if got != s.want {
 			t.Errorf("%s shows\n%snot\n%s", file, got, s.want)
+		}
+	}
+}
+
+// TestEachAgentHasScreens: of each state, and of a text in the box, there is a screen of each agent.
+func TestEachAgentHasScreens(t *testing.T) {
+	shown := map[string]bool{}
+	for _, s := range screens(t) {
+		state, more, _ := strings.Cut(s.want, "\n")
+		shown[s.Name+" "+state] = true
+		if strings.HasPrefix(more, "box ") {
+			shown[s.Name+" typed"] = true
+		}
+	}
+	for _, r := range BuiltIn() {
+		for _, want := range []string{"idle", "typed", "working", "asks"} {
+			if !shown[r.Name+" "+want] {
+				t.Errorf("no screen in testdata shows %s %s: see the comment of screens", r.Name, want)
+			}
 		}
 	}
 }
