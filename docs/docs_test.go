@@ -82,8 +82,7 @@ func TestImportsGoDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, layout, _ := strings.Cut(string(design), "## Layout")
-	layout, _, _ = strings.Cut(layout, "## ")
+	listed := layoutOf(string(design))
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(line)
 		module, pkg := words[0], strings.TrimPrefix(words[1], words[0])
@@ -91,8 +90,8 @@ func TestImportsGoDown(t *testing.T) {
 		if tree == "" {
 			t.Errorf("%s is on no floor", pkg)
 		}
-		if name := filepath.Base(pkg) + "/ "; tree != "cmd" && !strings.Contains(layout, " "+name) {
-			t.Errorf("docs/design.md does not list %s", pkg)
+		if tree != "cmd" && !slices.Contains(listed, pkg) {
+			t.Errorf("docs/design.md does not list %s in its layout, below %s/", pkg, filepath.Dir(pkg))
 		}
 		if _, err := os.ReadDir(pkg); err != nil { // so that go test has no cached result for changed files
 			t.Error(err)
@@ -113,6 +112,25 @@ func TestImportsGoDown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// layoutOf returns the directories of the layout in docs/design.md, whose indentation says which is
+// in which.
+func layoutOf(design string) (dirs []string) {
+	_, layout, _ := strings.Cut(design, "## Layout\n")
+	layout, _, _ = strings.Cut(layout, "\n## ")
+	var path []string
+	for line := range strings.Lines(layout) {
+		entry, ok := strings.CutPrefix(line, "    ")
+		name, _, isDir := strings.Cut(strings.TrimLeft(entry, " "), "/ ")
+		depth := (len(entry) - len(strings.TrimLeft(entry, " "))) / 2
+		if !ok || !isDir || depth > len(path) {
+			continue
+		}
+		path = append(path[:depth], name)
+		dirs = append(dirs, strings.Join(path, "/"))
+	}
+	return dirs
 }
 
 // TestPagesNameTheirTests: each test that SECURITY.md and docs/questions.md name exists.
@@ -150,6 +168,30 @@ func TestPagesNameTheirTests(t *testing.T) {
 		}
 		if len(names) < least {
 			t.Errorf("%s: found %d tests", page, len(names))
+		}
+	}
+}
+
+// TestAgentsAreDocumented: docs/clients.md says what each agent CLI with built-in rules does with a
+// prompt, and the tests that run the CLIs have a case of it.
+func TestAgentsAreDocumented(t *testing.T) {
+	rules, err := filepath.Glob("../fixtures/agents/*.toml")
+	if err != nil || len(rules) == 0 {
+		t.Fatalf("no rules of agents: %v", err)
+	}
+	for page, form := range map[string]string{
+		"docs/clients.md":                        "\n- **NAME** ",
+		"endtoend/clients/testdata/models.txtar": "\n-- case: NAME --\n",
+	} {
+		text, err := os.ReadFile(filepath.Join("..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range rules {
+			name := strings.TrimSuffix(filepath.Base(file), ".toml")
+			if want := strings.ReplaceAll(form, "NAME", name); !strings.Contains(string(text), want) {
+				t.Errorf("%s has no %q for the rules of %s", page, strings.TrimSpace(want), name)
+			}
 		}
 	}
 }
