@@ -14,8 +14,8 @@ import (
 )
 
 // manPage fills files/man.1 with a program and all its commands. (The generator of cobra
-// takes the texts for markdown, which breaks lists, makes 26 pages of the three, has no
-// sections for variables and files, and mandoc warns of them 240 times.)
+// takes the texts for markdown, which breaks lists, makes a page of each command, has no
+// sections for variables and files, and mandoc warns of what it makes.)
 func (r *release) manPage(root *cobra.Command) ([]byte, error) {
 	root.InitDefaultVersionFlag()
 	root.InitDefaultCompletionCmd()
