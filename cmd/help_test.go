@@ -42,3 +42,24 @@ func TestHelpFits(t *testing.T) {
 		t.Errorf("the programs have %d commands", n)
 	}
 }
+
+// TestHelpShowsFlagsThatApply: of the flags of tmux-mcp, the help of a command has those that mean
+// something to it.
+func TestHelpShowsFlagsThatApply(t *testing.T) {
+	newReader(t)
+	all := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`)
+	for words, want := range map[string]string{
+		"watch": "no-transcripts socket-name socket-path tmux transport", "setup": "", "skill": "", "agents": "", "agents show": "",
+		"agents test": "socket-name socket-path tmux transport", "tools": "results safety toolsets", "completion bash": "",
+	} {
+		out, _ := help(append(append([]string{"tmux-mcp"}, strings.Fields(words)...), "--help")...)
+		_, global, _ := strings.Cut(out, "Global Flags:\n")
+		var got []string
+		for _, m := range all.FindAllStringSubmatch(global, -1) {
+			got = append(got, m[1])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: the help has %q, want %q", words, got, want)
+		}
+	}
+}
