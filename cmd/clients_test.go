@@ -37,13 +37,28 @@ type clientConfig struct {
 // no entry yet, an entry of its own, an empty file. Each time use-local must write what that
 // client reads, and revert must restore the exact bytes.
 func TestClientScripts(t *testing.T) {
+	var configs []clientConfig
+	text, err := os.ReadFile("../testdata/swap/clients/clients.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &configs); err != nil {
+		t.Fatalf("clients.json: %v", err)
+	}
+	for _, c := range clients.All() {
+		listed := slices.ContainsFunc(configs, func(l clientConfig) bool { return l.CLI == c.Name })
+		// claude has two scopes in its config, and scripts of its own.
+		if !listed && c.Kind != format.YAML && c.Name != "claude" {
+			t.Errorf("%s is not in testdata/swap/clients/clients.json: add a line like that of a client of its kind", c.Name)
+		}
+	}
 	dir := t.TempDir()
 	for state, about := range map[string]string{
 		"new":      "A new entry in each client's own dialect, beside another; numbers and escapes that a parser would respell stay, and comments.",
 		"existing": "An entry that a client has keeps its other fields, their order, and comments.",
 		"empty":    "An empty config becomes a whole one; revert empties it.",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, state+".txtar"), []byte(clientScript(t, state, about)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, state+".txtar"), []byte(clientScript(t, configs, state, about)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,26 +66,15 @@ func TestClientScripts(t *testing.T) {
 }
 
 // clientScript is the script for one state of the clients' configs.
-func clientScript(t *testing.T, state, about string) string {
+func clientScript(t *testing.T, configs []clientConfig, state, about string) string {
 	const templates = "../testdata/swap/clients/"
-	var clientConfigs []clientConfig
-	if text, err := os.ReadFile(templates + "clients.json"); err != nil || json.Unmarshal(text, &clientConfigs) != nil {
-		t.Fatalf("clients.json: %v", err)
-	}
-	for _, c := range clients.All() {
-		listed := slices.ContainsFunc(clientConfigs, func(l clientConfig) bool { return l.CLI == c.Name })
-		// claude has two scopes in its config, and scripts of its own.
-		if !listed && c.Kind != format.YAML && c.Name != "claude" {
-			t.Errorf("%s is not in testdata/swap/clients/clients.json: add a line like that of a client of its kind", c.Name)
-		}
-	}
 	type client struct {
 		clientConfig
 		Before, After string
 	}
 	var all []client
 	var names []string
-	for _, c := range clientConfigs {
+	for _, c := range configs {
 		if state == "empty" && c.NotEmpty {
 			continue
 		}

@@ -25,7 +25,7 @@ func TestProjectScope(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			home := tempDir(t, map[string]string{"repo/pyproject.toml": pyproject, "repo/.git/HEAD": "", "repo/.git/objects/x": "", "repo/.git/refs/x": ""})
 			if err := os.CopyFS(home, os.DirFS("testdata/configs/"+c.Name)); err != nil {
-				t.Fatal(err)
+				t.Fatalf("its sample config: %v", err)
 			}
 			s := swapperAt(home, nil)
 			repo := filepath.Join(home, "repo")
