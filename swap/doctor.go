@@ -172,8 +172,8 @@ func heldBy(all []configs.Held, project, name string) string {
 // name, and entries that run a checkout that no longer exists.
 func (x *examination) entries(doc *configs.Document, scope clients.Scope, project bool, all []configs.Held) {
 	c := doc.Client
-	beside := heldBy(all, checkout.ClaudeProject(x.Repo), x.Server)
-	for _, container := range c.ContainersIn(doc.Doc, scope, checkout.ClaudeProject(x.Repo)) {
+	beside := heldBy(all, x.Project(x.Repo), x.Server)
+	for _, container := range c.ContainersIn(doc.Doc, scope, x.Project(x.Repo)) {
 		names, err := doc.Doc.Names(container)
 		if err != nil {
 			continue

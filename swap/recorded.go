@@ -49,7 +49,7 @@ func addSwaps(env configs.Env, st *Status, o StatusOptions, chosen []*clients.Cl
 		}
 		sw.Listed = r.Server == st.Server && slices.ContainsFunc(st.Clients, func(cs ClientState) bool {
 			return cs.Client == r.Client && cs.Config == r.Config && slices.ContainsFunc(
-				c.Containers(cs.Scope, checkout.ClaudeProject(st.Repo)),
+				c.Containers(cs.Scope, env.Project(st.Repo)),
 				func(path []string) bool { return slices.Equal(path, r.Container) })
 		})
 		if sw.Reverted = r.Reverted; !r.Reverted.IsZero() {

@@ -14,7 +14,6 @@ import (
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/commands"
 	"tmuxmcp/swap/internal/configs"
 	"tmuxmcp/swap/internal/trial"
@@ -243,7 +242,7 @@ func (a *asking) again(ctx context.Context, r verifying) {
 
 func (a *asking) prepare(r verifying) {
 	a.done = make(chan struct{})
-	a.query, a.err = trial.Prepare(r.Env, a.doc, a.container, checkout.ClaudeProject(r.repo), r.server, r.repo)
+	a.query, a.err = trial.Prepare(r.Env, a.doc, a.container, r.Project(r.repo), r.server, r.repo)
 }
 
 // prepare starts the server of a client and prepares the query.
@@ -336,7 +335,7 @@ func (r verifying) entry(v *Verified, named bool) (doc *configs.Document, contai
 		v.problem("not started: %v", err)
 		return nil, nil
 	}
-	container, e, err := doc.Find(v.Scope, checkout.ClaudeProject(r.repo), r.server)
+	container, e, err := doc.Find(v.Scope, r.Project(r.repo), r.server)
 	if err != nil || !e.Found {
 		v.problem("the config has changed meanwhile: %v", cmp.Or(err, errors.New("the entry is gone")))
 		return nil, nil

@@ -16,14 +16,15 @@ import (
 // share it, so that each file is opened, checked and parsed once, and all statements about it are
 // about the same text. It must not be used by several goroutines.
 type files struct {
-	read    map[string]file      // by resolved path
-	names   map[string][]string  // by directory
-	real    map[string]resolved  // by path
-	sources map[string][]*source // by client and directory
-	trees   map[string]string    // the tops of work trees, by directory
-	state   map[string]recorded  // by directory of the journal
-	stale   map[[2]string]string // by checkout and program
-	texts   *texts
+	read     map[string]file      // by resolved path
+	names    map[string][]string  // by directory
+	real     map[string]resolved  // by path
+	sources  map[string][]*source // by client and directory
+	trees    map[string]string    // the tops of work trees, by directory
+	projects map[string]string    // Claude's keys, by directory
+	state    map[string]recorded  // by directory of the journal
+	stale    map[[2]string]string // by checkout and program
+	texts    *texts
 }
 
 type resolved struct {
@@ -69,7 +70,7 @@ func (env Env) Anew() Env {
 	}
 	env.files = &files{
 		read: map[string]file{}, names: map[string][]string{}, real: map[string]resolved{}, sources: map[string][]*source{},
-		trees: map[string]string{}, state: map[string]recorded{}, stale: map[[2]string]string{}, texts: known,
+		trees: map[string]string{}, projects: map[string]string{}, state: map[string]recorded{}, stale: map[[2]string]string{}, texts: known,
 	}
 	return env
 }
@@ -139,6 +140,11 @@ func (env Env) Tree(dir string) string {
 		r, _ := checkout.FindRepo(dir)
 		return r.Top
 	})
+}
+
+// Project returns the key of Claude's project for a directory.
+func (env Env) Project(dir string) string {
+	return once(env.memo().projects, dir, func() string { return checkout.ClaudeProject(dir) })
 }
 
 // Recorded returns the record of swaps, which the caller may change.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/internal/checkout"
 )
 
 // A Held is a config that a client reads for a directory, and the scopes in it.
@@ -33,7 +32,7 @@ func All(env Env, c *clients.Client, repo string) []Held {
 func EachOther(env Env, c *clients.Client, repo, server string, f func(in Held, name string, value map[string]any)) {
 	for _, in := range All(env, c, repo) {
 		for _, scope := range in.Scopes {
-			for _, container := range c.ContainersIn(in.Doc.Doc, scope, checkout.ClaudeProject(repo)) {
+			for _, container := range c.ContainersIn(in.Doc.Doc, scope, env.Project(repo)) {
 				names, _ := in.Doc.Doc.Names(container) // a container of another form has none
 				for _, name := range names {
 					if name == server || clients.IsContainer(c, append(slices.Clone(container), name)) {

@@ -11,7 +11,6 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/machine"
 )
 
@@ -275,7 +274,7 @@ func switchOffs(env Env, c *clients.Client, settings *format.Doc, value map[stri
 		case o.Path != nil && !o.Config:
 			files = settingsFiles(env, c, settings, repo)
 		}
-		for _, how := range o.SwitchesOff(value, files, checkout.ClaudeProject(repo), server) {
+		for _, how := range o.SwitchesOff(value, files, env.Project(repo), server) {
 			if file := from[o.Field]; o.Field != "" && o.File == nil && file != "" {
 				how += ", " + file
 			}

@@ -10,7 +10,6 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/internal/checkout"
 	"tmuxmcp/swap/internal/commands"
 	"tmuxmcp/swap/internal/machine"
 	"tmuxmcp/swap/journal"
@@ -87,7 +86,7 @@ func States(env Env, clients []*clients.Client, only clients.Scope, repo, server
 		records = st.Records
 	}
 	for _, c := range clients {
-		doc, err := OpenFor(env, c, checkout.ClaudeProject(repo), server)
+		doc, err := OpenFor(env, c, env.Project(repo), server)
 		config := NamedPath(env.Sys, c)
 		if doc != nil {
 			config = doc.Path
@@ -153,7 +152,7 @@ func NewState(c *clients.Client, scope clients.Scope, config string) State {
 func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (State, error) {
 	c := doc.Client
 	cs := NewState(c, scope, doc.Path)
-	project := checkout.ClaudeProject(repo)
+	project := env.Project(repo)
 	container, e, err := doc.Find(scope, project, server)
 	if err != nil {
 		return cs, err

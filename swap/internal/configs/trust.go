@@ -10,7 +10,6 @@ import (
 
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/internal/checkout"
 )
 
 // untrusted begins the text about a folder that a client does not trust.
@@ -108,7 +107,7 @@ func borrowed(env Env, c *clients.Client, repo, server string) []string {
 			if err != nil {
 				continue
 			}
-			container := clients.ForProject(l.Container, checkout.ClaudeProject(repo))
+			container := clients.ForProject(l.Container, env.Project(repo))
 			v, _ := doc.Get(append(slices.Clone(container), server)...)
 			if value, _ := v.(map[string]any); len(c.Dialect.Runs(value)) > 0 {
 				return []string{fmt.Sprintf(untrusted+"%s starts no server of this name, which %s has too,"+untilTrusted, c.Name, file)}
