@@ -109,6 +109,6 @@ func TestSubscribeBeforeTheServer(t *testing.T) {
 		t.Fatal(r.Error.Message)
 	}
 	p.updatedBy(sessions, "a server", func() { session(t, srv, "a") })
-	p.updatedBy(sessions, "its end", func() { testserver.Run(t, srv, "kill-server") })
+	p.updatedBy(sessions, "its end", func() { testserver.End(t, srv) })
 	p.updatedBy(sessions, "another server", func() { session(t, srv, "b") })
 }

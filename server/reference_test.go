@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -99,11 +100,11 @@ func (ref reference) returned(t *testing.T, tool referenceTool) map[string]strin
 	return own
 }
 
-// TestCallsOfLibtmuxMCP: who comes from libtmux-mcp notices nothing but the differences that
+// TestLibtmuxMCPCalls: who comes from libtmux-mcp notices nothing but the differences that
 // are documented. Each of its parameters is allowed by the schema and taken in a call, with its
 // values and its default; each result has its properties; and what was an error is one, of
 // the same kind. A documented difference that is gone fails the test.
-func TestCallsOfLibtmuxMCP(t *testing.T) {
+func TestLibtmuxMCPCalls(t *testing.T) {
 	t.Parallel()
 	ref := readReference(t)
 	cfg := configFor(testserver.New(t))
@@ -112,6 +113,7 @@ func TestCallsOfLibtmuxMCP(t *testing.T) {
 		listed[tool.Name] = map[string]map[string]any{"in": tool.InputSchema, "out": tool.OutputSchema}
 	}
 	found := make(chan string, 10_000)
+	var played atomic.Int64
 	t.Run("tools", func(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(ref.Tools)) {
 			t.Run(name, func(t *testing.T) {
@@ -126,6 +128,7 @@ func TestCallsOfLibtmuxMCP(t *testing.T) {
 				compareInput(theirs, schemas["in"], differs)
 				compareOutput(ref.returned(t, theirs), schemas["out"], differs)
 				playReference(t, name, theirs, schemas["in"], differs)
+				played.Add(1)
 			})
 		}
 	})
@@ -147,7 +150,7 @@ func TestCallsOfLibtmuxMCP(t *testing.T) {
 	}
 	for _, d := range ref.Differences {
 		for _, pattern := range d.Differs {
-			if documented[pattern] == 0 {
+			if documented[pattern] == 0 && played.Load() == int64(len(ref.Tools)) { // not if -run chose some
 				t.Errorf("documented, and not so: %s", pattern)
 			}
 		}
