@@ -29,6 +29,7 @@ import (
 	"tmuxmcp/internal/test/testtool"
 	servercli "tmuxmcp/server/cli"
 	swapcli "tmuxmcp/swap/cli"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/journal"
 )
 
@@ -110,6 +111,7 @@ func runScripts(t *testing.T, dir string) {
 	root := testtool.MemoryDir(t)
 	web := httptest.NewServer(webServer())
 	t.Cleanup(web.Close)
+	path := withoutClients(t, os.Getenv("PATH"))
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
 		WorkdirRoot:         root,
@@ -119,6 +121,7 @@ func runScripts(t *testing.T, dir string) {
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
+			env.Setenv("PATH", path)
 			env.Setenv("UID", strconv.Itoa(os.Getuid()))
 			env.Setenv("LANG", "C.UTF-8")
 			env.Setenv("WEB", web.URL)
@@ -235,6 +238,36 @@ func rmglob(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// withoutClients returns a PATH without the agent clients of this machine: a directory that
+// has one is replaced by links to the other programs in it.
+func withoutClients(t *testing.T, path string) string {
+	t.Helper()
+	var names []string
+	for _, c := range clients.All() {
+		names = append(names, c.Binaries...)
+	}
+	dirs := filepath.SplitList(path)
+	for i, dir := range dirs {
+		if !slices.ContainsFunc(names, func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }) {
+			continue
+		}
+		dirs[i] = t.TempDir()
+		found, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			if slices.Contains(names, f.Name()) {
+				continue
+			}
+			if err := os.Symlink(filepath.Join(dir, f.Name()), filepath.Join(dirs[i], f.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return strings.Join(dirs, string(os.PathListSeparator))
+}
+
 // testTmux makes the tmux of the tests the one on the script's PATH.
 func testTmux(env *testscript.Env) error {
 	binary, err := testtmux.Find()
@@ -250,4 +283,22 @@ func testTmux(env *testscript.Env) error {
 	}
 	env.Setenv("PATH", dir+string(os.PathListSeparator)+env.Getenv("PATH"))
 	return os.Symlink(binary, filepath.Join(dir, "tmux"))
+}
+
+// TestScriptsSeeNoClients: scripts bring the agent clients that they need.
+func TestScriptsSeeNoClients(t *testing.T) {
+	t.Parallel()
+	dir, other := t.TempDir(), t.TempDir()
+	for _, name := range []string{"claude", "codex", "node"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dirs := filepath.SplitList(withoutClients(t, dir+string(os.PathListSeparator)+other))
+	if len(dirs) != 2 || dirs[1] != other {
+		t.Fatalf("the PATH is %q", dirs)
+	}
+	if found, err := filepath.Glob(filepath.Join(dirs[0], "*")); err != nil || len(found) != 1 || filepath.Base(found[0]) != "node" {
+		t.Errorf("scripts see %q, %v", found, err)
+	}
 }
