@@ -3,10 +3,12 @@ package gap
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pelletier/go-toml/v2"
 )
 
 func dialect(t *testing.T, text string) *Dialect {
@@ -121,9 +123,9 @@ func TestDraft(t *testing.T) {
 		t.Error(got)
 	}
 	for _, want := range []string{
-		"# filters = \"\" # perhaps [\"filter-by\"]\n", "# [tools.run_shell]\n# name = \"\"\n", "# [tools.show_option]\n# name = \"\"\n",
-		"# [tools.split_window]\n# name = \"\" # perhaps [\"splitPane\"]\n", "# the server's: [\"filter-by\" \"limit\" \"sessionName\"]\n",
-		`other tools, with their parameters:` + "\n#   \"find\\n\" []\n#   \"splitPane\" [\"direction\" \"size\"]\n", "# fields = { result }\n",
+		"# filters = \"\" # perhaps \"filter-by\"\n", "# [tools.run_shell]\n# name = \"\"\n", "# [tools.show_option]\n# name = \"\"\n",
+		"# [tools.split_window]\n# name = \"\" # perhaps \"splitPane\"\n", "# the server's: [\"filter-by\", \"limit\", \"sessionName\"]\n",
+		`other tools, with their parameters:` + "\n#   \"find\\n\" []\n#   \"splitPane\" [\"direction\", \"size\"]\n", "# fields = { \"result\" = \"\" }\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
@@ -131,6 +133,11 @@ func TestDraft(t *testing.T) {
 	}
 	if found := d.Misnamed(tools, o); found != nil {
 		t.Errorf("%q", found)
+	}
+	// What is in comments is TOML without them.
+	var keys map[string]any
+	if err := toml.Unmarshal([]byte(regexp.MustCompile(`(?m)^# (\[|\w+ = )`).ReplaceAllString(text, "$1")), &keys); err != nil {
+		t.Errorf("%v\n%s", err, text)
 	}
 	if got := o.Unfit(tools); !strings.HasPrefix(got, "no dialect fits the server: for the closest, ") || !strings.Contains(got, "lacks 5 of the 5 tools") {
 		t.Error(got)

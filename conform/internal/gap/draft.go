@@ -24,8 +24,11 @@ func (o Offer) Draft(tools map[string]*Tool) string {
 			continue
 		}
 		left = slices.DeleteFunc(left, func(n string) bool { return n == name })
-		fmt.Fprintf(b, "\n[tools.%s]\nname = %q\n# fields = { %s }\n[tools.%[1]s.parameters] # the server's: %[4]q\n",
-			tool, name, strings.Join(slices.Sorted(maps.Keys(tools[tool].Fields)), ", "), slices.Sorted(slices.Values(o[name])))
+		fmt.Fprintf(b, "\n[tools.%s]\nname = %q\n", tool, name)
+		if fields := tools[tool].Fields; len(fields) > 0 {
+			fmt.Fprintf(b, "# fields = { %s }\n", strings.Join(quoted(slices.Sorted(maps.Keys(fields)), `%q = ""`), ", "))
+		}
+		fmt.Fprintf(b, "[tools.%s.parameters] # the server's: %s\n", tool, list(slices.Sorted(slices.Values(o[name]))))
 		for _, p := range slices.Sorted(maps.Keys(tools[tool].Parameters)) {
 			if to := sameWords(p, o[name]); to != "" {
 				fmt.Fprintf(b, "%s = %q\n", p, to)
@@ -34,12 +37,26 @@ func (o Offer) Draft(tools map[string]*Tool) string {
 			}
 		}
 	}
-	fmt.Fprint(b, "\n# The server's other tools, with their parameters:\n")
+	if len(left) > 0 {
+		fmt.Fprint(b, "\n# The server's other tools, with their parameters:\n")
+	}
 	for _, name := range left {
-		fmt.Fprintf(b, "#   %q %q\n", name, slices.Sorted(slices.Values(o[name])))
+		fmt.Fprintf(b, "#   %q %s\n", name, list(slices.Sorted(slices.Values(o[name]))))
 	}
 	return b.String()
 }
+
+// quoted formats each name.
+func quoted(names []string, form string) []string {
+	var out []string
+	for _, name := range names {
+		out = append(out, fmt.Sprintf(form, name))
+	}
+	return out
+}
+
+// list returns names as an array of TOML.
+func list(names []string) string { return "[" + strings.Join(quoted(names, "%q"), ", ") + "]" }
 
 // sameWords returns the name that differs only in case, dashes and underscores, or "" if there
 // is none.
@@ -112,5 +129,5 @@ func perhaps(name string, names []string, same func(ours []string, name string) 
 	if len(like) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" # perhaps %q", like[:min(3, len(like))])
+	return " # perhaps " + strings.Join(quoted(like[:min(3, len(like))], "%q"), ", ")
 }
