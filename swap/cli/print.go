@@ -410,9 +410,15 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 	return err
 }
 
-// diffs prints the diffs of a dry run.
+// diffs prints the diffs of a dry run. If one is masked, none is for patch, which would skip
+// that one without a word and apply the others.
 func (a *app) diffs(results []swap.Result) {
 	var masked []string
+	for _, r := range results {
+		if r.Masked && r.Outcome != swap.Failed && !slices.Contains(masked, r.Label) {
+			masked = append(masked, r.Label)
+		}
+	}
 	for _, r := range results {
 		if r.Outcome == swap.Failed {
 			continue
@@ -420,13 +426,13 @@ func (a *app) diffs(results []swap.Result) {
 		if len(r.Diff) == 0 {
 			a.note(r.Label + ": nothing to change in " + r.Config)
 		}
-		a.diff(r.Diff)
-		if r.Masked {
-			masked = append(masked, r.Label)
+		if len(masked) > 0 {
+			r.Diff = strings.ReplaceAll(r.Diff, "\n@@ -", "\n@@ masked -")
 		}
+		a.diff(r.Diff)
 	}
 	if len(masked) > 0 {
-		a.note(strings.Join(masked, ", ") + ": possible secrets, and what acts on a terminal, are masked, so patch(1) refuses the diff; --show-secrets prints it in full")
+		a.note(strings.Join(masked, ", ") + ": possible secrets, and what acts on a terminal, are masked, so patch(1) refuses the whole diff; --show-secrets prints it in full")
 	}
 }
 
