@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -251,7 +252,7 @@ func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) erro
 // Pasting returns the command that pastes the buffer into the target's pane, for a [Batch],
 // [Server.Do] or [Server.Script].
 func (r BufferRef) Pasting(ctx context.Context, target Target, opts PasteOptions) (PasteBuffer, error) {
-	if err := r.check(); err != nil {
+	if err := cmp.Or(r.check(), checkTarget(target, r.srv)); err != nil {
 		return PasteBuffer{}, err
 	}
 	v, err := r.srv.Version(ctx)

@@ -51,9 +51,10 @@ func (c Raw) commandName() string { return c.Name }
 // encoded is a command in words, the first of which is its name.
 type encoded []string
 
-// encode returns the words of a command before they are escaped with word. It calls version
-// only if the command uses something that not every supported tmux has.
-func encode(cmd Command, version func() (Version, error)) (encoded, error) {
+// encode returns the words of a command for a server before they are escaped with word. It calls
+// version only if the command uses something that not every supported tmux has. References of any
+// server are for a nil one.
+func encode(cmd Command, srv *Server, version func() (Version, error)) (encoded, error) {
 	name := cmd.commandName()
 	words := encoded{name}
 	if raw, ok := cmd.(Raw); ok {
@@ -79,7 +80,7 @@ func encode(cmd Command, version func() (Version, error)) (encoded, error) {
 		return nil, err
 	}
 	for _, f := range plan.flags {
-		values, ok, err := f.values(v.Field(f.index))
+		values, ok, err := f.values(v.Field(f.index), srv)
 		if err != nil {
 			return nil, fmt.Errorf("%s -%s: %w", name, f.flag, err)
 		}
@@ -98,7 +99,7 @@ func encode(cmd Command, version func() (Version, error)) (encoded, error) {
 	}
 	var args []string
 	for _, f := range plan.args {
-		values, ok, err := f.values(v.Field(f.index))
+		values, ok, err := f.values(v.Field(f.index), srv)
 		if err != nil {
 			return nil, fmt.Errorf("%s with %s: %w", name, f.name, err)
 		}
@@ -228,7 +229,7 @@ func planOf(t reflect.Type) *commandPlan {
 }
 
 // values returns the words for a field; ok is false if the field is not set.
-func (f *commandField) values(v reflect.Value) (words []string, ok bool, err error) {
+func (f *commandField) values(v reflect.Value, srv *Server) (words []string, ok bool, err error) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return nil, false, nil
@@ -241,7 +242,7 @@ func (f *commandField) values(v reflect.Value) (words []string, ok bool, err err
 		return nil, v.Bool(), nil
 	}
 	if t, ok := v.Interface().(Target); ok {
-		if err := checkTarget(t); err != nil {
+		if err := checkTarget(t, srv); err != nil {
 			return nil, false, err
 		}
 	}

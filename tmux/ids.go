@@ -37,7 +37,8 @@ func validID(sigil byte, s string) bool {
 
 // A Target names the object a command works on. Ids, references ([SessionRef], [WindowRef],
 // [PaneRef], [ClientRef]) and the rows that embed them are targets. [Named] and
-// [TargetSpec] cover the rest. For a command on a window or a pane, a session stands for its
+// [TargetSpec] cover the rest. A reference of another server, on another socket, is an
+// [ErrArgument]. For a command on a window or a pane, a session stands for its
 // current window, and a window for its active pane.
 type Target interface {
 	// TargetSpec returns the target in tmux's syntax.
@@ -70,6 +71,7 @@ func (n Named) checkTarget() error {
 
 // place is a target in a session, or the error that there is none.
 type place struct {
+	handle
 	spec string
 	err  error
 }

@@ -61,7 +61,7 @@ func (s *Server) encode(ctx context.Context, cmd Command) (words encoded, before
 			return nil, nil, err
 		}
 	}
-	if words, err = encode(cmd, version); err != nil {
+	if words, err = encode(cmd, s, version); err != nil {
 		return nil, nil, err
 	}
 	c, ok := cmd.(interface{ unzoom() []Command })
@@ -73,7 +73,7 @@ func (s *Server) encode(ctx context.Context, cmd Command) (words encoded, before
 		return words, nil, err
 	}
 	for _, c := range c.unzoom() {
-		unzoom, err := encode(c, version)
+		unzoom, err := encode(c, s, version)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -3,6 +3,8 @@ package tmux
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -84,17 +86,20 @@ func (s *Server) usable() error {
 // command fails.
 func own(target, given Target) Target {
 	if given != nil {
-		return givenTwice{target, given}
+		return givenTwice{handle{serverOf(target)}, target, given}
 	}
 	return target
 }
 
-type givenTwice struct{ own, given Target }
+type givenTwice struct {
+	handle     // own's
+	own, given Target
+}
 
 func (t givenTwice) TargetSpec() string { return "" }
 
 func (t givenTwice) checkTarget() error {
-	if err := checkTarget(t.given); err != nil {
+	if err := checkTarget(t.given, t.srv); err != nil {
 		return err
 	}
 	if t.own == nil {
@@ -109,16 +114,50 @@ func (r WindowRef) object() Object  { return Object{"window", string(r.ID)} }
 func (r PaneRef) object() Object    { return Object{"pane", string(r.ID)} }
 func (r ClientRef) object() Object  { return Object{"client", r.Name} }
 
-// checkTarget refuses a target that says itself that it is none, and a nil pointer, such as the
-// ModalPane of a window without one.
-func checkTarget(t Target) error {
+// checkTarget refuses a target that says itself that it is none, a nil pointer, such as the
+// ModalPane of a window without one, and a reference of another server than srv, where its id
+// means another object.
+func checkTarget(t Target, srv *Server) error {
 	if v := reflect.ValueOf(t); v.Kind() == reflect.Pointer && v.IsNil() {
 		return argumentError("a target that is a nil %s", v.Type())
 	}
 	if c, ok := t.(interface{ checkTarget() error }); ok {
-		return c.checkTarget()
+		if err := c.checkTarget(); err != nil {
+			return err
+		}
+	}
+	if from := serverOf(t); !from.sharesSocket(srv) {
+		return argumentError("%s belongs to the tmux server on %s, but the call goes to the one on %s; pass a reference of the latter", t.TargetSpec(), from.at.Path, srv.at.Path)
 	}
 	return nil
+}
+
+// serverOf returns the server that a target is a reference of, or nil for an id or a name.
+func serverOf(t Target) *Server {
+	if r, ok := t.(interface{ Server() *Server }); ok {
+		return r.Server()
+	}
+	return nil
+}
+
+// sharesSocket reports whether two handles are on one socket, so that a reference of either is
+// one of the other. A nil one is on any.
+func (s *Server) sharesSocket(other *Server) bool {
+	if s == other || s == nil || other == nil || s.at.Path == other.at.Path {
+		return true
+	}
+	one, another := s.at.Path, other.at.Path
+	return sameFile(one, another) ||
+		filepath.Base(one) == filepath.Base(another) && sameFile(filepath.Dir(one), filepath.Dir(another)) // no server runs yet
+}
+
+func sameFile(one, another string) bool {
+	a, err := os.Stat(one)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(another)
+	return err == nil && os.SameFile(a, b)
 }
 
 // checkTarget refuses malformed ids: tmux would take "2" or "main" for an index or a name,
@@ -169,7 +208,7 @@ func (r ClientRef) Command(ctx context.Context, name string, args ...string) ([]
 }
 
 func commandOn(ctx context.Context, srv *Server, target Target, field, name string, args []string) ([]byte, error) {
-	if err := checkTarget(target); err != nil {
+	if err := checkTarget(target, srv); err != nil {
 		return nil, err
 	}
 	plan, known := commandsByName()[name]

@@ -55,7 +55,7 @@ func guardFor(ctx context.Context, words encoded) (before []encoded, err error) 
 		if c.Target != "" {
 			g.Target = TargetSpec(c.Target)
 		}
-		words, err := encode(g, nil)
+		words, err := encode(g, nil, nil)
 		if err != nil {
 			return nil, err
 		}

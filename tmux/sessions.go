@@ -209,7 +209,7 @@ func (r SessionRef) active() ListWindows {
 // sessions has an index and flags in each; for its bare id tmux picks the session used
 // last.
 func (r SessionRef) Linked(id WindowID) Target {
-	return place{string(r.ID) + ":" + string(id), cmp.Or(r.checkTarget(), id.checkTarget())}
+	return place{r.handle, string(r.ID) + ":" + string(id), cmp.Or(r.checkTarget(), id.checkTarget())}
 }
 
 // At returns the target for an index in this session, whether or not a window has it. A
@@ -220,7 +220,7 @@ func (r SessionRef) At(index int) Target {
 	if index < 0 {
 		err = argumentError("%d is not the index of a window", index)
 	}
-	return place{string(r.ID) + ":" + strconv.Itoa(index), err}
+	return place{r.handle, string(r.ID) + ":" + strconv.Itoa(index), err}
 }
 
 // NewWindow creates a window in the session, by default at the next free index. opts.Target
@@ -236,7 +236,7 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 	if opts.Target == nil {
 		opts.Target = r
 	}
-	if err := checkTarget(opts.Target); err != nil {
+	if err := checkTarget(opts.Target, r.srv); err != nil {
 		return Window{}, fmt.Errorf("new-window: %w", err)
 	}
 	if id, _, _ := strings.Cut(opts.Target.TargetSpec(), ":"); strings.HasPrefix(id, "$") && id != string(r.ID) {

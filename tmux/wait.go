@@ -127,7 +127,7 @@ type waiter struct {
 
 // enqueue sends tmux a wait. The waiter has the turn of the channel.
 func (c Channel) enqueue(ctx context.Context) (*waiter, error) {
-	words, err := encode(WaitFor{Channel: c.name}, nil)
+	words, err := encode(WaitFor{Channel: c.name}, nil, nil)
 	if err != nil {
 		return nil, err
 	}
