@@ -6,7 +6,7 @@
 //	res, err := shell.Run(ctx, srv.Pane("%3"), "make test")
 //
 // As with os/exec, a command that fails is an error, an [ExitError]. What it printed is in
-// the [Result] in any case:
+// the [Result], which is nil only if the command has not begun:
 //
 //	var exit *shell.ExitError
 //	if errors.As(err, &exit) {
