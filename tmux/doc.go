@@ -39,6 +39,9 @@ on the object, and [Server.Pane] and the like make one without asking tmux:
 A method takes the command's struct for its options and sets the target itself.
 For what no method does, run a command: see [Server.Do].
 
+Examples are in the package's directory, in example_*_test.go: go doc does not print
+them, but programs that show documentation as web pages do.
+
 # Tasks
 
 Servers and sessions:
@@ -47,7 +50,8 @@ Servers and sessions:
   - from inside tmux: [FromEnv] is the server, [Server.CurrentPane] the pane
   - start, end or inspect it: [Server.NewSession], [StartServer], [Server.Kill], [Server.Info]
   - choose how commands are sent: [Transport]
-  - choose the index of a session's first window: [MoveWindow], with [SessionRef.At]
+  - choose the index of a session's first window: [MoveWindow], with [SessionRef.At];
+    its own index is an [ErrExists]
   - find sockets: [SocketDir], [SocketName]
   - find a session by its exact name: [Server.SessionNamed], [Named], [Server.HasSession]
   - attach this terminal to one: [SessionRef.Attach]; switch a client: [ClientRef.Switch]
@@ -67,6 +71,7 @@ Windows and panes:
 
   - make them: [SessionRef.NewWindow], [PaneRef.Split], [PaneRef.Float]; a window with its
     panes in one round trip: [Batch], as in its example Window
+    (example_window_test.go)
   - run another program in one: [PaneRef.Respawn]
   - select, rename, resize, zoom, move, kill: the methods of [PaneRef] and [WindowRef]
   - arrange panes: [WindowRef.SelectLayout], [tmuxmcp/tmux/layout.Parse]

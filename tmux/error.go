@@ -24,7 +24,7 @@ var (
 	// ErrNoSession: the server has no sessions, so there is no default target. It is an
 	// [ErrNotFound] too.
 	ErrNoSession = wire.ErrNoSession
-	// ErrExists: the name or index is taken.
+	// ErrExists: the name or index is taken, be it by the object itself.
 	ErrExists = wire.ErrExists
 	// ErrAmbiguous: a command, option or target matches more than one.
 	ErrAmbiguous = wire.ErrAmbiguous

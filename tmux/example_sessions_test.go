@@ -92,7 +92,7 @@ func ExampleServer_NewSession() {
 }
 
 // Create a session whose first window has an index that you choose, whatever the option
-// base-index says.
+// base-index says. If it is that index already, tmux refuses the move with [tmux.ErrExists].
 func ExampleServer_NewSession_index() {
 	srv, done := throwaway()
 	defer done()
@@ -102,10 +102,9 @@ func ExampleServer_NewSession_index() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if session.ActiveWindowIndex != 3 { // which tmux refuses to move to 3
-		if _, err := srv.Do(ctx, tmux.MoveWindow{Source: session, Target: session.At(3)}); err != nil {
-			log.Fatal(err)
-		}
+	_, err = srv.Do(ctx, tmux.MoveWindow{Source: session, Target: session.At(3)})
+	if err != nil && !errors.Is(err, tmux.ErrExists) { // the index is 3 already
+		log.Fatal(err)
 	}
 	windows, err := session.Windows(ctx)
 	fmt.Println(len(windows), windows[0].Index, windows[0].Name, err)

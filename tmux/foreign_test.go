@@ -107,3 +107,37 @@ func TestHandlesOnOneSocket(t *testing.T) {
 	}
 	check.Kind(t, "the next socket", do(ctx, named, tmux.SelectPane{Target: testserver.Handle(t, tmux.Config{SocketPath: path + "2"}).Pane("%0")}), tmux.ErrArgument)
 }
+
+// tmux would pick where a window goes, perhaps in the other session, which is the newer one.
+func TestDestinations(t *testing.T) {
+	t.Parallel()
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	main := srv.Session("$0")
+	for _, at := range []int{3, 5} {
+		check.OK(t, do(ctx, srv, tmux.NewWindow{Target: main.At(at), Detached: true}))
+	}
+	_, err := srv.NewSession(ctx, tmux.NewSession{Name: "other"})
+	check.OK(t, err)
+	check.OK(t, do(ctx, srv, tmux.NewWindow{Target: srv.Session("$1").At(7), Detached: true}))
+	all := func() string {
+		return string(check.Must[[]byte](t)(main.Command(ctx, "list-windows", "-a", "-F", "#{session_id}:#{window_index} #{window_id}")))
+	}
+	window, before := srv.Window("@1"), all()
+	check.Kind(t, "a move", check.Second(window.Move(ctx, tmux.MoveWindow{})), tmux.ErrArgument)
+	check.Kind(t, "a move, detached", check.Second(window.Move(ctx, tmux.MoveWindow{Detached: true, Replace: true})), tmux.ErrArgument)
+	check.Kind(t, "a link", check.Second(window.Link(ctx, tmux.LinkWindow{})), tmux.ErrArgument)
+	check.Kind(t, "a switch", srv.Client("/dev/pts/0").Switch(ctx, nil), tmux.ErrArgument)
+	for _, replace := range []bool{false, true} {
+		check.Kind(t, "its own index", check.Second(window.Move(ctx, tmux.MoveWindow{Target: main.At(3), Replace: replace})), tmux.ErrExists)
+		check.Kind(t, "a link to its own index", check.Second(window.Link(ctx, tmux.LinkWindow{Target: main.At(3), Replace: replace})), tmux.ErrExists)
+	}
+	check.Equal(t, "windows", before, all())
+	renumbered := check.Must[tmux.Window](t)(window.Move(ctx, tmux.MoveWindow{Renumber: true}))
+	check.Equal(t, "the index of the second window", 1, renumbered.Index)
+	check.Contains(t, "the other session", all(), "$1:7 ")
+
+	pane := check.Must[tmux.Pane](t)(srv.Pane("%0").Split(ctx, tmux.SplitWindow{}))
+	broken := check.Must[tmux.Window](t)(pane.Break(ctx, tmux.BreakPane{Detached: true}))
+	check.Contains(t, "windows", all(), "$0:3 "+string(broken.ID))
+	check.Kind(t, "no pane", check.Second(srv.Pane("%99").Break(ctx, tmux.BreakPane{})), tmux.ErrNotFound)
+}

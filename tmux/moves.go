@@ -95,9 +95,20 @@ func (c BreakPane) withName(version func() (Version, error)) (Command, error) {
 	return c, err
 }
 
-// Break moves the pane into a new window and returns the window.
+// Break moves the pane into a new window and returns the window. Without a Target, the window is
+// in the pane's session, which takes one more round trip.
 func (r PaneRef) Break(ctx context.Context, opts BreakPane) (Window, error) {
 	opts.Source = own(r, opts.Source)
+	if opts.Target == nil && !opts.Float {
+		// tmux would pick a session, perhaps another one.
+		in, err := one[struct {
+			SessionRef `tmux:"session_id"`
+		}](ctx, r.srv, r.self())
+		if err != nil {
+			return Window{}, err
+		}
+		opts.Target = in
+	}
 	v, err := r.srv.Version(ctx)
 	if err != nil || opts.Name == "" || !v.ignoresBrokenName() {
 		return one[Window](ctx, r.srv, opts)

@@ -126,7 +126,8 @@ func (c RenameSession) check(func() (Version, error)) error {
 // with [ErrArgument] if opts.Dir is known not to be a directory (see [SessionRef.NewWindow]),
 // and for a name with ":" or "." before tmux 3.7, which would change it.
 //
-// Its window has the index in the option base-index until it is moved: see the example Index.
+// Its window has the index in the option base-index until it is moved: see the example Index
+// in example_sessions_test.go.
 func (s *Server) NewSession(ctx context.Context, opts NewSession) (Session, error) {
 	if err := cmp.Or(checkSessionName(ctx, s, opts.Name), checkDir(ctx, s, &opts.Dir)); err != nil {
 		return Session{}, fmt.Errorf("new-session: %w", err)

@@ -65,7 +65,8 @@ type SelectWindow struct {
 	Toggle bool `flag:"T"`
 }
 
-// MoveWindow moves a window to another index or session.
+// MoveWindow moves a window to another index or session. tmux refuses the index that the window
+// has already, with [ErrExists], even with Replace.
 type MoveWindow struct {
 	Source Target `flag:"s"`
 	// Target is the destination: a session, an index or, with After or Before, a window.
@@ -259,14 +260,30 @@ func (r WindowRef) Select(ctx context.Context) error {
 	return r.srv.run(ctx, SelectWindow{Target: r})
 }
 
-// Move moves the window to opts.Target and returns it in its new place.
+// Move moves the window to opts.Target and returns it in its new place. It fails with
+// [ErrArgument] without a Target. With opts.Renumber, the default is the window's session.
 func (r WindowRef) Move(ctx context.Context, opts MoveWindow) (Window, error) {
+	switch {
+	case opts.Target == nil && opts.Renumber:
+		opts.Target = r
+	case opts.Target == nil:
+		return Window{}, noDestination(opts)
+	}
 	opts.Source = own(r, opts.Source)
 	return after[Window](ctx, r.srv, opts, r.self())
 }
 
-// Link links the window into another session too, and returns it as it is in each session.
+// noDestination is the error for a missing Target: tmux would pick one, perhaps in another session.
+func noDestination(cmd Command) error {
+	return argumentError("%s: no Target; pass a session, or an index in it by its At", cmd.commandName())
+}
+
+// Link links the window into another session too, and returns it as it is in each session. It
+// fails with [ErrArgument] without a Target.
 func (r WindowRef) Link(ctx context.Context, opts LinkWindow) ([]Window, error) {
+	if opts.Target == nil {
+		return nil, noDestination(opts)
+	}
 	opts.Source = own(r, opts.Source)
 	var b Batch
 	Add(&b, opts)

@@ -88,7 +88,7 @@ var kinds = []struct {
 	{ErrVersionMismatch, []string{"^protocol version mismatch", "^server version is too old"}},
 	{ErrServerGone, []string{"^server exited", "^lost server", "^[lost tty]"}},
 	{ErrAmbiguous, []string{"^ambiguous "}},
-	{ErrExists, []string{"^duplicate session: ", " in use", "^session already exists", "already linked", "already set: ", "window is already linked", "duplicate buffer", " already exists", " is already added"}},
+	{ErrExists, []string{"^duplicate session: ", " in use", "^same index: ", "^session already exists", "already linked", "already set: ", "window is already linked", "duplicate buffer", " already exists", " is already added"}},
 	{ErrUnmet, []string{"^invalid option: " + Unmet}},
 	{guarded.Err, []string{"^invalid option: " + Unasked}},
 	{ErrUnknownOption, []string{"^invalid option: ", "^unknown option: ", "^unknown variable: "}},
