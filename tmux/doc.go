@@ -72,7 +72,8 @@ Windows and panes:
   - make them: [SessionRef.NewWindow], [PaneRef.Split], [PaneRef.Float]; a window with its
     panes in one round trip: [Batch], as in its example Window
     (example_window_test.go)
-  - run another program in one: [PaneRef.Respawn]
+  - run another program in one: [PaneRef.Respawn]; what another pane was started with:
+    [Server.Source]
   - select, rename, resize, zoom, move, kill: the methods of [PaneRef] and [WindowRef]
   - arrange panes: [WindowRef.SelectLayout], [tmuxmcp/tmux/layout.Parse]
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"tmuxmcp/internal/guarded"
 	"tmuxmcp/tmux/internal/wire"
@@ -115,7 +116,13 @@ type Object struct {
 	Name string
 }
 
-func (o Object) String() string { return o.Kind + " " + o.Name }
+// String returns the kind and the name, which is quoted unless it is one word.
+func (o Object) String() string {
+	if o.Name == "" || strings.ContainsFunc(o.Name, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }) {
+		return fmt.Sprintf("%s %q", o.Kind, o.Name)
+	}
+	return o.Kind + " " + o.Name
+}
 
 // Error returns the command's name and tmux's message on one line.
 func (e *Error) Error() string {

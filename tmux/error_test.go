@@ -40,6 +40,16 @@ func TestErrorKinds(t *testing.T) {
 	check.Kind(t, "no id of a pane", do(ctx, srv, swap), tmux.ErrArgument)
 }
 
+// What is not one word is quoted where it was not found.
+func TestObjectsAreQuoted(t *testing.T) {
+	t.Parallel()
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	for name, want := range map[string]string{"": `""`, "a b": `"a b"`, "a\nb": `"a\nb"`, "nosuch": "nosuch", "ü": "ü"} {
+		_, err := srv.SessionNamed(ctx, name)
+		check.Equal(t, "error", "list-sessions: session "+want+": not found", fmt.Sprint(err))
+	}
+}
+
 // A script that tmux cannot parse is reported with the position, and one that continues
 // after an error with that error.
 func TestSourceSaysWhatIsWrong(t *testing.T) {

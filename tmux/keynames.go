@@ -32,7 +32,7 @@ func checkKey(version func() (Version, error), name string) error {
 	if is || err != nil {
 		return err
 	}
-	return argumentError("%q is not a key%s", name, cmp.Or(meantKey(name), "; text is typed by other means"))
+	return argumentError("%q is not a key%s", name, cmp.Or(meantKey(name), "; SendText and SendLine type text"))
 }
 
 // isKey reports whether tmux knows a word as a key. The error says why a key cannot be used here.

@@ -49,7 +49,11 @@ func TestHandlesWithoutServer(t *testing.T) {
 	var b tmux.Batch
 	tmux.Add(&b, tmux.KillServer{})
 	check.Kind(t, "a batch without a server", b.Do(t.Context(), nil), tmux.ErrArgument)
-	_, err := tmux.List[tmux.Pane](t.Context(), &zero, tmux.ListPanes{})
+	_, err := tmux.List[tmux.Pane](t.Context(), nil, tmux.ListPanes{})
+	if check.Kind(t, "a list of no server", err, tmux.ErrArgument); err != nil {
+		check.Contains(t, "error", err.Error(), "a nil Server")
+	}
+	_, err = tmux.List[tmux.Pane](t.Context(), &zero, tmux.ListPanes{})
 	if check.Kind(t, "a list of a zero server", err, tmux.ErrArgument); err != nil && !strings.Contains(err.Error(), "tmux.New") {
 		t.Errorf("%v does not name tmux.New", err)
 	}

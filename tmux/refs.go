@@ -75,7 +75,7 @@ func listAll[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 func (s *Server) usable() error {
 	switch {
 	case s == nil:
-		return argumentError("a reference without a server: it is zero or was decoded from JSON; get one from a Server, as by srv.Pane(id)")
+		return argumentError("a nil Server, perhaps that of a reference that is zero or was decoded from JSON; make a Server with tmux.New, and references from it, as by srv.Pane(id)")
 	case s.transport == nil:
 		return argumentError("a zero Server; make one with tmux.New")
 	}

@@ -130,7 +130,11 @@ func (c SourceFile) stdin() []byte {
 // Source runs commands in tmux's own language, as in a configuration file, and returns
 // their output. After a syntax error none of them runs; if a command fails, the following
 // lines still run, and the first error is returned. [Server.Script] writes such text. What
-// tmux prints quoted for itself, such as StartCommand of a [Pane], can be a part of it.
+// tmux prints quoted for itself, such as StartCommand of a [Pane], can be a part of it. This
+// runs in pane what old was started with:
+//
+//	script, err := srv.Script(ctx, tmux.RespawnPane{Target: pane, Kill: true})
+//	_, err = srv.Source(ctx, []byte(script+" "+*old.StartCommand))
 func (s *Server) Source(ctx context.Context, script []byte) ([]byte, error) {
 	outs, err := s.Do(ctx, SourceFile{Paths: []string{"-"}, Input: script})
 	if len(outs) == 0 {

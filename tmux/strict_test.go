@@ -65,7 +65,7 @@ func TestSendKeysRefuses(t *testing.T) {
 	}{
 		{nil, "no keys"},
 		{[]string{""}, `"" is not a key`},
-		{[]string{"a", "ls -l", "Enter"}, `"ls -l" is not a key; text is typed`},
+		{[]string{"a", "ls -l", "Enter"}, `"ls -l" is not a key; SendText and SendLine type text`},
 		{[]string{"Entr"}, "did you mean Enter"},
 		{[]string{"None"}, "not a key"},
 		{[]string{"\n"}, "not a key"},

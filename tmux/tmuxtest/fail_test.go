@@ -186,7 +186,8 @@ func TestCannotStart(t *testing.T) {
 		argv     []string
 		want     string
 	}{
-		{tmuxtest.Terminal{}, nil, "no program"},
+		{tmuxtest.Terminal{}, nil, "start: no program; pass its name or path, and then its arguments"},
+		{tmuxtest.Terminal{}, []string{""}, "start: no program; pass"},
 		{tmuxtest.Terminal{}, []string{"no-such-program", "x"}, `start no-such-program x: exec: "no-such-program": executable file not found in $PATH`},
 		{tmuxtest.Terminal{}, []string{"./none"}, "none: no such file or directory"},
 		{tmuxtest.Terminal{Dir: dir}, []string{"./text"}, "permission denied"},

@@ -98,7 +98,7 @@ func (c Terminal) Start(t testing.TB, argv ...string) *Program {
 		t.Fatalf("find the working directory: %v", err)
 	}
 	if err := c.check(argv); err != nil {
-		t.Fatalf("start %s: %v", strings.Join(argv, " "), err)
+		t.Fatalf("%s: %v", strings.TrimSpace("start "+strings.Join(argv, " ")), err)
 	}
 	p := &Program{t: t, argv: argv, timeout: 30 * time.Second}
 	own := []string{"TERM=screen-256color", "PS1=$ "}
@@ -154,7 +154,7 @@ func isVariable(name string) bool {
 // check returns an error if a program cannot be started.
 func (c Terminal) check(argv []string) error {
 	if len(argv) == 0 || argv[0] == "" {
-		return errors.New("no program")
+		return errors.New("no program; pass its name or path, and then its arguments")
 	}
 	if c.Width < 1 || c.Height < 1 {
 		return noSize(c.Width, c.Height)
