@@ -146,8 +146,8 @@ versions, and Object of [Error] names what was not found:
 Arguments that no tmux can take are refused before tmux is asked, with
 [ErrArgument]: a malformed id, a NUL byte, a token that does not exist, a
 reference of another server or of none. Methods also refuse what tmux takes without doing
-it: a word that is no key, a directory that is missing, a name that tmux would
-change. Command structs and [Server.Do] leave that to tmux.
+it: a word that is no key, a directory that is missing, a name of a session
+that tmux would change. Command structs and [Server.Do] leave that to tmux.
 
 # Trust
 

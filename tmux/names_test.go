@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -31,8 +32,8 @@ func addSeeds(f *testing.F, of int) {
 
 // FuzzNames: any text is a name or a title, and comes back unchanged, except for what tmux
 // itself does to names: backslashes, control bytes and the like are stored as vis(3) writes
-// them; so are titles from 3.7 on. Before 3.7 tmux would change ":" and "." in a session's,
-// which is refused.
+// them; so are titles from 3.7 on. A session's name that tmux would change is refused: see
+// TestSessionNamesAreKept.
 func FuzzNames(f *testing.F) {
 	addSeeds(f, 3)
 	srv := testserver.Started(f)
@@ -50,10 +51,11 @@ func FuzzNames(f *testing.F) {
 		}
 		refused := !utf8.ValidString(name) || strings.Contains(name, "\x00")
 		// tmux may refuse characters without a width: control characters and some others.
+		changed := func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune(`:.\$`, r) }
 		odd := strings.ContainsFunc(name, func(r rune) bool { return r > 0x7e || r < ' ' })
 		same := func(what string, got string, vis bool, err error) {
 			t.Helper()
-			if refused || what == "session" && !since37 && strings.ContainsAny(name, ":.") {
+			if refused || what == "session" && err != nil && strings.ContainsFunc(name, changed) {
 				check.Kind(t, fmt.Sprintf("%s %q", what, name), err, tmux.ErrArgument)
 				return
 			}
@@ -90,7 +92,7 @@ func FuzzNames(f *testing.F) {
 		check.OK(t, infoErr)
 		same("title", p.Title, since37, err)
 		s, err := srv.NewSession(ctx, tmux.NewSession{Name: name, WindowName: name, Command: []string{"sleep 10000"}})
-		same("session", s.Name, true, err)
+		same("session", s.Name, odd, err)
 		if err == nil {
 			w, err := s.ActiveWindow(ctx)
 			same("first window", w.Name, since37, err)
@@ -99,13 +101,53 @@ func FuzzNames(f *testing.F) {
 			err = s.Rename(ctx, name)
 			s, infoErr := s.Info(ctx)
 			check.OK(t, infoErr)
-			same("session", s.Name, true, err)
+			same("session", s.Name, odd, err)
 			check.OK(t, s.Kill(ctx))
 		}
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 			t.Fatalf("%q was run: %v %v", name, entries, err)
 		}
 	})
+}
+
+// A session has the name that it was to have, or is not made; and the name of one that tmux has
+// made, of whatever text, can be given to another.
+func TestSessionNamesAreKept(t *testing.T) {
+	t.Parallel()
+	srv, ctx := testserver.Started(t), testserver.Context(t)
+	made := 0
+	for _, text := range append([]string{`x\y`, `x\\y`, `\\server\share`, "a\tb", `a\tb`, `a\\tb`, "\x01", `\001`, `\011`, `a$b`, `a\$b`, `a\\$b`, `\`, "a.b\\c"}, nameSeeds...) {
+		session, err := srv.NewSession(ctx, tmux.NewSession{Name: text})
+		if err == nil {
+			check.Equal(t, "the name", text, session.Name)
+			check.Equal(t, "the session of that name", session.ID, check.Must[tmux.Session](t)(srv.SessionNamed(ctx, text)).ID)
+			check.OK(t, session.Kill(ctx))
+		} else {
+			check.Kind(t, text, err, tmux.ErrArgument)
+		}
+		before := err == nil
+		if check.OK(t, do(ctx, srv, tmux.NewSession{Name: "next"})); do(ctx, srv, tmux.RenameSession{Target: tmux.Named("next"), Name: text}) != nil {
+			check.That(t, !before, "tmux refuses %q, which it took", text)
+			check.OK(t, do(ctx, srv, tmux.KillSession{Target: tmux.Named("next")}))
+			continue // nor could it be the name of another
+		}
+		named := check.Must[[]tmux.Session](t)(srv.Sessions(ctx))
+		named = slices.DeleteFunc(named, func(s tmux.Session) bool { return s.ID == "$0" })
+		check.Equal(t, "sessions", 1, len(named))
+		name := named[0].Name
+		check.That(t, before || name != text, "%q is refused, and tmux keeps it", text)
+		check.OK(t, named[0].Kill(ctx))
+		again, err := srv.NewSession(ctx, tmux.NewSession{Name: name})
+		if check.OK(t, err); err == nil {
+			check.Equal(t, "the name", name, again.Name)
+			check.OK(t, again.Rename(ctx, "other"))
+			check.OK(t, again.Rename(ctx, name))
+			check.Equal(t, "the name", name, check.Must[tmux.Session](t)(again.Info(ctx)).Name)
+			check.OK(t, again.Kill(ctx))
+			made++
+		}
+	}
+	check.That(t, made > 30, "only %d names were made again", made)
 }
 
 // FuzzDirectories: a working directory of any name is entered.

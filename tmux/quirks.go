@@ -1,6 +1,10 @@
 package tmux
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"strings"
+)
 
 // This file is the one place for differences between versions that do not show as a command
 // or flag. Those that do are declared by the tags of fields.
@@ -15,6 +19,9 @@ var (
 	exactBuffers = Feature{Name: "exact buffer names", Since: Version{Major: 3, Minor: 4}}
 	// exactSessions: names of sessions may have colons and dots. 3.7 itself refuses them.
 	exactSessions = Feature{Name: "colons in the names of sessions", Since: Version{Major: 3, Minor: 7, Letter: 'a'}}
+	// plainNames: names with control characters are refused. Before, they are stored as vis(3)
+	// writes them.
+	plainNames = Feature{Name: "names without control characters", Since: Version{Major: 3, Minor: 7}}
 	// rawPastes: paste-buffer needs a flag to write control bytes unchanged; without it, it
 	// writes them as text.
 	rawPastes = Feature{Name: "paste-buffer -S", Since: Version{Major: 3, Minor: 7}}
@@ -34,6 +41,30 @@ func (f Feature) released(v Version) bool { return v.Compare(f.Since) >= 0 }
 // isExactly34 reports a quirk of 3.4 alone: it prints a backslash before every "$" that
 // begins a name.
 func (v Version) isExactly34() bool { return v.Major == 3 && v.Minor == 4 }
+
+// storedSession returns the name of a session as this tmux stores it. What it does to characters
+// of no width beyond ASCII depends on the C library, so they are left as they are.
+func (v Version) storedSession(name string) string {
+	if !exactSessions.In(v) {
+		name = strings.NewReplacer(":", "_", ".", "_").Replace(name)
+	}
+	var b strings.Builder
+	for i, r := range name {
+		switch c := strings.IndexRune("\a\b\t\n\v\f\r\\", r); {
+		case c >= 0:
+			b.WriteString(`\` + `abtnvfr\`[c:c+1])
+		case isControl(r):
+			fmt.Fprintf(&b, `\%03o`, r)
+		case r == '$' && v.Compare(Version{Major: 3, Minor: 5}) < 0 && i+1 < len(name) && beginsName(name[i+1]):
+			b.WriteString(`\$`)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // printsVis reports whether this tmux writes control bytes in the output of list commands
 // as vis(3) does ("\037", "\r").

@@ -123,28 +123,41 @@ func (c RenameSession) check(func() (Version, error)) error {
 }
 
 // NewSession creates a detached session, and starts the server if none is running. It fails
-// with [ErrArgument] if opts.Dir is known not to be a directory (see [SessionRef.NewWindow]),
-// and for a name with ":" or "." before tmux 3.7, which would change it.
+// with [ErrArgument] if opts.Dir is known not to be a directory (see [SessionRef.NewWindow]).
+//
+// The session has exactly the name opts.Name, so that the name of another one can be given
+// again. It fails with [ErrArgument] if this tmux would change it: before 3.7 it does so with ":",
+// "." and control characters, and it stores all backslashes in pairs (`a\\b`) or, before 3.7, as
+// vis(3) does ("\t").
 //
 // Its window has the index in the option base-index until it is moved: see the example Index
 // in example_sessions_test.go.
 func (s *Server) NewSession(ctx context.Context, opts NewSession) (Session, error) {
-	if err := cmp.Or(checkSessionName(ctx, s, opts.Name), checkDir(ctx, s, &opts.Dir)); err != nil {
+	if err := cmp.Or(keepSessionName(ctx, s, &opts.Name), checkDir(ctx, s, &opts.Dir)); err != nil {
 		return Session{}, fmt.Errorf("new-session: %w", err)
 	}
 	return one[Session](ctx, s, opts)
 }
 
-// checkSessionName refuses a name that this tmux would change.
-func checkSessionName(ctx context.Context, s *Server, name string) error {
-	if !strings.ContainsAny(name, ":.") {
+// keepSessionName replaces a name by the text that this tmux stores as that name, and refuses a
+// name that it does not store for any.
+func keepSessionName(ctx context.Context, s *Server, name *string) error {
+	if !strings.ContainsAny(*name, `:.\$`) && !strings.ContainsFunc(*name, isControl) {
 		return nil
 	}
 	v, err := s.Version(ctx)
-	if err == nil && !exactSessions.In(v) {
-		err = argumentError(`tmux %s has "_" for each ":" and "." in the name of a session: %q`, v, name)
+	if err != nil {
+		return err
 	}
-	return err
+	text := unescape(*name, false)
+	switch refuses := plainNames.In(v) && strings.ContainsFunc(text, isControl); {
+	case refuses && text == *name:
+		return argumentError("tmux %s takes no control characters in the name of a session: %q", v, *name)
+	case refuses || v.storedSession(text) != *name:
+		return argumentError("tmux %s would change the name of a session, %q, to %q", v, *name, v.storedSession(*name))
+	}
+	*name = text
+	return nil
 }
 
 // Sessions returns all sessions of the server, ordered by name.
@@ -267,10 +280,10 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 	return Window{}, notFound(r.srv, "new-window", Object{"window", opts.Name})
 }
 
-// Rename renames the session: see [NewSession] for how names are stored. A name with ":" or
-// "." is an [ErrArgument] before tmux 3.7, which would change it.
+// Rename renames the session. A name that this tmux would change is an [ErrArgument]: see
+// [Server.NewSession].
 func (r SessionRef) Rename(ctx context.Context, name string) error {
-	if err := checkSessionName(ctx, r.srv, name); err != nil {
+	if err := keepSessionName(ctx, r.srv, &name); err != nil {
 		return fmt.Errorf("rename-session: %w", err)
 	}
 	return r.srv.run(ctx, RenameSession{Target: r, Name: name})
