@@ -239,7 +239,8 @@ func argument(ctx context.Context, typ reflect.Type) reflect.Value {
 	for _, v := range []any{
 		ctx, tmux.PaneID("%0"), tmux.WindowID("@0"), tmux.SessionID("$0"), tmux.Command(tmux.ListSessions{}), tmux.Target(tmux.PaneID("%0")),
 		layout.Layout("tiled"), "@x", []byte("x"), []string{"x"}, time.Hour, time.Now().Add(time.Hour), func() {}, io.Discard, strings.NewReader("x"),
-		tmux.ResizePane{ToggleZoom: true}, tmux.ResizeWindow{Width: 80}, tmux.BindKey{Key: "x", Command: []string{"list-keys"}},
+		tmux.ResizePane{ToggleZoom: true}, tmux.ResizeWindow{Width: 80}, tmux.MoveWindow{Target: tmux.SessionID("$0")}, tmux.LinkWindow{Target: tmux.SessionID("$0")},
+		tmux.BindKey{Key: "x", Command: []string{"list-keys"}},
 	} {
 		if reflect.TypeOf(v).AssignableTo(typ) {
 			return reflect.ValueOf(v)

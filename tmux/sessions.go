@@ -125,10 +125,9 @@ func (c RenameSession) check(func() (Version, error)) error {
 // NewSession creates a detached session, and starts the server if none is running. It fails
 // with [ErrArgument] if opts.Dir is known not to be a directory (see [SessionRef.NewWindow]).
 //
-// The session has exactly the name opts.Name, so that the name of another one can be given
-// again. It fails with [ErrArgument] if this tmux would change it: before 3.7 it does so with ":",
-// "." and control characters, and it stores all backslashes in pairs (`a\\b`) or, before 3.7, as
-// vis(3) does ("\t").
+// The session is called exactly opts.Name, so that a name read from tmux can be used again. A
+// name that this tmux would change is an [ErrArgument]: one with a single backslash, since tmux
+// stores them in pairs, or with ":", "." or a control character before 3.7.
 //
 // Its window has the index in the option base-index until it is moved: see the example Index
 // in example_sessions_test.go.
@@ -154,7 +153,7 @@ func keepSessionName(ctx context.Context, s *Server, name *string) error {
 	case refuses && text == *name:
 		return argumentError("tmux %s takes no control characters in the name of a session: %q", v, *name)
 	case refuses || v.storedSession(text) != *name:
-		return argumentError("tmux %s would change the name of a session, %q, to %q", v, *name, v.storedSession(*name))
+		return argumentError("tmux %s would change the name of a session, %q, to %q; pass the latter", v, *name, v.storedSession(*name))
 	}
 	*name = text
 	return nil
