@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -470,9 +469,9 @@ func parseFlag(value string) (bool, error) {
 
 func setWaitMax(cfg *Config, value string) error {
 	seconds, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsInf(seconds, 0) || math.IsNaN(seconds) {
-		return errors.New("must be a number of seconds")
+	if most := screen.MaxWait.Seconds(); err != nil || !(seconds >= 1 && seconds <= most) { // NaN neither
+		return fmt.Errorf("must be 1 to %v seconds", most)
 	}
-	cfg.WaitMax = time.Duration(min(max(seconds, 1), screen.MaxWait.Seconds()) * float64(time.Second))
+	cfg.WaitMax = time.Duration(seconds * float64(time.Second))
 	return nil
 }

@@ -40,13 +40,13 @@ const defaultYield, mostYield = 2 * time.Second, time.Minute
 // ParseYield returns the pause, for [New], that a text of whole seconds asks for.
 func ParseYield(seconds string) (time.Duration, error) {
 	n, err := strconv.Atoi(seconds)
-	switch d := time.Duration(n) * time.Second; {
-	case err != nil || d < 0 || d > mostYield:
-		return 0, fmt.Errorf("must be 0 to %.0f whole seconds", mostYield.Seconds())
-	case d == 0:
+	switch most := int(mostYield / time.Second); {
+	case err != nil || n < 0 || n > most:
+		return 0, fmt.Errorf("must be 0 to %d whole seconds", most)
+	case n == 0:
 		return -1, nil
 	default:
-		return d, nil
+		return time.Duration(n) * time.Second, nil
 	}
 }
 
