@@ -38,11 +38,11 @@ and the client's, on Linux; if there is none, on that of watch.
 The command of --exec is run by sh, with what it is about in TMUX_MCP_PANE,
 TMUX_MCP_PLACE, TMUX_MCP_AGENT, TMUX_MCP_STATE and TMUX_MCP_QUESTION, and the
 tmux server in TMUX_MCP_SOCKET_PATH. What it prints goes to standard error;
-below a table, the last line of it is shown. It is killed with its process group
-after 30 seconds, or when watch ends; what it has put into a session of its own,
-as setsid does, is left. The question is text from a screen: put
-"$TMUX_MCP_QUESTION" in quotes, after -- where it could be an option, and never
-in eval.
+below a table, the last line of it is shown and, if the command fails, the exit
+status. It is killed with its process group after 30 seconds, or when watch
+ends; what it has put into a session of its own, as setsid does, is left. The
+question is text from a screen: put "$TMUX_MCP_QUESTION" in quotes, after --
+where it could be an option, and never in eval.
 
 The exit code is 0 after Ctrl-C, SIGTERM or --once, even if there is no tmux
 server, and 1 if standard output is closed.`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"strings"
 	"sync"
@@ -129,7 +130,9 @@ func (w *watcher) run(ctx context.Context, a *agent) {
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "sh", "-c", w.Exec)
 		cmd.Env = env
-		cmd.Stdout, cmd.Stderr = w.Err, w.Err
+		var said lastLine
+		out := io.MultiWriter(w.Err, &said)
+		cmd.Stdout, cmd.Stderr = out, out
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 		cmd.WaitDelay = time.Second // for what has left the group and holds the output
@@ -140,7 +143,10 @@ func (w *watcher) run(ctx context.Context, a *agent) {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		}
 		if err != nil && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(ctx.Err(), context.Canceled) {
-			w.problem("the command of --exec, for pane %s: %v", e.PaneID, err)
+			if last := said.last(); last != "" && w.screen != nil { // which shows one line
+				err = fmt.Errorf("%w: %s", err, last)
+			}
+			w.problem("--exec for pane %s: %v", e.PaneID, err)
 		}
 	})
 }

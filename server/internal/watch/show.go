@@ -105,18 +105,31 @@ type screen struct {
 	out   *os.File
 	shown string // with the size of the terminal
 
-	mu   sync.Mutex
-	last string // line of what was written
+	// What is written is shown below the table: on a terminal, problems and what commands
+	// print would otherwise be in it.
+	lastLine
 }
 
-// Write keeps the last line, which is shown below the table: on a terminal, problems and
-// what commands print would otherwise be in it.
-func (s *screen) Write(text []byte) (int, error) {
+// lastLine keeps the last line that is written to it and not blank.
+type lastLine struct {
+	mu   sync.Mutex
+	line string
+}
+
+func (l *lastLine) Write(text []byte) (int, error) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = terminal.Visible(reply.Flat(lines[len(lines)-1]))
+	if line := lines[len(lines)-1]; line != "" {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.line = terminal.Visible(reply.Flat(line))
+	}
 	return len(text), nil
+}
+
+func (l *lastLine) last() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.line
 }
 
 // screenOn returns the terminal that gets a table, or nil.
@@ -150,10 +163,7 @@ func (s *screen) draw(w *watcher) error {
 	if err != nil || width <= 0 || height <= 0 {
 		width, height = 80, 24
 	}
-	s.mu.Lock()
-	last := s.last
-	s.mu.Unlock()
-	lines := w.lines(time.Now(), width, height, last)
+	lines := w.lines(time.Now(), width, height, s.last())
 	// Behind a line in the last column, the rest of the line begins with that column.
 	text := "\033[H\033[K" + strings.Join(lines, "\r\n\033[K")
 	if len(lines) < height {
@@ -217,7 +227,7 @@ func (w *watcher) ordered(now time.Time) (events []event, since []string) {
 	return events, since
 }
 
-// header says how many agents do what, and how to end.
+// header says how many agents do what and, if there is room left, how to end.
 func (w *watcher) header(events []event, width int) string {
 	var counts []string
 	for _, s := range []struct {
@@ -243,7 +253,7 @@ func (w *watcher) header(events []event, width int) string {
 	}
 	const ends = "Ctrl-C ends"
 	text := cmp.Or(terminal.Visible(w.down), strings.Join(counts, ", "), "no agents")
-	for n := len(counts) - 1; w.down == "" && n > 1 && cells.Width(text)+2+len(ends) > width; n-- {
+	for n := len(counts) - 1; w.down == "" && n > 0 && cells.Width(text) > width; n-- {
 		text = strings.Join(counts[:n], ", ") + ", …"
 	}
 	text = cut(text, width)

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,8 @@ func seven(now time.Time) (all []*agent) {
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
+	// Without one that asks first, a single line is the summary.
+	three := func(w *watcher) { w.agents = slices.Concat(w.agents[2:3], w.agents[4:6]) }
 	var got strings.Builder
 	for _, c := range []struct {
 		width, height int
@@ -50,8 +53,9 @@ func TestScreens(t *testing.T) {
 	}{
 		{30, 24, "", nil}, {50, 24, "", nil}, {80, 24, "", nil}, {120, 24, "", nil},
 		{20, 24, "", nil}, {10, 24, "", nil}, {50, 5, "", nil}, {50, 2, "", nil}, {50, 1, "", nil},
-		{50, 10, "tmux-mcp: the command of --exec, for pane %3: exit status 1", nil},
-		{50, 4, "tmux-mcp: the command of --exec, for pane %3: exit status 1", nil},
+		{50, 10, "tmux-mcp: --exec for pane %3: exit status 127: sh: 1: notify-sned: not found", nil},
+		{50, 4, "tmux-mcp: --exec for pane %3: exit status 127: sh: 1: notify-sned: not found", nil},
+		{39, 1, "", three}, {38, 1, "", three}, {26, 1, "", three}, {25, 1, "", three}, {10, 1, "", three}, {9, 1, "", three},
 		{50, 24, "", func(w *watcher) { w.agents = nil }},
 		{50, 1, "", func(w *watcher) { w.agents = w.agents[:1] }},
 		{50, 24, "", func(w *watcher) { w.agents, w.down = nil, noServer }},

@@ -400,6 +400,22 @@ func TestInAPane(t *testing.T) {
 	shows("%0  claude  asks  ")
 }
 
+// TestFailedCommand: below a table, a command that fails is shown with its last line.
+func TestFailedCommand(t *testing.T) {
+	s := newStage(t)
+	viewer := testserver.New(t)
+	testserver.Run(t, viewer, "new-session", "-d", "-x", "90", "-y", "8", "exec sleep 1000")
+	tty, err := os.OpenFile(testserver.Run(t, viewer, "display-message", "-p", "#{pane_tty}"), os.O_WRONLY|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	s.watch(Options{Out: tty, Exec: "echo first; echo why >&2; echo; exit 3"})
+	testserver.WaitScreen(t, viewer, "", "1 idle")
+	s.draw("screen", dialog)
+	testserver.WaitScreen(t, viewer, "", "tmux-mcp: --exec for pane %0: exit status 3: why")
+}
+
 // TestResized: a table is drawn at once when its terminal has another size, and
 // what was there before watch is there again afterwards.
 func TestResized(t *testing.T) {
