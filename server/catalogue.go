@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/internal/lazy"
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/server/internal/params"
 	"tmuxmcp/server/internal/reply"
@@ -64,16 +65,54 @@ const leastDescription = 30
 //go:embed catalogue.txt
 var catalogue string
 
-// WriteTool writes what a tool that this server offers is for, takes and returns. It returns
-// an error if there is no such tool.
-func (s *Server) WriteTool(w io.Writer, name string) error {
+// WriteTool writes what a tool that this server offers is for, takes and returns. If width is not
+// zero, lines are wrapped at so many columns. It returns an error if there is no such tool.
+func (s *Server) WriteTool(w io.Writer, name string, width int) error {
 	for _, t := range s.offered() {
 		if t.Name == name {
-			_, err := io.WriteString(w, strings.TrimPrefix(pageOf(t), "\n### "))
+			_, err := io.WriteString(w, helpOf(t, width))
 			return err
 		}
 	}
 	return s.unknownTool(name)
+}
+
+// markdown matches links and the marks of code.
+var markdown = lazy.Regexp("`|" + `\[([^\]]*)\]\(#[^)]*\)`)
+
+// helpOf returns what pageOf says as plain text.
+func helpOf(t *tool.Tool, width int) string {
+	var b strings.Builder
+	line := func(start, text string, indent int) {
+		b.WriteString(start + terminal.Wrap(markdown().ReplaceAllString(text, "$1"), width, indent) + "\n")
+	}
+	p := parametersOf(t)
+	line(t.Name+"\n\n", t.Desc, 0)
+	line("\n", allMarks(t), 0)
+	if p.target != nil {
+		line("\n", "Target: "+strings.Join(p.target, ", "), 2)
+	}
+	if p.list != nil {
+		line("\n", "List: "+strings.Join(p.list, ", "), 2)
+	}
+	if p.others != nil {
+		line("\n", "Parameters:", 0)
+	}
+	for _, o := range p.others {
+		text := o.name + " (" + o.kind
+		if !o.required && o.def != "" {
+			text += ", default " + o.def
+		} else if o.required {
+			text += ", required"
+		}
+		text += ")"
+		if o.note != "" {
+			text += ": " + o.note
+		}
+		line("  ", text, 6)
+	}
+	line("\n", "Returns "+answerWords(t.Out)+".", 2)
+	return b.String()
 }
 
 // WriteMarkdown writes the catalogue of the tools that this server offers.
@@ -119,46 +158,70 @@ var (
 	listParameters   = []string{"filters", "fields", "limit", "offset"}
 )
 
-// pageOf returns the section about a tool.
-func pageOf(t *tool.Tool) string {
-	marked := marks(t, t.Kind)
-	if t.More.Tier != "" {
-		marked += " " + marks(t, t.More)
-	}
-	var target, list, others []string
+// documented are the parameters of a tool, in Markdown.
+type documented struct {
+	target, list []string // those of targetParameters and of listParameters
+	others       []documentedParameter
+}
+
+type documentedParameter struct {
+	name, kind, def, note string
+	required              bool
+}
+
+func parametersOf(t *tool.Tool) (all documented) {
 	for _, f := range params.FieldsOf(t.In) {
+		name := "`" + f.Name + "`"
 		switch {
 		// The name of a new session does not name a target.
 		case f.Optional && slices.Contains(targetParameters, f.Name) && params.Elem(f.Type) == f.Type:
-			target = append(target, "`"+f.Name+"`")
+			all.target = append(all.target, name)
 			continue
 		case slices.Contains(listParameters, f.Name) && reply.IsList(t.Out):
-			list = append(list, "`"+f.Name+"`")
+			all.list = append(all.list, name)
 			continue
 		}
-		def, note := f.Default, f.Desc
-		if !f.Optional {
-			def = "required"
-		}
+		note := f.Desc
 		if f.Enum != nil {
 			note = strings.TrimSpace(strings.Join(f.Enum, ", ") + " " + note)
 		}
 		if t := params.Elem(f.Type); t.Name() == "" && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
 			note = strings.TrimSpace("each with " + parameters(params.FieldsOf(t.Elem())) + " " + note)
 		}
-		others = append(others, fmt.Sprintf("| `%s` | %s | %s | %s |\n", f.Name, typeWords(f.Schema(true)), def, note))
+		all.others = append(all.others, documentedParameter{name, typeWords(f.Schema(true)), f.Default, note, !f.Optional})
 	}
-	page := fmt.Sprintf("\n### %s\n\n%s\n\n%s\n", t.Name, t.Desc, marked)
-	if target != nil {
-		page += "\nTarget: " + strings.Join(target, ", ") + ".\n"
+	return all
+}
+
+// pageOf returns the section about a tool.
+func pageOf(t *tool.Tool) string {
+	p := parametersOf(t)
+	page := fmt.Sprintf("\n### %s\n\n%s\n\n%s\n", t.Name, t.Desc, allMarks(t))
+	if p.target != nil {
+		page += "\nTarget: " + strings.Join(p.target, ", ") + ".\n"
 	}
-	if list != nil {
-		page += "\nList: " + strings.Join(list, ", ") + ".\n"
+	if p.list != nil {
+		page += "\nList: " + strings.Join(p.list, ", ") + ".\n"
 	}
-	if others != nil {
-		page += "\n| parameter | type | default | |\n|---|---|---|---|\n" + strings.Join(others, "")
+	if p.others != nil {
+		page += "\n| parameter | type | default | |\n|---|---|---|---|\n"
+	}
+	for _, o := range p.others {
+		if o.required {
+			o.def = "required"
+		}
+		page += fmt.Sprintf("| %s | %s | %s | %s |\n", o.name, o.kind, o.def, o.note)
 	}
 	return page + "\nReturns " + answerWords(t.Out) + ".\n"
+}
+
+// allMarks describes the tier and hints of a tool, and of what it may do besides.
+func allMarks(t *tool.Tool) string {
+	marked := marks(t, t.Kind)
+	if t.More.Tier != "" {
+		marked += " " + marks(t, t.More)
+	}
+	return marked
 }
 
 // marks describes a tool's tier and hints.

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/internal/nearest"
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/guard"
 	"tmuxmcp/server/internal/params"
@@ -215,17 +216,21 @@ var unobeyed = map[string]string{
 	"LIBTMUX_MCP_MAX_BYTES":      "use TMUX_MCP_MAX_RESULT",
 }
 
-// Environment documents the variables that a server reads.
-func Environment() string {
+// Environment documents the variables that a server reads: names, and in the next line what
+// they mean. If width is not zero, lines are wrapped at so many columns.
+func Environment(width int) string {
 	var b strings.Builder
+	add := func(names, meaning string) {
+		fmt.Fprintf(&b, "%s\n    %s\n", terminal.Wrap(names, width, 0), terminal.Wrap(meaning, width, 4))
+	}
 	for _, s := range settings {
-		fmt.Fprintf(&b, "%s\n    %s\n", strings.TrimSuffix(s.variable+", "+s.old, ", "), s.meaning)
+		add(strings.TrimSuffix(s.variable+", "+s.old, ", "), s.meaning)
 	}
 	for _, v := range foreign {
-		fmt.Fprintf(&b, "%s\n    %s\n", v[0], v[1])
+		add(v[0], v[1])
 	}
 	for _, name := range slices.Sorted(maps.Keys(unobeyed)) {
-		fmt.Fprintf(&b, "%s\n    refused: %s\n", name, unobeyed[name])
+		add(name, "refused: "+unobeyed[name])
 	}
 	return b.String()
 }

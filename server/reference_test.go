@@ -354,7 +354,7 @@ func playReference(t *testing.T, name string, theirs referenceTool, schema map[s
 // TestVariablesOfLibtmuxMCP: each variable that libtmux-mcp reads is read or refused by name.
 func TestVariablesOfLibtmuxMCP(t *testing.T) {
 	t.Parallel()
-	known := server.Environment()
+	known := server.Environment(0)
 	for _, name := range readReference(t).Variables {
 		if !regexp.MustCompile(`(?m)^(.*, )?` + name + `(, |$)`).MatchString(known) {
 			t.Errorf("%s is not read", name)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +25,8 @@ func agentsCommand(o *options) *cobra.Command {
 		Use:   "agents",
 		Short: "List the recognized agent CLIs, and test rules for others",
 		Long: `Agents lists the recognized agent CLIs: the names and packages of their
-processes, the first version that the rules were written for, and whether the
-rules are built in or from a file in $XDG_CONFIG_HOME/tmux-mcp/agents (default
+processes, the first version that their rules were checked with, and the file of
+the rules if they are not built in, in $XDG_CONFIG_HOME/tmux-mcp/agents (default
 ~/.config). docs/agents.md shows how to write one. If a file is wrong, agents
 reports it and exits with 1.`,
 		Example: `  tmux-mcp agents
@@ -42,7 +43,7 @@ reports it and exits with 1.`,
 			if asJSON {
 				err = terminal.EncodeJSON(out, listOf(cfg.AgentRules, known, faults), "  ")
 			} else {
-				err = writeAgents(out, known, faults)
+				err = writeAgents(out, known, faults, terminal.Width(out))
 			}
 			if err == nil && faults != nil {
 				err = toolFailed{}
@@ -80,22 +81,45 @@ func listOf(dir string, known agents.RuleSet, faults []agents.Fault) agentList {
 	return list
 }
 
-func writeAgents(w io.Writer, known agents.RuleSet, faults []agents.Fault) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "agent\tsince\tnames\tpackages\trules")
+// writeAgents writes a row for each agent. If width is not zero, lines are wrapped at so many
+// columns.
+func writeAgents(w io.Writer, known agents.RuleSet, faults []agents.Fault, width int) error {
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "agent\tchecked from\tnames\t")
+	texts := []string{"packages"}
 	for _, r := range known {
-		from := cmp.Or(r.File, "built in")
-		if r.Replaces {
-			from += ", instead of the built-in ones"
+		cells := []string{r.Name, cmp.Or(r.Since, "-"), cmp.Or(strings.Join(r.Names, " "), "-")}
+		fmt.Fprintln(table, terminal.Printable(strings.Join(cells, "\t"))+"\t")
+		text := cmp.Or(strings.Join(r.Packages, " "), "-")
+		if r.File != "" {
+			text += ", rules in " + r.File
 		}
-		row := []string{r.Name, cmp.Or(r.Since, "-"), cmp.Or(strings.Join(r.Names, " "), "-"), cmp.Or(strings.Join(r.Packages, " "), "-"), from}
-		fmt.Fprintln(table, terminal.Printable(strings.Join(row, "\t")))
+		if r.Replaces {
+			text += ", instead of the built-in ones"
+		}
+		texts = append(texts, terminal.Printable(text))
 	}
-	err := table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for i, row := range slices.Collect(strings.Lines(b.String())) {
+		row = strings.TrimSuffix(row, "\n")
+		indent, room := utf8.RuneCountInString(row), 0
+		for _, word := range strings.Fields(texts[i]) {
+			room = max(room, utf8.RuneCountInString(word))
+		}
+		if width > 0 && width < indent+room {
+			row, indent = strings.Join(strings.Fields(row), " ")+"\n    ", 4
+		}
+		if _, err := fmt.Fprintln(w, row+terminal.Wrap(texts[i], width, indent)); err != nil {
+			return err
+		}
+	}
 	for _, f := range faults {
-		fmt.Fprintln(w, "problem  "+terminal.Printable(f.Error()))
+		fmt.Fprintln(w, "problem  "+terminal.Wrap(terminal.Printable(f.Error()), width, 9))
 	}
-	return err
+	return nil
 }
 
 func agentsShowCommand(o *options) *cobra.Command {

@@ -170,7 +170,7 @@ environment is wrong.`,
 		terminal.ShowInherited(watchCommand(o), "socket-name", "socket-path", "tmux", "transport", "no-transcripts"), terminal.ShowInherited(skillCommand()),
 		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. If both of two names are set, the first counts.
 
-` + server.Environment()},
+` + server.Environment(80)},
 		&cobra.Command{Use: "files", Short: "The files of tmux-mcp", Long: `$TMUX_TMPDIR/tmux-UID/NAME
     the socket of the tmux server NAME; plain tmux uses default
 $XDG_CONFIG_HOME/tmux-mcp/agents/NAME.toml (default ~/.config)
@@ -399,7 +399,7 @@ func callCommand(o *options) *cobra.Command {
 	help := c.HelpFunc()
 	c.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		name := cmd.Flags().Arg(0)
-		if s, err := o.lister(cmd, false); name == "" || err != nil || s.WriteTool(cmd.OutOrStdout(), name) != nil {
+		if s, err := o.lister(cmd, false); name == "" || err != nil || s.WriteTool(cmd.OutOrStdout(), name, terminal.Width(cmd.OutOrStdout())) != nil {
 			help(cmd, args)
 		}
 	})

@@ -45,7 +45,7 @@ func fromLibtmux() error {
 		differences += fmt.Sprintf("| %s | %s | %s |\n", d.Tools, d.What, d.Why)
 	}
 	variables := "| of libtmux-mcp | of tmux-mcp | meaning |\n|---|---|---|\n"
-	lines := strings.Split(server.Environment(), "\n")
+	lines := strings.Split(server.Environment(0), "\n")
 	for i := 0; i+1 < len(lines); i += 2 {
 		ours, theirs, _ := strings.Cut(lines[i], ", ")
 		for _, name := range ref.Variables {

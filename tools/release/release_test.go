@@ -168,7 +168,7 @@ func TestChoices(t *testing.T) {
 	}
 	for name, value := range bundle.Server.Config.Env {
 		choice := strings.TrimSuffix(strings.TrimPrefix(value, "${user_config."), "}")
-		if c := bundle.Choices[choice]; c.Default == nil || !strings.Contains(server.Environment(), name+",") {
+		if c := bundle.Choices[choice]; c.Default == nil || !strings.Contains(server.Environment(0), name+",") {
 			t.Errorf("%s is %s", name, value)
 		}
 	}
