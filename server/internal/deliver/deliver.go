@@ -37,7 +37,7 @@ const (
 
 // Prompt is a prompt for an agent.
 type Prompt struct {
-	Text          string `json:"prompt"`
+	Text          string `json:"prompt" desc:"may have several lines"`
 	Command       bool   `json:"command,omitempty" desc:"a leading / or ! is a command"`
 	EvenIfWatched bool   `json:"even_if_watched,omitempty" desc:"although a user is looking"`
 }

@@ -74,7 +74,7 @@ func answerFailed(sent *deliver.Sent, err error) error {
 type sendPromptIn struct {
 	target.SelectPaneID
 	deliver.Prompt
-	Answer  bool     `json:"answer,omitempty"`
+	Answer  bool     `json:"answer,omitempty" desc:"wait for it, and return it"`
 	Timeout *float64 `json:"timeout,omitempty" desc:"seconds until it takes input (30), with answer until it has answered (300)"`
 	target.OnSocket
 }

@@ -51,7 +51,7 @@ type runCommandIn struct {
 	Timeout float64 `json:"timeout" default:"30" desc:"seconds"`
 	Detach  bool    `json:"detach,omitempty" desc:"return a job_id at once"`
 	jobs.Output
-	SuppressHistory *bool `json:"suppress_history,omitempty"`
+	SuppressHistory *bool `json:"suppress_history,omitempty" desc:"keep out of history"`
 	target.OnSocket
 }
 
