@@ -24,6 +24,13 @@ func Meant(name string, names []string) string {
 // longest is the length of the longest name that counts as mistyped.
 const longest = 100
 
+// short is the length of the longest name that another resembles only by one mistake: by two, every
+// word of three letters resembles many others.
+const short = 4
+
+// word returns a name without the dashes of a flag.
+func word(name string) string { return strings.TrimLeft(name, "-") }
+
 // Names returns up to three names that resemble a mistyped one, ignoring case, the most similar
 // first.
 func Names(name string, names []string) []string {
@@ -39,10 +46,15 @@ func Names(name string, names []string) []string {
 	for _, n := range names {
 		lower := strings.ToLower(n)
 		d := distance(name, lower)
-		if strings.Contains(lower, name) || strings.Contains(name, lower) {
+		contains := strings.Contains(lower, name) || strings.Contains(name, lower)
+		if contains {
 			d = min(d, 2)
 		}
-		if d <= 2 || d*3 <= len(n) {
+		most := max(2, len(n)/3)
+		if min(len(word(name)), len(word(n))) <= short {
+			most = 1
+		}
+		if contains || d <= most {
 			found = append(found, scored{n, d})
 		}
 	}
@@ -54,23 +66,27 @@ func Names(name string, names []string) []string {
 	return near
 }
 
-// distance returns how many letters must be inserted, removed or changed to turn a into b.
+// distance returns how many letters must be inserted, removed, changed or swapped with the next to
+// turn a into b.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1) // for a without its last two letters, and one
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		prev := row[0]
-		row[0] = i + 1
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
 		for j := range len(b) {
-			change := prev
+			change := row[j]
 			if a[i] != b[j] {
 				change++
 			}
-			prev = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+			next[j+1] = min(change, next[j]+1, row[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }

@@ -22,3 +22,27 @@ func TestMeant(t *testing.T) {
 		t.Errorf("page%s", got)
 	}
 }
+
+// TestShortNames: by two mistakes, any short word resembles others.
+func TestShortNames(t *testing.T) {
+	t.Parallel()
+	flags := []string{"--json", "--pin", "--rules", "--tmux", "--yield"}
+	for name, want := range map[string]string{
+		"--fix":   "",
+		"--pim":   "; did you mean --pin?",
+		"--pni":   "; did you mean --pin?",
+		"--jsno":  "; did you mean --json?",
+		"--jsons": "; did you mean --json?",
+		"--js":    "; did you mean --json?",
+		"--dump":  "",
+		"--tmxu":  "; did you mean --tmux?",
+		"--tools": "",
+		"--rulse": "; did you mean --rules?",
+		"--field": "; did you mean --yield?",
+		"--tmp":   "",
+	} {
+		if got := Meant(name, flags); got != want {
+			t.Errorf("%s%s, want %s", name, got, want)
+		}
+	}
+}
