@@ -16,6 +16,7 @@ import (
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/server"
 	"tmuxmcp/server/internal/agents"
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/tmux"
 )
 
@@ -128,7 +129,7 @@ func agentsShowCommand(o *options) *cobra.Command {
 		Use:     "show NAME",
 		Short:   "Print an agent's rules, to start your own from",
 		Example: "  tmux-mcp agents show claude > ~/.config/tmux-mcp/agents/claude.toml",
-		Args:    usage(cobra.ExactArgs(1)),
+		Args:    takesOne("the name of an agent, such as claude"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return agents.BuiltIn().Names(), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -163,7 +164,7 @@ screen with the rules that it matched, what every rule was tried on, and the
 resulting state. --rules applies the rules in a file, whatever runs in the pane.
 Without it, the exit code is 1 if no agent was recognized.`,
 		Example: "  tmux-mcp agents test %3\n  tmux-mcp agents test work:1.0 --rules mine.toml",
-		Args:    usage(cobra.ExactArgs(1)),
+		Args:    takesOne("a pane, such as %3 or work:1.0"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := o.config(cmd)
 			if err != nil {
@@ -185,7 +186,10 @@ Without it, the exit code is 1 if no agent was recognized.`,
 				return err
 			}
 			r, err := finder.Explain(cmd.Context(), srv, tmux.TargetSpec(args[0]), rules)
-			if err != nil {
+			switch {
+			case errors.Is(err, tmux.ErrNotFound):
+				return fmt.Errorf("%w: tmux-mcp call list_panes shows which panes exist", reply.PaneNotFound(args[0]))
+			case err != nil:
 				return err
 			}
 			if err := writeExplanation(cmd.OutOrStdout(), r); err != nil {
@@ -200,6 +204,16 @@ Without it, the exit code is 1 if no agent was recognized.`,
 	}
 	c.Flags().StringVar(&file, "rules", "", "apply the rules in this `file`")
 	return c
+}
+
+// takesOne demands one argument, and says what that is.
+func takesOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError{fmt.Errorf("%s takes %s: got %s", strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), what, reply.Count(len(args), "argument"))}
+		}
+		return nil
+	}
 }
 
 // writeExplanation shows how a screen was read. Rows and columns count from 1.

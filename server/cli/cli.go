@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,8 @@ type options struct {
 	// noTranscripts is set by its flag.
 	noTranscripts bool
 	audit         *logWriter // of a file; nil without one
+	// helpError is why a help could not be shown, which cobra has no place for.
+	helpError error
 }
 
 // usageError is a mistake in the command line or the environment.
@@ -65,6 +68,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, setup Setup)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ) // a log at the limit of its size
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	cmd, err := root.ExecuteContextC(ctx)
+	err = cmp.Or(err, o.helpError)
 	stop()
 	limit := logTime
 	if cmd != root { // what a command prints is all that it is for
@@ -399,9 +403,17 @@ func callCommand(o *options) *cobra.Command {
 	help := c.HelpFunc()
 	c.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		name := cmd.Flags().Arg(0)
-		if s, err := o.lister(cmd, false); name == "" || err != nil || s.WriteTool(cmd.OutOrStdout(), name, terminal.Width(cmd.OutOrStdout())) != nil {
+		if name == "" {
 			help(cmd, args)
+			return
 		}
+		s, err := o.lister(cmd, false)
+		if err == nil {
+			if err = s.WriteTool(cmd.OutOrStdout(), name, terminal.Width(cmd.OutOrStdout())); err != nil {
+				err = usageError{fmt.Errorf("%w\n  tmux-mcp tools lists all", err)}
+			}
+		}
+		o.helpError = err
 	})
 	return c
 }
