@@ -122,12 +122,30 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 			continue
 		}
 		hint := ""
-		near := slices.DeleteFunc(slices.Clone(others[name]), func(n string) bool { return !slices.Contains(Names(v.Type()), n) })
-		if near = append(near, nearest.Names(name, Names(v.Type()))...); len(near) > 0 {
+		takes := Names(v.Type())
+		near := slices.DeleteFunc(slices.Clone(others[name]), func(n string) bool { return !slices.Contains(takes, n) })
+		near = append(near, nearest.Names(name, takes)...)
+		if near = append(near, oneOrMany(name, takes)...); len(near) > 0 {
 			hint = " (is it " + near[0] + "?)"
 		}
 		b.problem(path+name, "is not an argument%s", hint)
 	}
+}
+
+// oneOrMany returns the names that name the same thing, or several of it: panes for pane_id.
+func oneOrMany(name string, names []string) (same []string) {
+	thing := func(name string) string {
+		for _, ending := range []string{"s", "_id", "_name"} {
+			name = strings.TrimSuffix(name, ending)
+		}
+		return name
+	}
+	for _, n := range names {
+		if thing(n) == thing(name) {
+			same = append(same, n)
+		}
+	}
+	return same
 }
 
 // others maps names that models use to the arguments that they may mean.

@@ -185,14 +185,17 @@ func IsGone(err error) bool { return IsServerGone(err) || errors.Is(err, tmux.Er
 // MaxWait is the longest time that a tool can be asked to wait.
 const MaxWait = 300 * time.Second
 
+// WaitAgain is what to do after the longest wait of a tool that does nothing but wait.
+const WaitAgain = "the wait can be repeated"
+
 // Budget returns how long a waiting tool may wait: what the caller asked for, up to this
-// server's limit.
-func (r *Reader) Budget(seconds float64) (time.Duration, error) {
+// server's limit. The error for more than can be asked for says what to do after the wait.
+func (r *Reader) Budget(seconds float64, afterwards string) (time.Duration, error) {
 	if seconds <= 0 {
 		return 0, reply.Argument("timeout", "must be above 0")
 	}
 	if seconds > MaxWait.Seconds() && r.WaitMax == MaxWait {
-		return 0, reply.Argument("timeout", "must be at most %v seconds", MaxWait.Seconds()).Suggest("wait again, or detach a command with run_command")
+		return 0, reply.Argument("timeout", "must be at most %v seconds", MaxWait.Seconds()).Suggest("pass at most %v; %s", MaxWait.Seconds(), afterwards)
 	}
 	return min(time.Duration(seconds*float64(time.Second)), r.WaitMax), nil
 }

@@ -107,7 +107,7 @@ type waitedPane struct {
 // Wait returns a wait, which has begun, if the conditions are valid.
 func (r *Reader) Wait(ctx context.Context, src rows.Source, in Conditions, matchCase bool, timeout float64) (w *Wait, err error) {
 	w = &Wait{reader: r, src: src, start: time.Now(), quiet: time.Duration(in.Quiet * float64(time.Second))}
-	if w.budget, err = r.Budget(timeout); err != nil {
+	if w.budget, err = r.Budget(timeout, WaitAgain); err != nil {
 		return nil, err
 	}
 	w.deadline = w.start.Add(w.budget)

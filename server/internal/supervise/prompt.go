@@ -26,7 +26,7 @@ func sendPrompt(k *typing.Keyboard, s *deliver.Sender, f *agents.Finder) *tool.T
 		if in.Timeout != nil {
 			seconds = *in.Timeout
 		}
-		budget, err := k.Screens.Budget(seconds)
+		budget, err := k.Screens.Budget(seconds, "wait_for_agent can wait for the rest")
 		if err != nil {
 			return nil, err
 		}

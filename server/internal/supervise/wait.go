@@ -23,7 +23,7 @@ func waitForAgent(f *agents.Finder, r *screen.Reader) *tool.Tool {
 		Desc: "Wait until a coding agent, the first of several or all, is idle or asks. Returns their states, questions and choices, and with answer what they answered.",
 	}, func(ctx context.Context, c tool.Call, in waitForAgentIn) (*waitForAgentResult, error) {
 		start := time.Now()
-		budget, err := r.Budget(in.Timeout)
+		budget, err := r.Budget(in.Timeout, screen.WaitAgain)
 		if err != nil {
 			return nil, err
 		}

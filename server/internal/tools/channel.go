@@ -23,7 +23,7 @@ func waitForChannel(r *screen.Reader) *tool.Tool {
 		Desc: "Wait until something signals a tmux channel: send `cmd; tmux wait-for -S NAME` to a pane, then wait for NAME. A signal sent before the " +
 			"wait is kept. For the end of a command run_command is simpler.",
 	}, func(ctx context.Context, c tool.Call, in waitForChannelIn) (out reply.Text, err error) {
-		budget, err := r.Budget(in.Timeout)
+		budget, err := r.Budget(in.Timeout, screen.WaitAgain)
 		if err != nil {
 			return out, err
 		}

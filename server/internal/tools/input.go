@@ -149,7 +149,7 @@ func sendKeysBatch(k *typing.Keyboard) *tool.Tool {
 	}, func(ctx context.Context, t *typing.Typist, _ target.Object, in sendKeysBatchIn) (out sendKeysBatchResult, err error) {
 		b := keysBatch{t, in, tool.Limits{WaitMax: k.Screens.WaitMax}, ctx}
 		if in.Timeout != nil {
-			limit, err := k.Screens.Budget(*in.Timeout)
+			limit, err := k.Screens.Budget(*in.Timeout, "what is left can be sent in another call")
 			if err != nil {
 				return out, err
 			}

@@ -25,7 +25,7 @@ func getJob(r *jobs.Runner) *tool.Tool {
 		limit := time.Duration(0)
 		if in.Timeout > 0 {
 			var err error
-			if limit, err = r.Screens.Budget(in.Timeout); err != nil {
+			if limit, err = r.Screens.Budget(in.Timeout, screen.WaitAgain); err != nil {
 				return nil, err
 			}
 		}

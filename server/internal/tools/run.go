@@ -25,7 +25,7 @@ func runCommand(k *typing.Keyboard, r *jobs.Runner, st *launch.Starter) *tool.To
 			"After ready or the timeout it goes on as a job: see get_job. In several panes: detach, in a batch.",
 		Defaults: map[string]string{"suppress_history": strconv.FormatBool(!r.Record)},
 	}, func(ctx context.Context, t *typing.Typist, on target.Object, in runCommandIn) (*jobs.Result, error) {
-		limit, err := k.Screens.Budget(in.Timeout)
+		limit, err := k.Screens.Budget(in.Timeout, "a command that takes longer goes on as a job, as with detach")
 		if err != nil {
 			return nil, err
 		}
