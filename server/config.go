@@ -137,7 +137,7 @@ var settings = []Setting{
 		variable: guard.SafetyVariable, old: "LIBTMUX_SAFETY", meaning: "as --safety; an unknown value is readonly, an empty one an error",
 		otherwise: "is none of readonly, mutating, destructive: the server is readonly",
 	}, {
-		Flag: "toolsets", Usage: "offer only these comma-separated `sets`: " + strings.Join(tool.Toolsets(), ", "),
+		Flag: "toolsets", Usage: "offer only these comma-separated `sets`: " + strings.Join(tool.Toolsets(), ", ") + "; or all (default all)",
 		Values:   append([]string{"all"}, tool.Toolsets()...),
 		Set:      setToolsets,
 		variable: "TMUX_MCP_TOOLSETS", old: "LIBTMUX_MCP_TOOLSETS", meaning: "as --toolsets",
