@@ -17,6 +17,7 @@ import (
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/server/internal/caller"
 	"tmuxmcp/server/internal/lost"
+	"tmuxmcp/server/internal/reply"
 	"tmuxmcp/server/internal/sockets"
 	"tmuxmcp/tmux"
 )
@@ -79,11 +80,7 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	d := &Diagnosis{Version: 1, Findings: []Finding{}}
 	s, err := New(cfg)
 	if err != nil {
-		f := Finding{Kind: FoundNoStart, Text: err.Error()}
-		if errors.Is(err, exec.ErrNotFound) {
-			f.Hint = gettmux.Advice("--tmux PATH")
-		}
-		d.Findings = append(d.Findings, f)
+		d.Findings = append(d.Findings, Finding{Kind: FoundNoStart, Text: err.Error(), Hint: TmuxHint(err)})
 		return d
 	}
 	srv := s.sockets.Configured()
@@ -136,6 +133,19 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	return d
 }
 
+// TmuxHint returns what to do if an error is that the tmux program was not found, or is none;
+// otherwise "".
+func TmuxHint(err error) string {
+	var wrong *exec.Error
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return gettmux.Advice("--tmux PATH")
+	case errors.As(err, &wrong): // a path, which was given
+		return "correct --tmux, TMUX_MCP_TMUX_BIN or LIBTMUX_TMUX_BIN, or leave it out to use the tmux on PATH"
+	}
+	return ""
+}
+
 // Doctor writes a diagnosis for the user, and reports whether a server would work.
 func Doctor(ctx context.Context, cfg Config, w io.Writer) bool {
 	d := Diagnose(ctx, cfg)
@@ -162,6 +172,13 @@ func (d *Diagnosis) write(w io.Writer) {
 		}
 		return found
 	}
+	defer func() {
+		if n := len(d.Findings); n > 0 {
+			fmt.Fprintf(w, "%s found\n", reply.Count(n, "problem"))
+		} else {
+			fmt.Fprintln(w, "no problems found")
+		}
+	}()
 	if problem(FoundNoStart) {
 		return
 	}
@@ -205,9 +222,6 @@ func (d *Diagnosis) write(w io.Writer) {
 		} else {
 			line("old jobs", "%s has files of an earlier version, or of something else; a tmux-mcp that starts removes its own once nothing uses them", old.Path)
 		}
-	}
-	if d.OK() {
-		fmt.Fprintln(w, "no problems found")
 	}
 }
 

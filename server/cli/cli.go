@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"os/exec"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
@@ -20,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tmuxmcp/internal/gettmux"
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/internal/version"
 	"tmuxmcp/server"
@@ -95,11 +93,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, setup Setup)
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "tmux-mcp: %v\n  see %s --help\n", err, cmd.CommandPath())
 		return exitUsage
-	case errors.Is(err, exec.ErrNotFound):
-		fmt.Fprintf(stderr, "tmux-mcp: %v\ntmux-mcp: %s\n", err, gettmux.Advice("--tmux PATH"))
-		return exitFailed
 	}
 	fmt.Fprintf(stderr, "tmux-mcp: %v\n", err)
+	if hint := server.TmuxHint(err); hint != "" {
+		fmt.Fprintf(stderr, "tmux-mcp: %s\n", hint)
+	}
 	return exitFailed
 }
 
