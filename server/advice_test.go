@@ -80,6 +80,23 @@ func TestAdviceCanBeTaken(t *testing.T) {
 	}
 }
 
+// TestAdviceNamesWhatIsOffered: of an object that is not there, the advice names the tool that lists
+// such objects, and so it stays where others are not offered.
+func TestAdviceNamesWhatIsOffered(t *testing.T) {
+	t.Parallel()
+	srv := testserver.New(t)
+	testserver.Run(t, srv, "new-session", "-d", "-s", "a", "exec cat")
+	s, err := New(Config{Tier: Destructive, Toolsets: []string{tool.Sessions}, Tmux: srv.Binary(), SocketPath: srv.SocketPath()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "Object not found: session $99\nCall list_sessions to see which sessions exist"
+	res, err := s.Call(testserver.Context(t), "kill_session", json.RawMessage(`{"session_id":"$99"}`))
+	if err != nil || reply.TextOf(res) != want {
+		t.Errorf("%v: %s, want %s", err, reply.TextOf(res), want)
+	}
+}
+
 // adviceCalls returns calls of a tool that do not name an object.
 func adviceCalls(t *testing.T, d *tool.Tool) []map[string]any {
 	other := required(t)[d.Name]

@@ -225,8 +225,9 @@ func PaneNotFound(id string) *Fault {
 	return Faultf(KindPane, "Pane not found: %s", id).Suggest("Call list_panes to see which panes exist")
 }
 
-// ObjectNotFound returns the fault for another object that does not exist.
+// ObjectNotFound returns the fault for another object that does not exist; what begins with its
+// kind: session, window or pane.
 func ObjectNotFound(what string) *Fault {
-	return Faultf(KindNotFound, "Object not found: %s", what).
-		Suggest("Call list_sessions, list_windows or list_panes to see what exists")
+	kind, _, _ := strings.Cut(what, " ")
+	return Faultf(KindNotFound, "Object not found: %s", what).Suggest("Call list_%ss to see which %[1]ss exist", kind)
 }
