@@ -45,7 +45,7 @@ var (
 // oneCommand is what stands before a comment, and before what the shell does besides.
 var oneCommand = regexp.MustCompile(`^('[^']*'|"[^"]*"|[^'"#|&;<>\s]+|\s+)*`)
 
-// TestCommandsOfPages: the programs know all commands and flags that the pages have, the
+// TestCommandsOfPages: the programs know all commands, flags and tools that the pages have, the
 // tests that they name exist, and so do the steps of .ci/full.
 func TestCommandsOfPages(t *testing.T) {
 	newReader(t)
@@ -55,7 +55,7 @@ func TestCommandsOfPages(t *testing.T) {
 		found := append(commandLine.FindAllStringSubmatch(text, -1), commandCode.FindAllStringSubmatch(text, -1)...)
 		for _, m := range found {
 			command := oneCommand.FindString(m[1])
-			words := strings.Fields(strings.NewReplacer("…", "", "...", "").Replace(command))
+			words := strings.Fields(strings.NewReplacer("…", "", "...", "", " TOOL ", " list_panes ").Replace(command))
 			n++
 			switch {
 			case words[0] == "go":
