@@ -25,10 +25,8 @@ type Finding struct {
 	Server string        `json:"server,omitempty"`
 	Path   string        `json:"path,omitempty"`
 	By     string        `json:"by,omitempty"` // of a swap: the program that set itself up
-	// Meant is set for what the user may have intended, or what may be so only here and now. That
-	// is no problem: a swap that is in force, an entry that is switched off, a folder that is not trusted, a login from
-	// the environment, a variable that is not set, a program on another PATH, an entry that
-	// perhaps runs the checkout, or one that was built before the last edit.
+	// Meant is set for what may be intended, or so only here and now, which is no problem: a swap in
+	// force, an entry switched off, an untrusted folder, a program on another PATH and the like.
 	Meant bool `json:"meant,omitempty"`
 	// Text describes it, and what to do about it.
 	Text string `json:"text"`

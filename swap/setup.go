@@ -18,12 +18,14 @@ type Program struct {
 
 // SetupOptions say what [Program.Setup] writes and where, and what [Program.Remove] undoes.
 type SetupOptions struct {
-	Name        string   // of the entries; "": the [Program]'s, and for Remove all
-	Command     []string // the path of the program, and its flags; not for Remove
-	Clients     []string // none: all that are installed, and for Remove all
-	DryRun      bool     // return diffs and write nothing
-	Force       bool     // also edit a config that is read-only, and undo what was edited since
-	ShowSecrets bool     // leave the diffs of DryRun unmasked
+	Name        string            // of the entries; "": the [Program]'s, and for Remove all
+	Command     []string          // the path of the program, and its flags; not for Remove
+	NoFlags     bool              // entries lose the flags that they have, which they keep if Command has none
+	SameFlag    map[string]string // one word for spellings of a flag that replace each other
+	Clients     []string          // none: all that are installed, and for Remove all
+	DryRun      bool              // return diffs and write nothing
+	Force       bool              // also edit a config that is read-only, and undo what was edited since
+	ShowSecrets bool              // leave the diffs of DryRun unmasked
 }
 
 // Setup writes the server's command into the clients' configs, for all projects, as
@@ -32,6 +34,7 @@ type SetupOptions struct {
 // keeps its flags unless others are given, and gets a second entry only under a given name.
 func (p Program) Setup(ctx context.Context, s *Swapper, o SetupOptions) ([]Result, error) {
 	want := plan.Itself(s.Env, p.Name, p.Entry, o.Name, o.Command)
+	want.Bare, want.SameFlag = o.NoFlags, o.SameFlag
 	return apply(ctx, s.Env, want, UseOptions{
 		Clients: o.Clients, Scope: clients.ScopeUser, DryRun: o.DryRun, Force: o.Force, ShowSecrets: o.ShowSecrets,
 	}, preflight)

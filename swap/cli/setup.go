@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tmuxmcp/internal/lazy"
 	"tmuxmcp/swap"
@@ -42,10 +43,11 @@ go into the entries; ` + program + ` --help lists them.
 
 Before writing anything, setup starts the server as each client would. It then
 changes only the entry in a config. An entry that already runs this program
-keeps its flags, unless you give others. An entry of that name with another
-server is replaced until --uninstall. A client that runs this program under
-another name is left alone, unless you give --name. mcp-swap can also show and
-revert what setup wrote.
+keeps its flags if you give none. Flags that you give replace all that it has,
+so repeat those to keep; --no-flags removes all. An entry of that name with
+another server is replaced until --uninstall. A client that runs this program
+under another name is left alone, unless you give --name. mcp-swap can also show
+and revert what setup wrote.
 
 Exit status: 0 on success, 1 if a client failed or there was nothing to remove,
 2 if the command line is wrong.`,
@@ -55,6 +57,7 @@ Exit status: 0 on success, 1 if a client failed or there was nothing to remove,
 	_ = c.RegisterFlagCompletionFunc("client", clientNames)
 	f.Var((*name)(&o.Name), "name", "the name of the entries (default "+entry+"; for --uninstall all that setup has written)")
 	fixed(c, "name", entry)
+	f.BoolVar(&o.NoFlags, "no-flags", false, "remove the flags of the server from entries that have some")
 	f.BoolVar(&uninstall, "uninstall", false, "put everything back, and forget it")
 	f.BoolVar(&o.Force, "force", false, "also edit a read-only config; with --uninstall, also restore fields that were edited since")
 	diffFlags(c, &o.DryRun, &o.ShowSecrets)
@@ -74,6 +77,10 @@ Exit status: 0 on success, 1 if a client failed or there was nothing to remove,
 			if uninstall {
 				return a.remove(ctx, s, self, o, given)
 			}
+			if o.NoFlags && len(given) > 0 {
+				return hint.Usagef("--no-flags cannot be combined with flags of the server, such as %s", given[0])
+			}
+			o.SameFlag = sameFlags(cmd)
 			path, err := itself(program)
 			if err != nil {
 				return err
@@ -91,8 +98,24 @@ Exit status: 0 on success, 1 if a client failed or there was nothing to remove,
 	return c
 }
 
+// sameFlags returns one word for the spellings of each flag. Those of a socket exclude each other.
+func sameFlags(cmd *cobra.Command) map[string]string {
+	same := map[string]string{}
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		word, _, _ := strings.Cut("--"+f.Name, "socket-")
+		if word == "--" {
+			word += "socket"
+		}
+		same["--"+f.Name], same["-"+f.Shorthand] = word, word
+	})
+	return same
+}
+
 // remove undoes what setup has written.
 func (a *app) remove(ctx context.Context, s *swap.Swapper, self swap.Program, o swap.SetupOptions, given []string) error {
+	if o.NoFlags {
+		return hint.Usagef("--uninstall cannot be combined with --no-flags")
+	}
 	if len(given) > 0 {
 		return hint.Usagef("--uninstall takes no flags of the server, such as %s", given[0])
 	}

@@ -100,6 +100,9 @@ func (want *Wanted) planned(env configs.Env, from Source, seen map[string][]byte
 	if err == nil && from.twin != nil {
 		c = c.Caution("%v", from.twin)
 	}
+	if lost := want.loses(c); err == nil && c.Edit.Changed() && lost != "" {
+		c = c.Caution("%s", lost)
+	}
 	return c, err
 }
 

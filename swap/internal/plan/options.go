@@ -58,14 +58,17 @@ type Wanted struct {
 	Argv      []string
 	Given     bool   // Argv was given by the user
 	By        string // the name of the server's program, if it sets itself up
-	swaps     *journal.State
-	URL       string // replaces Argv
-	Compile   []string
-	Unbuilt   error // why the program of Argv does not exist
-	Released  bool  // Argv runs a published package, wherever it is started
-	Env       []clients.EnvVar
-	keepEnv   bool
-	project   string
+	Bare      bool   // its entries lose the flags that they have
+	// SameFlag has one word for spellings of its flags that replace each other, such as -L.
+	SameFlag map[string]string
+	swaps    *journal.State
+	URL      string // replaces Argv
+	Compile  []string
+	Unbuilt  error // why the program of Argv does not exist
+	Released bool  // Argv runs a published package, wherever it is started
+	Env      []clients.EnvVar
+	keepEnv  bool
+	project  string
 }
 
 // Want checks the options and reads the checkout.
