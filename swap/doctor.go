@@ -152,25 +152,16 @@ func (x *examination) client(c *clients.Client) {
 			x.entries(in.Doc, scope, in.Project, all)
 		}
 	}
-}
-
-// heldBy returns the config in which a client has an entry of a name, or "".
-func heldBy(all []configs.Held, project, name string) string {
-	for _, in := range all {
-		for _, scope := range in.Scopes {
-			if _, e, err := in.Doc.Find(scope, project, name); err == nil && e.Found {
-				return in.Doc.Path
-			}
-		}
+	for _, d := range plan.Doubles(x.Env, c, x.Repo) {
+		x.add(Finding{Kind: FoundTwice, Client: c.Name, Scope: d.Scopes[0], Server: d.Name, Path: d.Doc.Path, Text: d.Text})
 	}
-	return ""
 }
 
 // entries finds entries that run the repository, or the package that it publishes, under another
 // name, and entries that run a checkout that no longer exists.
 func (x *examination) entries(doc *configs.Document, scope clients.Scope, project bool, all []configs.Held) {
 	c := doc.Client
-	beside := heldBy(all, x.Project(x.Repo), x.Server)
+	beside := configs.Holds(all, x.Project(x.Repo), x.Server)
 	for _, container := range c.ContainersIn(doc.Doc, scope, x.Project(x.Repo)) {
 		names, err := doc.Doc.Names(container)
 		if err != nil {

@@ -45,9 +45,9 @@ Before writing anything, setup starts the server as each client would. It then
 changes only the entry in a config. An entry that already runs this program
 keeps its flags if you give none. Flags that you give replace all that it has,
 so repeat those to keep; --no-flags removes all. An entry of that name with
-another server is replaced until --uninstall. A client that runs this program
-under another name is left alone, unless you give --name. mcp-swap can also show
-and revert what setup wrote.
+another server is replaced until --uninstall. A client that runs this program,
+or one with the same tools, under another name is left alone, unless you give
+--name. mcp-swap can also show and revert what setup wrote.
 
 Exit status: 0 on success, 1 if a client failed or there was nothing to remove,
 2 if the command line is wrong.`,

@@ -27,6 +27,18 @@ func All(env Env, c *clients.Client, repo string) []Held {
 	return out
 }
 
+// Holds returns which of the configs has an entry of a name, or "".
+func Holds(all []Held, project, name string) string {
+	for _, in := range all {
+		for _, scope := range in.Scopes {
+			if _, e, err := in.Doc.Find(scope, project, name); err == nil && e.Found {
+				return in.Doc.Path
+			}
+		}
+	}
+	return ""
+}
+
 // EachOther calls f with all entries of other servers that a client reads for a directory, each
 // with its scope.
 func EachOther(env Env, c *clients.Client, repo, server string, f func(in Held, name string, value map[string]any)) {

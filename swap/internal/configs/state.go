@@ -196,6 +196,11 @@ func StateOf(env Env, doc *Document, scope clients.Scope, repo, server string) (
 	return cs, nil
 }
 
+// Off reports whether a switch keeps the client from running the entry.
+func (cs *State) Off() bool {
+	return slices.ContainsFunc(cs.Meant, func(why string) bool { return strings.HasPrefix(why, switchedOff) })
+}
+
 // meant adds shadows that the user may have intended, or that may exist only here and now.
 func (cs *State) meant(why ...string) {
 	cs.Shadows, cs.Meant = append(cs.Shadows, why...), append(cs.Meant, why...)

@@ -63,7 +63,7 @@ func Gather(env configs.Env, want *Wanted, o Options) ([]Source, error) {
 			c.ours = c.doc.Owned()
 			c.name = badName(env, c, want)
 			c.weaker, c.stronger = c.doc.Around(env, c.scope, want.Repo, want.Name)
-			if c.twin = noTwin(env, c, want); want.unnamed {
+			if c.twin = noTwin(env, c, want); want.unnamed && !c.has(want) {
 				c.err = c.twin
 			} else if c.twin == nil && want.By == "" {
 				c.twin = misspelt(env, c, want)
@@ -189,6 +189,12 @@ func (c *Source) fromProject(env configs.Env, want *Wanted) {
 	if c.err == nil && c.doc == nil {
 		c.doc, c.err = configs.ToCreate(env, c.client, c.path)
 	}
+}
+
+// has reports whether the entry is there, or cannot be looked for, which the edit reports.
+func (c Source) has(want *Wanted) bool {
+	_, e, err := c.doc.Find(c.scope, want.project, want.Name)
+	return err != nil || e.Found
 }
 
 // badName returns an error if a client does not take the server's name.
