@@ -90,6 +90,7 @@ func preflight(ctx context.Context, env configs.Env, want *plan.Wanted, changes 
 			return nil, preflightFailed(want, t.Err)
 		}
 		if t.Err != nil {
+			t.Err = tries.Blame(ctx, c.Client.Name, st, t.Err)
 			first, ended = cmp.Or(first, t.Err), ended+1
 			out[i] = c.Failed(fmt.Errorf("preflight failed, so it was not written: %w", t.Err))
 			continue

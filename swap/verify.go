@@ -497,7 +497,7 @@ func (r verifying) handshake(ctx context.Context, v *Verified, c *clients.Client
 		return strings.HasSuffix(said, ": "+why) || strings.HasSuffix(said, ": "+text)
 	}):
 	default:
-		v.problem("the server does not answer: %v", t.Err)
+		v.problem("the server does not answer: %v", r.tries.Blame(ctx, c.Name, st, t.Err))
 		for _, word := range st.Argv {
 			if note := configs.Unexpanded(word); note != "" {
 				v.problem("%s%s", word, note)

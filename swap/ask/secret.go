@@ -2,6 +2,8 @@ package ask
 
 import (
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -254,12 +256,14 @@ func ShowURL(s string) string {
 }
 
 // Redact masks the secrets of a command in the output of a program: the values of its environment,
-// and the arguments that [ShowArgs] masks.
+// except paths, and the arguments that [ShowArgs] masks.
 func Redact(text string, c Command) string {
 	var secrets []string
 	for _, v := range c.Env {
-		_, value, _ := strings.Cut(v, "=")
-		secrets = append(secrets, value)
+		name, value, _ := strings.Cut(v, "=")
+		if !isPath(value) || secret.Variable(name, value) {
+			secrets = append(secrets, value)
+		}
 	}
 	for i, shown := range ShowArgs(c.Argv) {
 		if before, _, ok := strings.Cut(shown, format.Masked); ok {
@@ -273,6 +277,18 @@ func Redact(text string, c Command) string {
 		}
 	}
 	return text
+}
+
+// isPath reports whether a value is certainly a path: absolute, below a directory that exists. A secret
+// in base64 may begin with a slash, too.
+func isPath(value string) bool {
+	if !filepath.IsAbs(value) {
+		return false
+	}
+	volume := filepath.VolumeName(value)
+	top, _, below := strings.Cut(filepath.ToSlash(value[len(volume)+1:]), "/")
+	info, err := os.Stat(volume + "/" + top)
+	return below && top != "" && err == nil && info.IsDir()
 }
 
 // CommandLine quotes a command for a shell, with its words as [terminal.Printable] shows them.

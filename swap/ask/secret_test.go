@@ -47,6 +47,21 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 	}
 }
 
+// A path is shown, as the error is often about it; what only begins as one, or is a secret by its name
+// or its form, is not.
+func TestErrorsShowPaths(t *testing.T) {
+	dir := t.TempDir()
+	for v, shown := range map[string]bool{
+		"TMUX_BIN=" + dir + "/no/tmux": true, "BIN=/usr/no/such": true,
+		"TOKEN=" + dir + "/x": false, "BIN=/Zm9v/YmFy": false, "BIN=/usr": false, "BIN=/usr/ghp_0123456789abcdef": false,
+	} {
+		_, value, _ := strings.Cut(v, "=")
+		if got := Redact("at "+value+":", Command{Env: []string{v}}); shown != (got == "at "+value+":") {
+			t.Errorf("%s: %s", v, got)
+		}
+	}
+}
+
 func TestCommandLineCanBeTyped(t *testing.T) {
 	for want, argv := range map[string][]string{
 		"uv run x":      {"uv", "run", "x"},

@@ -26,6 +26,8 @@ type Start struct {
 	// Elsewhere is another directory in which the server must start, because the client may be
 	// started anywhere; "" if the client starts it only in Dir.
 	Elsewhere string
+	// Own are the last variables of Env, which the entry sets.
+	Own []string
 }
 
 // Here reports whether the program is certainly on this machine.
@@ -45,7 +47,8 @@ func StartOf(env Env, c *clients.Client, scope clients.Scope, value map[string]a
 		}
 	}
 	fromFile, ferr := fileEnv(env, c, scope, value, repo)
-	st.Env = slices.Concat(st.Env, fromFile, x.env(value))
+	st.Own = slices.Concat(fromFile, x.env(value))
+	st.Env = slices.Concat(st.Env, st.Own)
 	x.err = cmp.Or(x.err, ferr, stored(env, c, value))
 	cwd, _ := value["cwd"].(string)
 	if c.NoCwd {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"tmuxmcp/swap/ask"
@@ -55,6 +56,25 @@ func (t Attempts) Try(ctx context.Context, st configs.Start) Tried {
 		out.Err = ctx.Err()
 	}
 	return out
+}
+
+// Blame returns the error of a start, which names the variables of the entry if the server starts
+// without them.
+func (t Attempts) Blame(ctx context.Context, client string, st configs.Start, err error) error {
+	if len(st.Own) == 0 {
+		return err
+	}
+	var names []string
+	for _, v := range st.Own {
+		name, _, _ := strings.Cut(v, "=")
+		names = append(names, name)
+	}
+	bare := st
+	bare.Env, bare.Own = st.Env[:len(st.Env)-len(st.Own)], nil
+	if t.Try(ctx, bare).Err != nil {
+		return err
+	}
+	return fmt.Errorf("the env of %s's entry (%s) keeps it from starting: %w", client, strings.Join(names, ", "), err)
 }
 
 // LacksVariables returns advice if a server did not start in the environment of a client
