@@ -190,14 +190,13 @@ func (k Row) awaited(out string) string {
 func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, error) {
 	limit, cancel := context.WithTimeout(ctx, ClientLimit)
 	defer cancel()
-	out, tail := &output{limit: 16 << 20}, &output{}
-	cmd.Stdout, cmd.Stderr = out, out
+	out, tail := &output{limit: 16 << 20}, &output{limit: 1 << 20}
+	cmd.Stdout, cmd.Stderr = out, tail
 	cmd.WaitDelay = time.Second
 	var stdin io.WriteCloser
 	var err error
 	if k.Send != nil {
 		out.news = make(chan struct{}, 1)
-		cmd.Stderr = tail
 		if stdin, err = cmd.StdinPipe(); err != nil {
 			return Answer{}, fmt.Errorf("start %s: %w", cmd.Path, err)
 		}
@@ -243,9 +242,13 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 		}
 	}
 	p.Kill()
-	a, err := k.Read(out.String(), server)
+	said := out.String()
+	if k.Send == nil { // a client may answer on either
+		said += "\n" + tail.String()
+	}
+	a, err := k.Read(said, server)
 	if errors.Is(err, ErrUnread) {
-		switch reason := k.Refused.groups(escapes().ReplaceAllString(out.String(), "")); {
+		switch reason := k.Refused.groups(escapes().ReplaceAllString(said, "")); {
 		case reason != "":
 			return a, fmt.Errorf("%w: %s", ErrRefused, reason)
 		case p.Err != nil:

@@ -48,9 +48,14 @@ func clean(text string) string {
 	return b.String()
 }
 
-// wrap breaks a text into the lines of the terminal.
+// wrap breaks a text into the lines of the terminal. Lines of another program's output stay lines.
+// All but the first are indented, on a terminal or not.
 func (p *printer) wrap(text string, indent int) string {
-	return terminal.Wrap(clean(text), p.width, indent)
+	lines := strings.Split(clean(text), "\n")
+	for i, line := range lines {
+		lines[i] = terminal.Wrap(strings.TrimSpace(line), p.width, indent)
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
 // A printer writes to one stream and remembers its first error.
@@ -292,8 +297,12 @@ func (p *printer) verified(clients []swap.Verified, done int) {
 	if v.NotAsked != "" {
 		said = append(said, v.NotAsked)
 	}
+	problems := v.Problems
+	if len(said) == 0 && len(problems) > 0 {
+		said, problems = problems[:1], problems[1:]
+	}
 	p.row(v.Label, colour, word, 10, strings.Join(said, "; "))
-	for _, problem := range v.Problems {
+	for _, problem := range problems {
 		p.below(yellow, "!", problem)
 	}
 	if v.Effective != nil && len(v.Problems) == 0 {

@@ -1,6 +1,25 @@
 package cli
 
-import "testing"
+import (
+	"io"
+	"testing"
+)
+
+// Lines of another program stay lines, below the text that quotes them, also on a terminal.
+func TestWrapKeepsLines(t *testing.T) {
+	t.Parallel()
+	text := "no answer (exit status 1)\n    codex: nothing here\n    and more"
+	p := newPrinter(io.Discard)
+	for width, want := range map[int]string{
+		0:  "no answer (exit status 1)\n      codex: nothing here\n      and more",
+		24: "no answer (exit\n      status 1)\n      codex: nothing\n      here\n      and more",
+	} {
+		p.width = width
+		if got := p.wrap(text, 6); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
+}
 
 // What a line of verify shows of a version and a time.
 func TestShort(t *testing.T) {
