@@ -10,6 +10,18 @@ import (
 	"tmuxmcp/internal/nearest"
 )
 
+// Instead has the error about an unknown command name what to run instead: there is a command of
+// another program, or a flag, for what some expect of this one.
+func Instead(cmd *cobra.Command, of map[string]string) {
+	cmd.Annotations = map[string]string{}
+	for name, run := range of {
+		cmd.Annotations[insteadOf+name] = run
+	}
+}
+
+// insteadOf begins the annotations of [Instead].
+const insteadOf = "instead of "
+
 // NoSuchCommand refuses the arguments of a command that takes none. If it has subcommands, the
 // first is a misspelt one, and the error asks which was meant.
 func NoSuchCommand(cmd *cobra.Command, args []string) error {
@@ -24,9 +36,14 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	case names == nil:
 		return fmt.Errorf("unexpected argument %q: %s takes none", args[0], cmd.CommandPath())
+	case cmd.Annotations[insteadOf+args[0]] != "":
+		return fmt.Errorf("unknown command %q for %s; use %s", args[0], cmd.CommandPath(), cmd.Annotations[insteadOf+args[0]])
 	}
 	return fmt.Errorf("unknown command %q for %s%s", args[0], cmd.CommandPath(), nearest.Meant(args[0], names))
 }
+
+// synonyms are flags that mean the same in setup and in mcp-swap.
+var synonyms = map[string]string{"name": "server", "server": "name", "client": "cli", "cli": "client"}
 
 // SuggestFlags has errors about unknown flags of a command and its subcommands ask which was
 // meant.
@@ -41,7 +58,11 @@ func SuggestFlags(root *cobra.Command) {
 					names = append(names, "--"+f.Name)
 				}
 			})
-			err = fmt.Errorf("%w%s", err, nearest.Meant("--"+unknown.GetSpecifiedName(), names))
+			name := unknown.GetSpecifiedName()
+			if same := cmd.Flags().Lookup(synonyms[name]); same != nil {
+				name = same.Name
+			}
+			err = fmt.Errorf("%w%s", err, nearest.Meant("--"+name, names))
 		}
 		return fail(cmd, err)
 	})

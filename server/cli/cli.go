@@ -149,6 +149,10 @@ environment is wrong.`,
 	terminal.FitHelp(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	terminal.SuggestFlags(root)
+	terminal.Instead(root, map[string]string{
+		"install": "tmux-mcp setup", "uninstall": "tmux-mcp setup --uninstall", "remove": "tmux-mcp setup --uninstall",
+		"detect": "mcp-swap detect", "status": "mcp-swap status --server tmux", "verify": "mcp-swap verify --server tmux", "revert": "mcp-swap revert --server tmux",
+	})
 	f := root.PersistentFlags()
 	for _, setting := range server.Settings() {
 		if setting.Flag == "" {

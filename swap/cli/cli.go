@@ -204,6 +204,7 @@ the command line is wrong.`,
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
 	terminal.SuggestFlags(root)
+	terminal.Instead(root, map[string]string{"install": "mcp-swap use-local", "setup": "mcp-swap use-local", "uninstall": "mcp-swap revert", "remove": "mcp-swap revert"})
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.forget(), a.doctor())
 	for _, c := range root.Commands() {
 		c.Flags().BoolVar(&a.json, "json", false, "print one JSON document (docs/mcp-swap.schema.json describes it)")
