@@ -244,9 +244,9 @@ func (cs *State) gates(env Env, c *clients.Client, places []entryAt, at int, tru
 	}
 	switch {
 	case trusted == distrusted && c.Trust.Needs != "":
-		cs.meant(fmt.Sprintf(untrusted+"%s %s"+untilTrusted, c.Name, c.Trust.Needs))
+		cs.meant(fmt.Sprintf(untrusted+"%s %s%s", c.Name, c.Trust.Needs, untilTrusted(repo)))
 	case trusted == distrusted && file && places[at].layer.Trusted:
-		cs.meant(fmt.Sprintf(untrusted+"%s does not read %s"+untilTrusted, c.Name, cs.Config))
+		cs.meant(fmt.Sprintf(untrusted+"%s does not read %s%s", c.Name, cs.Config, untilTrusted(repo)))
 	case file:
 		cs.When = places[at].layer.When
 	case trusted == distrusted:

@@ -15,7 +15,9 @@ import (
 // untrusted begins the text about a folder that a client does not trust.
 const untrusted = "untrusted folder: "
 
-const untilTrusted = " until you start it there once, and trust the folder"
+func untilTrusted(dir string) string {
+	return " until you start it once in " + dir + ", and trust the folder"
+}
 
 type trustAnswer int
 
@@ -110,7 +112,7 @@ func borrowed(env Env, c *clients.Client, repo, server string) []string {
 			container := clients.ForProject(l.Container, env.Project(repo))
 			v, _ := doc.Get(append(slices.Clone(container), server)...)
 			if value, _ := v.(map[string]any); len(c.Dialect.Runs(value)) > 0 {
-				return []string{fmt.Sprintf(untrusted+"%s starts no server of this name, which %s has too,"+untilTrusted, c.Name, file)}
+				return []string{fmt.Sprintf(untrusted+"%s starts no server of this name, which %s has too,%s", c.Name, file, untilTrusted(repo))}
 			}
 		}
 	}
