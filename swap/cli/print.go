@@ -448,6 +448,7 @@ func (a *app) diffs(results []swap.Result) {
 // rows prints a row for each client, below what it runs. It reports whether anything was written.
 func (a *app) rows(results []swap.Result) (wrote bool) {
 	command := ""
+	several := slices.ContainsFunc(results, func(r swap.Result) bool { return r.Server != results[0].Server })
 	for _, r := range results {
 		if r.Outcome == swap.Failed {
 			continue
@@ -470,6 +471,9 @@ func (a *app) rows(results []swap.Result) (wrote bool) {
 			outcome = "to forget"
 		}
 		text := r.Config
+		if several {
+			text = fmt.Sprintf("%q in %s", r.Server, text)
+		}
 		if r.Detail != "" {
 			text += "  (" + r.Detail + ")"
 		}

@@ -279,8 +279,8 @@ func old(r *journal.Record) map[string]any {
 // Conflicts reports whether revert leaves an edited entry as it is.
 func (v Verdict) Conflicts() bool { return len(v.merge().conflicts) > 0 }
 
-// conflict returns an error: why an edited entry is left alone, with the values of each field
-// that stops it before the swap, as written by it, and now.
+// conflict returns an error: why an edited entry is left alone, with a line for each value of the
+// fields that stop it: before the swap, as written by it, and now.
 func (v Verdict) conflict(path string, conflicts []conflict) error {
 	if v.Now == nil {
 		return fmt.Errorf("%s: %w; %s", path, errEdited, ForceEdited)
@@ -289,17 +289,19 @@ func (v Verdict) conflict(path string, conflicts []conflict) error {
 	for _, c := range conflicts {
 		fields = append(fields, strings.Join(c.path, "."))
 	}
-	text, gone := v.Edits(), old(v.rec) == nil
-	if gone {
-		text = "there was none before the swap, so reverting removes it; " + text
-	} else {
-		text += "; the swap and the edit both changed " + strings.Join(fields, ", ")
+	edits, both := v.Edits(), strings.Join(fields, ", ")
+	text := []string{edits}
+	gone := old(v.rec) == nil
+	switch {
+	case gone:
+		text = append(text, "there was none before the swap, so reverting removes it")
+	case edits != both+" was changed":
+		text = append(text, "the swap and the edit both changed "+both)
 	}
 	add := func(name string, values [3]string) {
 		for i, when := range []string{"before", "swapped to", "now"} {
 			if i > 0 || !gone {
-				text += fmt.Sprintf("; %s%s: %s", name, when, values[i])
-				name = ""
+				text = append(text, name+when+": "+values[i])
 			}
 		}
 	}
@@ -317,7 +319,7 @@ func (v Verdict) conflict(path string, conflicts []conflict) error {
 			add(strings.Join(c.path, ".")+" ", [3]string{shown(c.path, c.was), shown(c.path, c.wrote), shown(c.path, c.now)})
 		}
 	}
-	return fmt.Errorf("%s: %w (%s); %s", path, errEdited, text, ForceEdited)
+	return fmt.Errorf("%s: %w; %s\n    %s", path, errEdited, ForceEdited, strings.Join(text, "\n    "))
 }
 
 // shown returns the value of a field as messages show it. Members of objects may be secrets.

@@ -83,7 +83,7 @@ func TestMerge(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, errEdited) || !strings.Contains(err.Error(), c.One("says")) || c.One("says") == "" {
+			if !errors.Is(err, errEdited) || !strings.Contains(strings.ReplaceAll(err.Error(), "\n    ", "; "), c.One("says")) || c.One("says") == "" {
 				t.Errorf("without force: %v", err)
 			}
 			if text, _, err = v.undo(d, true); err != nil || string(text) != c.Texts["reverted"] {

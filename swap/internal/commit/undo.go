@@ -31,7 +31,7 @@ type UndoOptions struct {
 // stop the others.
 func (c *Commit) Undo(ctx context.Context, records []journal.Record, o UndoOptions) ([]Outcome, error) {
 	order := slices.SortedFunc(slices.Values(records), func(a, b journal.Record) int { return b.Seq - a.Seq })
-	t := &reverting{Commit: c, opts: o, dry: map[string][]byte{}, left: map[string][]byte{}, touched: map[string]bool{}}
+	t := &reverting{Commit: c, opts: o, all: slices.Clone(c.State.Records), restored: map[string]string{}, dry: map[string][]byte{}, left: map[string][]byte{}, touched: map[string]bool{}}
 	again := "run " + t.Words.Undo + " again"
 	if err := t.begin(order); err != nil {
 		return nil, configs.OnceWritable(err, "nothing was changed: "+again)
@@ -68,10 +68,13 @@ type reverting struct {
 	reverted int               // number of swaps undone
 	dry      map[string][]byte // what a dry run has made of each file so far
 
-	left    map[string][]byte           // the texts that were restored, by file
-	touched map[string]bool             // files in which a swap was undone
-	lost    map[string]*atomicfile.Meta // metadata of files before a program replaced them
-	unsaved bool                        // the state on disk is begin's, or lacks something
+	all  []journal.Record  // as they were at the beginning
+	left map[string][]byte // the texts that were restored, by file
+	// restored has the hash of the text that a file got when only an entry was restored.
+	restored map[string]string
+	touched  map[string]bool             // files in which a swap was undone
+	lost     map[string]*atomicfile.Meta // metadata of files before a program replaced them
+	unsaved  bool                        // the state on disk is begin's, or lacks something
 }
 
 // begin finds the files that another program has replaced since they were swapped. If this run is
@@ -358,6 +361,9 @@ func (t *reverting) undoing(c *clients.Client, r *journal.Record, p *place) (*un
 			return nil, err
 		}
 	}
+	if u.how == onlyEntry {
+		u.how = t.onlyEntry(r, p.doc, u.text)
+	}
 	if !t.State.Files[r.Target].Created {
 		return u, nil
 	}
@@ -370,6 +376,32 @@ func (t *reverting) undoing(c *clients.Client, r *journal.Record, p *place) (*un
 		u.text, u.how = []byte(empty), "emptied: the swap has created it"
 	}
 	return u, nil
+}
+
+// onlyEntry says how the text was obtained of a file in which only the entry of a swap is restored.
+// Other swaps of the file may have been made since, and are undone one by one.
+func (t *reverting) onlyEntry(r *journal.Record, d *configs.Document, text []byte) string {
+	was, now := journal.Hash(d.Text), journal.Hash(text)
+	first, asSwapped, others := r, was == t.restored[d.Target], false
+	for i := range t.all {
+		o := &t.all[i]
+		if o.Target != r.Target {
+			continue
+		}
+		if o.Seq < first.Seq {
+			first = o
+		}
+		asSwapped = asSwapped || slices.ContainsFunc(o.Writes, func(w journal.Write) bool { return w.After == was })
+		others = others || o.Seq != r.Seq && t.State.Find(o.Target, o.Container, o.Server) >= 0
+	}
+	t.restored[d.Target] = now
+	switch {
+	case now == first.Before:
+		return exactly
+	case asSwapped && others:
+		return "the entry only: the file was swapped again since"
+	}
+	return onlyEntry
 }
 
 // mayWrite returns an error if a file must not be written. A file that was read-only when it was

@@ -189,6 +189,9 @@ func (v Verdict) first() bool {
 	return v.became == fileBefore || v.became == fileWritten && v.Landed.Base == v.rec.Before
 }
 
+// exactly is how a swap is undone if the file is byte for byte as before.
+const exactly = "exact bytes"
+
 // onlyEntry is how a swap is undone in a file that something else has written to, before or after
 // the swap was repeated.
 const onlyEntry = "the entry only: the file has changed since"
@@ -199,7 +202,7 @@ func (v Verdict) undo(d *configs.Document, force bool) (text []byte, how string,
 	case fileWritten:
 		how = onlyEntry
 		if v.first() {
-			how = "exact bytes"
+			how = exactly
 		}
 		return v.Landed.Undone(d.Text), how, nil
 	case fileBefore, entryBefore:
