@@ -44,7 +44,7 @@ func parseJSON(kind Kind, src []byte, body int) (*jsonDoc, error) {
 		return nil, err
 	}
 	if kind == JSONComments && comma >= 0 {
-		return nil, syntaxError(src, comma, "a trailing comma, which the programs that read this file do not accept")
+		return nil, syntaxError(src, comma, trailingComma)
 	}
 	root, ok := d.open(d.start)
 	if !ok {
@@ -61,11 +61,21 @@ func checkStrict(src []byte, body int) error {
 	}
 	err := json.Unmarshal(src[body:], new(json.RawMessage))
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return syntaxError(src, body+max(int(syntax.Offset)-1, 0), syntax.Error())
+	if !errors.As(err, &syntax) {
+		return err
 	}
-	return err
+	at := body + max(int(syntax.Offset)-1, 0)
+	if end, _ := comment(src, at, false); end > at {
+		return syntaxError(src, at, "a comment, which the programs that read this file do not accept")
+	}
+	before := bytes.TrimRight(src[body:min(at, len(src))], " \t\r\n")
+	if at < len(src) && (src[at] == '}' || src[at] == ']') && bytes.HasSuffix(before, []byte(",")) {
+		return syntaxError(src, at, trailingComma)
+	}
+	return syntaxError(src, at, syntax.Error())
 }
+
+const trailingComma = "a trailing comma, which the programs that read this file do not accept"
 
 // checkTokens refuses text that hujson would not survive, or would read differently from
 // the programs that own these files. It returns the offset of the first trailing comma, or -1.
