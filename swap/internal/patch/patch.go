@@ -61,19 +61,20 @@ func (f Differ) Unified(path string, old, text []byte) (shown string, masked boo
 // masked masks a diff.
 func (f Differ) masked(d, old, text []byte, visible format.Visible) (shown string, masked bool) {
 	head, hunks := f.hunks(d, old, text, visible)
-	out, all := string(head), string(head)
+	masked = slices.ContainsFunc(hunks, func(h *hunk) bool {
+		return slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.masked && l.op != ' ' })
+	})
+	mark := "@@"
+	if masked {
+		mark = "@@ masked"
+	}
+	shown = string(head)
 	for _, h := range hunks {
-		all += h.String("@@ masked")
-		pieces, ok := h.unmasked()
-		masked = masked || !ok
-		for _, piece := range pieces {
-			out += piece.String("@@")
+		for _, piece := range h.pieces() {
+			shown += piece.String(mark)
 		}
 	}
-	if masked {
-		return all, true
-	}
-	return out, false
+	return shown, masked
 }
 
 // A hunk is a piece of a diff; x and y are its first lines in both texts, from 0.
@@ -141,19 +142,17 @@ func Printable(line string) string {
 	return body[:len(body)-len(rest)] + terminal.Printable(rest) + line[len(body):]
 }
 
-// unmasked returns the hunk without masked context lines, in pieces if one is between changes. The
+// pieces returns the hunk without masked context lines, in pieces if one is between changes. The
 // pieces have as many lines before the change as after it, since patch takes a side with fewer
-// lines for an end of the file. It reports false if a line that changes is masked.
-func (h *hunk) unmasked() (pieces []*hunk, ok bool) {
-	if slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.masked && l.op != ' ' }) {
-		return nil, false
-	}
-	if !slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.masked }) {
-		return []*hunk{h}, true
+// lines for an end of the file.
+func (h *hunk) pieces() (pieces []*hunk) {
+	hides := func(l hunkLine) bool { return l.masked && l.op == ' ' }
+	if !slices.ContainsFunc(h.lines, hides) {
+		return []*hunk{h}
 	}
 	piece := &hunk{x: h.x, y: h.y}
 	for _, l := range h.lines {
-		if !l.masked {
+		if !hides(l) {
 			piece.lines = append(piece.lines, l)
 			continue
 		}
@@ -161,8 +160,7 @@ func (h *hunk) unmasked() (pieces []*hunk, ok bool) {
 		nx, ny := piece.size()
 		piece = &hunk{x: piece.x + nx + 1, y: piece.y + ny + 1}
 	}
-	pieces = slices.DeleteFunc(append(pieces, piece), func(p *hunk) bool { return !p.balance() })
-	return pieces, true
+	return slices.DeleteFunc(append(pieces, piece), func(p *hunk) bool { return !p.balance() })
 }
 
 // balance removes context lines from the side with more of them. It reports false if nothing changes
