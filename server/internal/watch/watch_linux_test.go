@@ -380,11 +380,7 @@ func TestInAPane(t *testing.T) {
 	testserver.WaitScreen(t, s.srv, "a:", "Esc to cancel")
 	viewer := testserver.New(t)
 	testserver.Run(t, viewer, "new-session", "-d", "-x", "30", "-y", "8", "exec sleep 1000")
-	tty, err := os.OpenFile(testserver.Run(t, viewer, "display-message", "-p", "#{pane_tty}"), os.O_WRONLY|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tty.Close()
+	tty := terminalOf(t, viewer)
 	s.watch(Options{Out: tty})
 	shows := func(want string) {
 		t.Helper()
@@ -400,16 +396,23 @@ func TestInAPane(t *testing.T) {
 	shows("%0  claude  asks  ")
 }
 
+// terminalOf opens the terminal of the only pane, until watchers that are started later have ended.
+func terminalOf(t *testing.T, viewer *tmux.Server) *os.File {
+	t.Helper()
+	tty, err := os.OpenFile(testserver.Run(t, viewer, "display-message", "-p", "#{pane_tty}"), os.O_WRONLY|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tty.Close() })
+	return tty
+}
+
 // TestFailedCommand: below a table, a command that fails is shown with its last line.
 func TestFailedCommand(t *testing.T) {
 	s := newStage(t)
 	viewer := testserver.New(t)
 	testserver.Run(t, viewer, "new-session", "-d", "-x", "90", "-y", "8", "exec sleep 1000")
-	tty, err := os.OpenFile(testserver.Run(t, viewer, "display-message", "-p", "#{pane_tty}"), os.O_WRONLY|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tty.Close()
+	tty := terminalOf(t, viewer)
 	s.watch(Options{Out: tty, Exec: "echo first; echo why >&2; echo; exit 3"})
 	testserver.WaitScreen(t, viewer, "", "1 idle")
 	s.draw("screen", dialog)
@@ -423,11 +426,7 @@ func TestResized(t *testing.T) {
 	viewer := testserver.New(t)
 	testserver.Run(t, viewer, "new-session", "-d", "-x", "80", "-y", "8", "echo before; exec sleep 1000")
 	testserver.WaitScreen(t, viewer, "", "before")
-	tty, err := os.OpenFile(testserver.Run(t, viewer, "display-message", "-p", "#{pane_tty}"), os.O_WRONLY|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tty.Close()
+	tty := terminalOf(t, viewer)
 	s.watch(Options{Out: tty, Every: time.Hour})
 	testserver.WaitScreen(t, viewer, "", "%0  a:0.0  claude  idle")
 	testserver.Run(t, viewer, "resize-window", "-x", "20")
