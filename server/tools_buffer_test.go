@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testserver"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
+	"tmuxmcp/tmux"
 )
 
 type bufferAnswer struct {
@@ -101,6 +103,9 @@ func TestAStoppedTmuxFailsAtOnce(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	testserver.Run(t, srv, "list-sessions") // by when it has reacted to what came before
+	testtool.Eventually(t, "tmux answers", func() bool { // by when it has reacted to what came before
+		_, err := srv.Do(t.Context(), tmux.ListSessions{})
+		return err == nil
+	})
 	p.tool("list_panes", `{}`)
 }

@@ -377,12 +377,18 @@ func callCommand(o *options) *cobra.Command {
 			}
 			s, err := server.New(cfg)
 			if err != nil {
+				// A misspelt name is said first, also where there is no tmux.
+				if lister, errList := o.lister(cmd, false); errList == nil {
+					if errName := lister.WriteTool(io.Discard, args[0], 0); errName != nil {
+						return noTool(errName)
+					}
+				}
 				return err
 			}
 			defer s.Close()
 			res, err := s.Call(cmd.Context(), args[0], arguments)
 			if err != nil {
-				return usageError{fmt.Errorf("%w\n  tmux-mcp tools lists all", err)}
+				return noTool(err)
 			}
 			if res.IsError {
 				fmt.Fprintln(cmd.ErrOrStderr(), server.Text(res))
@@ -412,13 +418,16 @@ func callCommand(o *options) *cobra.Command {
 		s, err := o.lister(cmd, false)
 		if err == nil {
 			if err = s.WriteTool(cmd.OutOrStdout(), name, terminal.Width(cmd.OutOrStdout())); err != nil {
-				err = usageError{fmt.Errorf("%w\n  tmux-mcp tools lists all", err)}
+				err = noTool(err)
 			}
 		}
 		o.helpError = err
 	})
 	return c
 }
+
+// noTool is the error of a name that no tool has.
+func noTool(err error) error { return usageError{fmt.Errorf("%w\n  tmux-mcp tools lists all", err)} }
 
 func doctorCommand(o *options) *cobra.Command {
 	var asJSON bool
