@@ -27,6 +27,7 @@ func TestMisspelt(t *testing.T) {
 		"mcp-swap completion fsh":          "; did you mean fish",
 		"mcp-swap verify --name tmux":      "unknown flag: --name; did you mean --server?",
 		"mcp-swap verify --client x":       "unknown flag: --client; did you mean --cli?",
+		"mcp-conform --gap 4":              "unknown flag: --gap; did you mean --run?",
 		"mcp-swap detect --name tmux":      "unknown flag: --name\n",
 		"mcp-swap uninstall":               `unknown command "uninstall" for mcp-swap; use mcp-swap revert` + "\n",
 		"tmux-mcp setup --server x":        "unknown flag: --server; did you mean --name?",

@@ -133,8 +133,8 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	return d
 }
 
-// TmuxHint returns what to do if an error is that the tmux program was not found, or is none;
-// otherwise "".
+// TmuxHint returns what to do about an error that the tmux program was not found or cannot be
+// run, or "" for any other error.
 func TmuxHint(err error) string {
 	var wrong *exec.Error
 	switch {

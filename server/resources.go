@@ -42,7 +42,7 @@ var resources = []resource{
 			if all == nil {
 				all = []rows.Session{}
 			}
-			return all, target.NoServerIsEmpty(ctx, err)
+			return all, target.NoServerIsEmpty(ctx, true, err)
 		}},
 	{"get_session", "tmux://sessions/{session_name}{?socket_name}", "Session Detail", "A tmux session and its windows.", jsonType, false, "list_sessions list_windows",
 		func(ctx context.Context, src rows.Source, vars map[string]string) (any, error) {

@@ -162,7 +162,7 @@ func Command() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w\n  see %s --help", err, cmd.CommandPath())
 	})
-	terminal.SuggestFlags(root)
+	terminal.SuggestFlags(root, map[string]string{"gap": "run", "gaps": "run"})
 	run := &cobra.Command{
 		Use:     "run",
 		Short:   "Run the scripts and print the matrix (the default)",

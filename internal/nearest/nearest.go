@@ -45,7 +45,7 @@ func Names(name string, names []string) []string {
 	name = strings.ToLower(name)
 	for _, n := range names {
 		lower := strings.ToLower(n)
-		d := distance(name, lower)
+		d := Mistakes(name, lower)
 		contains := strings.Contains(lower, name) || strings.Contains(name, lower)
 		if contains {
 			d = min(d, 2)
@@ -66,9 +66,9 @@ func Names(name string, names []string) []string {
 	return near
 }
 
-// distance returns how many letters must be inserted, removed, changed or swapped with the next to
+// Mistakes returns how many letters must be inserted, removed, changed or swapped with the next to
 // turn a into b.
-func distance(a, b string) int {
+func Mistakes(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1) // for a without its last two letters, and one
 	for j := range row {
 		row[j] = j

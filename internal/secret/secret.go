@@ -8,8 +8,8 @@ import (
 	"tmuxmcp/internal/lazy"
 )
 
-// Tokens begin with what tells their issuer: some as no other word does, and some as the names of
-// packages do too, such as npm-check or skaffold, which have no digits or capitals.
+// Tokens begin with a prefix of their issuer. No other word begins with those of issued. Names of
+// packages begin with the others too, such as npm-check or skaffold, but have no digits or capitals.
 const (
 	issued    = `(?i:(?:sk|pk|rk|gh[opsu]|github_pat|glpat|xox[a-z])[-_]|(?:npm|pypi|hf)_)[-_A-Za-z0-9]{7,}|(?:AKIA|ASIA)[A-Z0-9]{8,}|(?:AIza|eyJ)[-_A-Za-z0-9]{8,}`
 	perhaps   = `(?i:npm|pypi|hf)-[-_A-Za-z0-9]{8,}`
@@ -19,8 +19,8 @@ const (
 var (
 	name = lazy.Regexp(`(?i)token|secret|passw|passphrase|pwd|(account|access|api|private|signing|encryption)[-_]?key` +
 		`|(^|[-_.])(key|pass|pw|pin)$|userpass|auth|credential|creds?$|bearer|cookie|header|dsn|connection[-_]?string|conn[-_]?str`)
-	// harmless matches what in a name only looks like that of a secret: a number of tokens, what cuts
-	// a text into them, who wrote it, how a login goes.
+	// harmless matches the parts of names that resemble a secret's and are not: limits and counts of
+	// tokens, tokenizers, authors, and settings of a login such as its timeout.
 	harmless = lazy.Regexp(`(?i)(max|min|num|total|context|input|output|thinking|budget)([-_]?(new|input|output|completion))?[-_]?tokens$|tokens?[-_]?(limit|count|budget|window|size)$` +
 		`|tokeni[sz](er|ation|e)|(^|[-_])authors?([-_](name|email|date))?$|(token|o?auth2?)[-_]?(timeout|port|ttl|lifetime|retries|type|mode|method)$`)
 

@@ -42,12 +42,9 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %s%s", args[0], cmd.CommandPath(), nearest.Meant(args[0], names))
 }
 
-// synonyms are flags that mean the same in setup and in mcp-swap.
-var synonyms = map[string]string{"name": "server", "server": "name", "client": "cli", "cli": "client"}
-
 // SuggestFlags has errors about unknown flags of a command and its subcommands ask which was
-// meant.
-func SuggestFlags(root *cobra.Command) {
+// meant. synonyms has the flags of these commands for names that others use.
+func SuggestFlags(root *cobra.Command, synonyms map[string]string) {
 	fail := root.FlagErrorFunc()
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError

@@ -148,7 +148,7 @@ environment is wrong.`,
 	terminal.ShowVersion(root, version.String())
 	terminal.FitHelp(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	terminal.SuggestFlags(root)
+	terminal.SuggestFlags(root, map[string]string{"server": "name", "cli": "client"}) // of mcp-swap, for setup
 	terminal.Instead(root, map[string]string{
 		"install": "tmux-mcp setup", "uninstall": "tmux-mcp setup --uninstall", "remove": "tmux-mcp setup --uninstall",
 		"detect": "mcp-swap detect", "status": "mcp-swap status --server tmux", "verify": "mcp-swap verify --server tmux", "revert": "mcp-swap revert --server tmux",

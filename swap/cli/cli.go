@@ -203,7 +203,7 @@ the command line is wrong.`,
 		help(cmd, args)
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
-	terminal.SuggestFlags(root)
+	terminal.SuggestFlags(root, map[string]string{"name": "server", "client": "cli"}) // of setup
 	terminal.Instead(root, map[string]string{"install": "mcp-swap use-local", "setup": "mcp-swap use-local", "uninstall": "mcp-swap revert", "remove": "mcp-swap revert"})
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.forget(), a.doctor())
 	for _, c := range root.Commands() {

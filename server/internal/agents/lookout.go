@@ -216,10 +216,8 @@ func (l *Lookout) due(now time.Time) (due []*sight) {
 // capture reads the screens of agents. What was closed meanwhile is left out.
 func (l *Lookout) capture(ctx context.Context, due []*sight, now time.Time) error {
 	var seen []Agent
-	states := map[tmux.PaneID]Status{}
 	unclear := false
 	for _, s := range due {
-		states[s.ID] = s.Status
 		a := s.Agent
 		a.Status, a.Rows = Status{State: Unknown}, nil
 		seen = append(seen, a)
@@ -243,13 +241,12 @@ func (l *Lookout) capture(ctx context.Context, due []*sight, now time.Time) erro
 			l.listed = time.Time{}
 			continue
 		}
-		was := states[s.ID]
-		first := s.Rows == nil
+		was := s.Agent
 		s.Agent, s.looked, s.activity = seen[i], now, seen[i].Activity
 		if s.Dead {
 			l.listed = time.Time{}
 		}
-		s.again = first || s.State != was.State || s.Question != was.Question
+		s.again = was.Rows == nil || s.State != was.State || s.Question != was.Question
 	}
 	return nil
 }

@@ -220,9 +220,9 @@ const (
 	mostParents  = 8
 )
 
-// versionOf returns the version of an agent if its file shows that: by a path that has the
-// agent's name beside the version, since the path of an interpreter has that of the
-// interpreter, or by the package of npm that it is in. Otherwise it returns "".
+// versionOf returns the version of an agent, or "" if its file does not show it. It counts in a
+// path only beside the agent's name, as an interpreter's path has the interpreter's version;
+// otherwise the npm package of the file has it.
 func (set RuleSet) versionOf(r *Rules, file string) string {
 	for _, in := range []*regexp.Regexp{versionInPath(), versionInNix()} {
 		if m := in.FindStringSubmatch(file); m != nil && r.called(m[1]) {

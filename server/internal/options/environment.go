@@ -48,9 +48,7 @@ var showEnvironment = tool.New(tool.Decl{
 	}
 	var vars *[]tmux.Variable
 	id, err := p.do(ctx, c, func(b *tmux.Batch) { vars = tmux.AddEnvironment(b, e) })
-	if in.Name == "" && p.asked.Zero() {
-		err = target.NoServerIsEmpty(ctx, err)
-	}
+	err = target.NoServerIsEmpty(ctx, in.Name == "" && p.asked.Zero(), err)
 	if err != nil {
 		return info, err
 	}

@@ -38,9 +38,7 @@ func hooksOf(ctx context.Context, c tool.Call, in scopeSelect, name string) (l h
 	}
 	var hooks *[]tmux.Hook
 	l.Target, err = p.do(ctx, c, func(b *tmux.Batch) { hooks = tmux.AddHooks(b, c.Tmux.HooksAt(scope, p.target), name) })
-	if name == "" && !p.ofObject() {
-		err = target.NoServerIsEmpty(ctx, err)
-	}
+	err = target.NoServerIsEmpty(ctx, name == "" && !p.ofObject(), err)
 	if err != nil {
 		return l, err
 	}

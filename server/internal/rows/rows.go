@@ -315,7 +315,7 @@ func Answer[R reply.Tabular[R], P row[R]](ctx context.Context, src Source, on ta
 	rows, err := listEach[R, P](ctx, src, new(tmux.Batch), cmd, only...)
 	switch {
 	case on.Zero():
-		err = target.NoServerIsEmpty(ctx, err)
+		err = target.NoServerIsEmpty(ctx, true, err)
 	case err == nil && len(rows) == 0:
 		err = target.Missing(ctx, src.Tmux, on.Selection)
 	}

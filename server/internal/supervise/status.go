@@ -22,9 +22,7 @@ func agentStatus(f *agents.Finder) *tool.Tool {
 			"idle, ended or unknown; its input.",
 	}, func(ctx context.Context, c tool.Call, in agentStatusIn) (out agentStatusResult, err error) {
 		seen, err := f.In(ctx, c.Tmux, in.Panes)
-		if len(in.Panes) == 0 {
-			err = target.NoServerIsEmpty(ctx, err)
-		}
+		err = target.NoServerIsEmpty(ctx, len(in.Panes) == 0, err)
 		out.Agents = []agentInfo{}
 		for _, s := range seen {
 			out.Agents = append(out.Agents, infoOf(s))

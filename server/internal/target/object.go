@@ -45,12 +45,12 @@ func NoneIsEmpty(err error) error {
 	return err
 }
 
-// NoServerIsEmpty removes the error that no tmux server is running, and notes it instead: to a
-// list of all that a server has, that is no failure. A server that runs without its socket
-// remains an error.
-func NoServerIsEmpty(ctx context.Context, err error) error {
+// NoServerIsEmpty removes the error that no tmux server is running, and notes it instead, if the
+// call asks for all that a server has: then it is no failure. A server that runs without its
+// socket remains an error.
+func NoServerIsEmpty(ctx context.Context, all bool, err error) error {
 	var e *tmux.Error
-	if !errors.Is(err, tmux.ErrNoServer) || !errors.As(err, &e) || reply.LostFault(e.Socket) != nil {
+	if !all || !errors.Is(err, tmux.ErrNoServer) || !errors.As(err, &e) || reply.LostFault(e.Socket) != nil {
 		return err
 	}
 	reply.Note(ctx, "no tmux server is running on %s", e.Socket)

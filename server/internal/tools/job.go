@@ -111,7 +111,7 @@ func listJobs(r *jobs.Runner) *tool.Tool {
 	}, func(ctx context.Context, c tool.Call, _ target.OnSocket) (l reply.List[jobs.JobInfo], err error) {
 		l.Result, err = r.List(ctx, c.Tmux)
 		l.Total = len(l.Result)
-		return l, target.NoServerIsEmpty(ctx, err)
+		return l, target.NoServerIsEmpty(ctx, true, err)
 	})
 }
 

@@ -29,9 +29,7 @@ func searchPanes(r *screen.Reader, j *jobs.Runner) *tool.Tool {
 			return nil, err
 		}
 		panes, err := screen.Candidates(ctx, c.Tmux, c.On)
-		if c.On.Zero() {
-			err = target.NoServerIsEmpty(ctx, err)
-		}
+		err = target.NoServerIsEmpty(ctx, c.On.Zero(), err)
 		if err != nil {
 			return nil, err
 		}
@@ -77,9 +75,7 @@ func searchPanes(r *screen.Reader, j *jobs.Runner) *tool.Tool {
 		res.Jobs = []jobs.Match{}
 		if in.Jobs {
 			found, unsearched, err := j.Search(ctx, c.Tmux, c.On.Selection, in.query(), m)
-			if c.On.Zero() {
-				err = target.NoServerIsEmpty(ctx, err)
-			}
+			err = target.NoServerIsEmpty(ctx, c.On.Zero(), err)
 			if err != nil {
 				return nil, err
 			}

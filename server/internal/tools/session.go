@@ -125,9 +125,7 @@ var listClients = tool.New(tool.Decl{
 	var b tmux.Batch
 	clients := tmux.AddRows[rows.Client](&b, tmux.ListClients{}, only...)
 	err = target.NoneIsEmpty(b.Do(ctx, c.Tmux))
-	if c.On.Zero() {
-		err = target.NoServerIsEmpty(ctx, err)
-	}
+	err = target.NoServerIsEmpty(ctx, c.On.Zero(), err)
 	if err != nil {
 		return l, err
 	}

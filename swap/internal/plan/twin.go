@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"tmuxmcp/internal/lazy"
+	"tmuxmcp/internal/nearest"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/internal/commands"
@@ -79,18 +80,13 @@ func misspelt(env configs.Env, c Source, want *Wanted) (slip error) {
 	return slip
 }
 
-// oneSlip reports whether one letter is missing, added or another, or two are swapped. A digit is
-// meant.
+// oneSlip reports whether one name is the other with one mistake, other than in its digits: those
+// are meant.
 func oneSlip(a, b string) bool {
-	for a != "" && b != "" && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
-	return (len(a) <= 1 && len(b) <= 1 || swapped) && !strings.ContainsAny(a+b, "0123456789")
+	return nearest.Mistakes(a, b) == 1 && digits().ReplaceAllString(a, "") != digits().ReplaceAllString(b, "")
 }
+
+var digits = lazy.Regexp(`[0-9]+`)
 
 // sameServer returns what an entry runs if that is the wanted server, or "". perhaps is "perhaps " if
 // that is uncertain.
